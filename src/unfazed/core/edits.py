@@ -1,0 +1,226 @@
+"""Edits to a text, and how labels move with them.
+
+Operators say only what they change: `Edit(start, end, new)` in characters of the original. Token tags and
+character spans are then moved here, in one place, so that no operator can get labels wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Edit(NamedTuple):
+    """Characters `start` to `end` of the original become `new`; start == end inserts."""
+
+    start: int
+    end: int
+    new: str
+
+
+class LabelsLost(ValueError):
+    """The edits would leave a label that no longer says what is in the text."""
+
+
+def apply(text: str, edits: Sequence[Edit]) -> str:
+    """The text after the edits, which must be in order and must not overlap."""
+    if len(edits) == 1:
+        start, end, new = edits[0]
+        return text[:start] + new + text[end:]
+    parts, at = [], 0
+    for start, end, new in edits:
+        if start < at or end < start:
+            raise ValueError(f"edits overlap or are out of order at character {start}")
+        parts += [text[at:start], new]
+        at = end
+    parts.append(text[at:])
+    return "".join(parts)
+
+
+def move_spans(spans: Sequence[tuple[int, int]], edits: Sequence[Edit]) -> list[tuple[int, int]]:
+    """Where each character span lies after the edits; what is inserted at a span's border stays outside it."""
+    moved = []
+    for first, last in spans:
+        start, end = first, last
+        for edit in edits:
+            grown = len(edit.new) - (edit.end - edit.start)
+            if edit.end <= first:
+                start, end = start + grown, end + grown
+            elif edit.start < last:
+                if edit.start < first or edit.end > last:
+                    raise LabelsLost(f"the edit at {edit.start} crosses the border of a labelled span")
+                end += grown
+        if end <= start:
+            raise LabelsLost("a labelled span was deleted whole")
+        moved.append((start, end))
+    return moved
+
+
+def move_tags(text: str, tags: Sequence[str], edits: Sequence[Edit]) -> tuple[str, list[str]]:
+    """The edited text and the BIO tags of its tokens. Tokens are what single spaces separate.
+
+    An inserted token is `O`, and may not stand inside a slot; a replaced token keeps its tag; the tokens of a
+    replacement continue its slot.
+    """
+    if len(edits) == 1:
+        quick = _insert_tokens(text, tags, edits[0])
+        if quick:
+            return quick
+    if not any(" " in edit.new or " " in text[edit.start : edit.end] for edit in edits):
+        changed = apply(text, edits)
+        if changed and "  " not in changed and changed[0] != " " and changed[-1] != " ":
+            return changed, list(tags)  # letters changed inside tokens; every token is still there
+    out_tokens: list[str] = []
+    out_tags: list[str] = []
+    done = 0  # tokens of the original already copied
+    tokens = text.split(" ")
+    for first, last, pieces in _windows(text, edits):
+        out_tokens += tokens[done:first]
+        out_tags += tags[done:first]
+        new_tokens, new_tags = _retag(pieces, tags, first)
+        out_tokens += new_tokens
+        out_tags += new_tags
+        done = last
+    out_tokens += tokens[done:]
+    out_tags += tags[done:]
+    _check_slots(out_tags, tags)
+    if not out_tokens:
+        raise LabelsLost("nothing is left of the text")
+    return " ".join(out_tokens), out_tags
+
+
+def _insert_tokens(text: str, tags: Sequence[str], edit: Edit) -> tuple[str, list[str]] | None:
+    """The common case, whole tokens inserted between tokens, done without looking at the rest."""
+    start, end, new = edit
+    if start != end or not text or "  " in new or new == " ":
+        return None
+    if new[:1] == " " and new[-1:] != " " and (start == len(text) or text[start] == " "):
+        place = text.count(" ", 0, start) + 1
+    elif new[-1:] == " " and new[:1] != " " and (start == 0 or text[start - 1] == " "):
+        place = text.count(" ", 0, start)
+    else:
+        return None
+    if place < len(tags) and tags[place][:2] == "I-":
+        raise LabelsLost("a token was inserted inside a slot")
+    added = ["O"] * new.count(" ")
+    return text[:start] + new + text[start:], [*tags[:place], *added, *tags[place:]]
+
+
+# One piece of an edited stretch: its characters, and the original tokens (first to last) that they stand for.
+_Piece = tuple[str, int, int]
+
+
+def _windows(text: str, edits: Sequence[Edit]) -> list[tuple[int, int, list[_Piece]]]:
+    """Groups edits that touch the same tokens: (first token, token after the last, edited pieces)."""
+    windows: list[tuple[int, int, list[_Piece]]] = []
+    reached = -1  # character up to which the last window goes
+    at = 0
+    for edit in edits:
+        if edit.start < at or edit.end < edit.start:
+            raise ValueError(f"edits overlap or are out of order at character {edit.start}")
+        low = text.rfind(" ", 0, edit.start) + 1
+        high = text.find(" ", edit.end)
+        high = len(text) if high < 0 else high
+        if low > reached:
+            if windows:
+                windows[-1][2].extend(_pieces(text, at, reached))
+            windows.append((text.count(" ", 0, low), 0, []))
+            at = low
+        first, _, pieces = windows[-1]
+        pieces.extend(_pieces(text, at, edit.start))
+        if edit.new:
+            pieces.append((edit.new, *_replaced(text, edit)))
+        at, reached = edit.end, high
+        windows[-1] = (first, text.count(" ", 0, reached) + 1, pieces)
+    if windows:
+        windows[-1][2].extend(_pieces(text, at, reached))
+    return windows
+
+
+def _pieces(text: str, start: int, end: int) -> list[_Piece]:
+    """Untouched characters, split where tokens meet, each with its own token's number."""
+    token = text.count(" ", 0, start)
+    pieces: list[_Piece] = []
+    for i, part in enumerate(text[start:end].split(" ")):
+        if i:
+            pieces.append((" ", -1, -1))
+        if part:
+            pieces.append((part, token + i, token + i))
+    return pieces
+
+
+def _replaced(text: str, edit: Edit) -> tuple[int, int]:
+    """The original tokens whose characters an edit replaces, or (-1, -1) if it only inserts.
+
+    Characters inserted against a token, with no space between, belong to that token.
+    """
+    old = text[edit.start : edit.end]
+    if old.strip(" "):
+        first = text.count(" ", 0, edit.start + len(old) - len(old.lstrip(" ")))
+        return first, text.count(" ", 0, edit.start + len(old.rstrip(" ")))
+    return -1, -1
+
+
+def _retag(pieces: list[_Piece], tags: Sequence[str], first: int) -> tuple[list[str], list[str]]:
+    """Tokens and tags of an edited stretch, from the original tokens that each new token stands for."""
+    tokens: list[str] = []
+    sources: list[set[int]] = []
+    joined = False
+    for chars, low, high in pieces:
+        for i, part in enumerate(chars.split(" ")):
+            if i:
+                joined = False
+            if not part:
+                continue
+            if not joined:
+                tokens.append("")
+                sources.append(set())
+                joined = True
+            tokens[-1] += part
+            if low >= 0:
+                sources[-1].update(range(low, high + 1))
+    used: set[int] = set()
+    new_tags = []
+    for source in sources:
+        new_tags.append(_tag_of(source, used, tags))
+        used |= source
+    return tokens, new_tags
+
+
+def _tag_of(source: set[int], used: set[int], tags: Sequence[str]) -> str:
+    slots = [i for i in sorted(source) if tags[i] != "O"]
+    if not slots:
+        return "O"
+    starts = {_slot_start(tags, i) for i in slots}
+    if len(starts) > 1:
+        raise LabelsLost("two slots were merged into one token")
+    tag = tags[slots[0]]
+    return "I-" + tag[2:] if starts & {_slot_start(tags, i) for i in used if tags[i] != "O"} else tag
+
+
+def _slot_start(tags: Sequence[str], i: int) -> int:
+    while i > 0 and tags[i][:2] == "I-" and tags[i - 1][2:] == tags[i][2:] and tags[i - 1] != "O":
+        i -= 1
+    return i
+
+
+def slots_of(tags: Sequence[str]) -> list[tuple[str, int, int]]:
+    """The slots that tags spell, as (type, first token, token after the last), by conlleval's reading."""
+    slots: list[tuple[str, int, int]] = []
+    kind, start = "", 0
+    for i, tag in enumerate(tags):
+        prefix, _, name = tag.partition("-")
+        inside = prefix in ("I", "E") and kind == name and bool(kind)
+        if kind and not inside:
+            slots.append((kind, start, i))
+            kind = ""
+        if not inside and tag != "O":
+            kind, start = name, i
+    if kind:
+        slots.append((kind, start, len(tags)))
+    return slots
+
+
+def _check_slots(new: Sequence[str], old: Sequence[str]) -> None:
+    if [s[0] for s in slots_of(new)] != [s[0] for s in slots_of(old)]:
+        raise LabelsLost("the edits split, merge or delete a slot")

@@ -1,0 +1,110 @@
+"""Every error that unfazed raises on purpose, as one tree; a command's exit code is on the class.
+
+UnfazedError                3   something went wrong inside, or a result is incomplete
+├── UsageError              4   the call, the options or the plan are wrong
+│   ├── UnknownName         4   no operator, system, scorer, task or reader of that name
+│   ├── NameClash           4   two things claim one name
+│   ├── WrongLanguage       4   an operator was asked to vary a language it does not know
+│   ├── CannotKeepLabels    4   an operator that rewrites whole texts was asked to keep token or span labels
+│   └── MissingExtra        4   an optional dependency is not installed; the message has the line that installs it
+├── DataError               4   an input file is bad; the message names the file and the row or field
+├── StoredFileError         3   a suite or run on disk is damaged, unfinished, or of another version
+├── InUse                   3   another process works in the same run directory
+├── SystemBroken            3   the system under test breaks its contract, or fails on everything
+├── PullError               3   a corpus could not be fetched whole and unchanged
+├── GateFailed              1   a result is below what was asked of it
+├── Interrupted             2   stopped by the user; all outputs so far are kept
+└── NothingEvaluated        5   no variant had an output, so there is nothing to say
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class UnfazedError(Exception):
+    """Base of all errors raised on purpose; `str(error)` says what, where and what next."""
+
+    exit_code = 3
+
+
+class UsageError(UnfazedError):
+    exit_code = 4
+
+
+class UnknownName(UsageError):
+    """Carries the nearest valid name and the command that lists all of them."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], list_command: str | None = None) -> None:
+        known = sorted(known)
+        near = nearest(name, known)
+        hint = f" Did you mean {near!r}?" if near else ""
+        where = f" See `{list_command}`." if list_command else f" Known: {', '.join(known) or 'none'}."
+        super().__init__(f"There is no {kind} named {name!r}.{hint}{where}")
+
+
+class NameClash(UsageError):
+    pass
+
+
+class WrongLanguage(UsageError):
+    pass
+
+
+class CannotKeepLabels(UsageError):
+    pass
+
+
+class MissingExtra(UsageError):
+    """Shows the exact line that installs what is missing."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional dependency. Install it with:  pip install 'unfazed[{extra}]'")
+
+
+class DataError(UnfazedError):
+    """A bad input; `where` is the file and, where it has one, the row (1-based, as editors count)."""
+
+    exit_code = 4
+
+    def __init__(self, message: str, path: object = None, row: int | None = None) -> None:
+        where = "" if path is None else f"{path}:{row}: " if row is not None else f"{path}: "
+        super().__init__(where + message)
+        self.path, self.row = path, row
+
+
+class StoredFileError(UnfazedError):
+    pass
+
+
+class InUse(UnfazedError):
+    pass
+
+
+class SystemBroken(UnfazedError):
+    pass
+
+
+class PullError(UnfazedError):
+    pass
+
+
+class GateFailed(UnfazedError):
+    exit_code = 1
+
+
+class Interrupted(UnfazedError):
+    exit_code = 2
+
+
+class NothingEvaluated(UnfazedError):
+    exit_code = 5
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name most like `name`; a right last part (`filler_end`) counts as near."""
+    known = list(known)
+    tails = [k for k in known if k.rsplit("/", 1)[-1] == name.rsplit("/", 1)[-1]]
+    close = tails or get_close_matches(name, known, n=1, cutoff=0.5)
+    return close[0] if close else None

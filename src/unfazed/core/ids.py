@@ -1,0 +1,30 @@
+"""Ids made from content, so that the same text has the same id on every machine and in every order."""
+
+from __future__ import annotations
+
+from hashlib import blake2b, sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+_encoder = msgspec.json.Encoder(order="deterministic")
+
+
+def canonical(value: Any) -> bytes:
+    """JSON bytes that are equal exactly when the values are: keys sorted, no spaces."""
+    return _encoder.encode(value)
+
+
+def content_id(value: Any, size: int = 8) -> str:
+    """A hex id of `size` bytes for any JSON value."""
+    return blake2b(canonical(value), digest_size=size).hexdigest()
+
+
+def file_hash(path: Path) -> str:
+    """The SHA-256 of a file, read in pieces."""
+    h = sha256()
+    with path.open("rb") as f:
+        while piece := f.read(1 << 20):
+            h.update(piece)
+    return h.hexdigest()

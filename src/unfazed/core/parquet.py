@@ -1,0 +1,108 @@
+"""Parquet files of plain columns, written and read as streams of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from unfazed.core.errors import StoredFileError
+
+ROWS_A_BATCH = 16_384
+BYTES_A_BATCH = 32 << 20
+
+Row = Sequence[Any]
+
+
+def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> int:
+    """Writes rows of `int` and `str` columns; returns how many. Memory holds one batch, however many rows."""
+    from arro3.core import Array, DataType, Field, RecordBatch, RecordBatchReader, Schema
+    from arro3.io import write_parquet
+
+    kinds = {"int": DataType.int64(), "str": DataType.large_utf8()}
+    schema = Schema([Field(name, kinds[kind], nullable=True) for name, kind in columns.items()])
+    types = [kinds[kind] for kind in columns.values()]
+    count = 0
+
+    def batches() -> Iterator[Any]:
+        nonlocal count
+        for block in _blocks(rows):
+            count += len(block)
+            arrays = [Array(list(c), t) for c, t in zip(zip(*block, strict=True), types, strict=True)]
+            yield RecordBatch.from_arrays(arrays, schema=schema)
+
+    problem: list[BaseException] = []
+
+    def guarded() -> Iterator[Any]:
+        # An exception can't pass through the writer's native code with its type, so it is carried round it.
+        try:
+            yield from batches()
+        except BaseException as error:
+            problem.append(error)
+
+    try:
+        with path.open("wb") as file:
+            write_parquet(
+                RecordBatchReader.from_batches(schema, guarded()),
+                file,
+                compression="zstd(3)",
+                max_row_group_size=ROWS_A_BATCH * 4,
+            )
+    finally:
+        if problem:
+            raise problem[0]
+    return count
+
+
+def _blocks(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    block: list[Row] = []
+    size = 0
+    for row in rows:
+        block.append(row)
+        size += sum(len(cell) for cell in row if type(cell) is str)
+        if len(block) == ROWS_A_BATCH or size > BYTES_A_BATCH:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[Any, ...]]:
+    """The rows of a Parquet file as tuples, in the order of `columns`, or all columns in the file's order."""
+    for names, batch in read_batches(path):
+        chosen = names if columns is None else columns
+        missing = [c for c in chosen if c not in names]
+        if missing:
+            raise StoredFileError(f"{path}: there is no column {missing[0]!r}; it has {', '.join(names)}.")
+        yield from zip(*(batch[c] for c in chosen), strict=True)
+
+
+def read_batches(path: Path) -> Iterator[tuple[list[str], dict[str, list[Any]]]]:
+    """(column names, columns as lists) for each batch of a Parquet file."""
+    from arro3.io import read_parquet
+
+    _check_magic(path)
+    try:
+        for batch in read_parquet(str(path), batch_size=ROWS_A_BATCH):
+            names = list(batch.schema.names)
+            yield names, {name: batch[name].to_pylist() for name in names}
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        # The native reader panics on damaged files, with an exception that is not an Exception.
+        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
+            raise
+        raise StoredFileError(f"{path}: this Parquet file is damaged ({error}). Make it again.") from error
+
+
+def _check_magic(path: Path) -> None:
+    try:
+        with path.open("rb") as f:
+            head = f.read(4)
+            size = f.seek(0, 2)
+            f.seek(max(0, size - 4))
+            tail = f.read(4)
+    except FileNotFoundError as error:
+        raise StoredFileError(f"{path}: this file is missing.") from error
+    if head != b"PAR1" or tail != b"PAR1" or size < 12:
+        raise StoredFileError(f"{path}: this is not a whole Parquet file; it may have been cut off. Make it again.")

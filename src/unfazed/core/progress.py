@@ -1,0 +1,70 @@
+"""Progress on standard error: a line that redraws itself on a terminal, a plain line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TextIO
+
+
+class Progress:
+    """Counts items of a long piece of work. Quiet for work that ends within a second."""
+
+    def __init__(self, what: str, total: int | None = None, stream: TextIO | None = None) -> None:
+        self.what, self.total = what, total
+        self.done = 0
+        self._skipped = 0
+        self._stream = sys.stderr if stream is None else stream
+        self._terminal = self._stream.isatty()
+        self._began = time.monotonic()
+        self._next = self._began + (0.2 if self._terminal else 1.0)
+        self._gap = 0.2 if self._terminal else 10.0
+        self._shown = False
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def skip(self, count: int) -> None:
+        """Items that need no work; they count as done but not into the rate."""
+        self._skipped += count
+        self.done += count
+
+    def add(self, count: int = 1) -> None:
+        self.done += count
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + self._gap
+            self._show(now)
+
+    def _show(self, now: float) -> None:
+        self._shown = True
+        line = self.line(now - self._began)
+        self._stream.write(f"\r\x1b[K{line}" if self._terminal else line + "\n")
+        self._stream.flush()
+
+    def line(self, seconds: float) -> str:
+        rate = (self.done - self._skipped) / seconds if seconds > 0 else 0.0
+        of = f"/{self.total:,}" if self.total is not None else ""
+        parts = [f"{self.what} {self.done:,}{of}"]
+        if self.total:
+            parts.append(f"{100 * self.done / self.total:.0f} %")
+        if rate:
+            parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
+            if self.total is not None and self.done < self.total:
+                parts.append(f"{_clock((self.total - self.done) / rate)} left")
+        return " · ".join(parts)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown:
+            self._show(time.monotonic())
+            if self._terminal:
+                self._stream.write("\n")
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds + 0.5), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

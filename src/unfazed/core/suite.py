@@ -1,0 +1,221 @@
+"""A Suite: examples and their variants, in a folder of two Parquet files and a manifest.
+
+The folder appears only when it is complete. Nothing in it depends on the time or the machine, so the same plan
+gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from unfazed.core.errors import DataError, StoredFileError, UsageError
+from unfazed.core.ids import canonical, content_id, file_hash
+from unfazed.core.parquet import read_rows, write_rows
+from unfazed.core.task import Task, task_named
+from unfazed.core.values import Example, Json, Variant
+from unfazed.core.version import VERSION
+
+FORMAT = 1
+_EXAMPLE_COLUMNS = {"row": "int", "id": "str", "inputs": "str", "gold": "str", "groups": "str"}
+_VARIANT_COLUMNS = {
+    "row": "int",
+    "example_id": "str",
+    "draw": "int",
+    "source": "str",
+    "family": "str",
+    "meaning": "str",
+    "inputs": "str",
+    "gold": "str",
+    "note": "str",
+}
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a suite is and what it was made from. `plan` is everything that decided its variants."""
+
+    format: int = FORMAT
+    unfazed: str = VERSION
+    task: str
+    language: str
+    labels: list[str] | None = None
+    seed: int | None = None
+    draws: int | None = None
+    operators: list[dict[str, Json]] = []
+    plan: str = ""
+    examples: int = 0
+    variants: int = 0
+    unchanged: dict[str, int] = {}
+    content: str = ""
+    hashes: dict[str, str] = {}
+
+
+class Suite:
+    """A suite on disk. `Suite(path)` opens one; `write_suite` makes one."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.manifest = _read_manifest(self.path)
+
+    @property
+    def task(self) -> Task:
+        return task_named(self.manifest.task)
+
+    @property
+    def id(self) -> str:
+        return self.manifest.content
+
+    def examples(self) -> Iterator[Example]:
+        decode = msgspec.json.decode
+        for row, id, inputs, gold, groups in read_rows(self.path / "examples.parquet", list(_EXAMPLE_COLUMNS)):
+            yield Example(row, id, decode(inputs), decode(gold), decode(groups))
+
+    def variants(self) -> Iterator[Variant]:
+        decode = msgspec.json.decode
+        for *plain, inputs, gold, note in read_rows(self.path / "variants.parquet", list(_VARIANT_COLUMNS)):
+            yield Variant(*plain, decode(inputs), decode(gold), note)
+
+    def groups(self) -> Iterator[tuple[Example, list[Variant]]]:
+        """Each example with its variants, as both files are in the examples' order."""
+        by_row = groupby(self.variants(), key=lambda v: v.row)
+        row, variants = next(by_row, (None, iter(())))
+        for example in self.examples():
+            if row == example.row:
+                yield example, list(variants)
+                row, variants = next(by_row, (None, iter(())))
+            else:
+                yield example, []
+
+    def verify(self) -> None:
+        """Raises if a file is not the one that the manifest was written for."""
+        for name, expected in self.manifest.hashes.items():
+            file = self.path / name
+            if not file.exists():
+                raise StoredFileError(f"{file}: this file of the suite is missing. Make the suite again.")
+            if file_hash(file) != expected:
+                raise StoredFileError(f"{file}: the file changed after the suite was made. Make the suite again.")
+
+
+def write_suite(
+    path: str | Path,
+    manifest: Manifest,
+    examples: Callable[[], Iterable[Example]],
+    variants: Callable[[], Iterable[Variant]],
+    overwrite: bool = False,
+    unchanged: dict[str, int] | None = None,
+) -> Suite:
+    """Writes a suite; rows must be in the examples' order. An existing one is replaced only on request.
+
+    `unchanged` is read after the last variant: how many examples each operator found nothing to change in.
+    """
+    path = Path(path)
+    refuse_existing(path, overwrite)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir()
+    content = blake2b(digest_size=16)
+    content.update(canonical([FORMAT, manifest.task, manifest.language, manifest.labels]))
+    try:
+        n_examples = write_rows(
+            partial / "examples.parquet", _EXAMPLE_COLUMNS, _example_rows(examples(), content.update)
+        )
+        n_variants = write_rows(
+            partial / "variants.parquet", _VARIANT_COLUMNS, _variant_rows(variants(), content.update)
+        )
+        hashes = {name: file_hash(partial / name) for name in ("examples.parquet", "variants.parquet")}
+        manifest = msgspec.structs.replace(
+            manifest,
+            examples=n_examples,
+            variants=n_variants,
+            content=content.hexdigest(),
+            hashes=hashes,
+            unchanged=dict(unchanged or {}),
+        )
+        text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
+        (partial / "manifest.json").write_bytes(text + b"\n")
+        _put_in_place(partial, path)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return Suite(path)
+
+
+def refuse_existing(path: Path, overwrite: bool) -> None:
+    """Raises unless `path` is free, an empty folder, or a suite that may be overwritten."""
+    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+        return
+    if not path.is_dir() or not (path / "manifest.json").exists():
+        raise UsageError(f"{path} exists and is not a suite. Choose another place with -o.")
+    if not overwrite:
+        raise UsageError(f"{path} holds another suite. Say --overwrite, or choose another place with -o.")
+
+
+def _put_in_place(partial: Path, path: Path) -> None:
+    old = path.with_name(f".{path.name}.old-{os.getpid()}")
+    if path.exists():
+        path.rename(old)
+    partial.rename(path)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _example_rows(examples: Iterable[Example], hashed: Callable[[bytes], None]) -> Iterator[tuple[Any, ...]]:
+    last = -1
+    for e in examples:
+        if e.row <= last:
+            raise DataError(f"example {e.id!r} has row {e.row} after row {last}; rows must ascend")
+        last = e.row
+        row = (e.row, e.id, _text(e.inputs), _text(e.gold), _text(e.groups))
+        hashed(canonical(row))
+        yield row
+
+
+def _variant_rows(variants: Iterable[Variant], hashed: Callable[[bytes], None]) -> Iterator[tuple[Any, ...]]:
+    last = -1
+    for v in variants:
+        if v.row < last:
+            raise DataError(f"a variant of row {v.row} comes after row {last}; variants must follow the examples")
+        last = v.row
+        row = (
+            v.row,
+            v.example_id,
+            v.draw,
+            v.source,
+            v.family,
+            v.meaning,
+            _text(v.inputs),
+            _text(v.gold),
+            v.note,
+        )
+        hashed(canonical(row))
+        yield row
+
+
+def _text(value: Json) -> str:
+    return canonical(value).decode()
+
+
+def _read_manifest(path: Path) -> Manifest:
+    file = path / "manifest.json"
+    try:
+        manifest = msgspec.json.decode(file.read_bytes(), type=Manifest)
+    except FileNotFoundError as error:
+        raise StoredFileError(f"{path} is not a suite: it has no manifest.json. Make one with `unfazed vary`.") from error
+    except NotADirectoryError as error:
+        raise StoredFileError(f"{path} is a file; a suite is a folder. Make one with `unfazed vary`.") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StoredFileError(f"{file}: the manifest is damaged ({error}). Make the suite again.") from error
+    if manifest.format != FORMAT:
+        raise StoredFileError(f"{file}: the suite has format {manifest.format}; this version reads {FORMAT}.")
+    return manifest
+
+
+def plan_id(*decides: Json) -> str:
+    """The id of everything that decides a suite's content."""
+    return content_id([FORMAT, VERSION, *decides], size=16)

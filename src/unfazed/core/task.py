@@ -1,0 +1,62 @@
+"""What a task is: which texts it has, what its gold and outputs look like, and how its gold moves with the words."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import ClassVar
+
+from unfazed.core.edits import Edit, apply
+from unfazed.core.registry import Registry
+from unfazed.core.values import Example, Inputs, Json
+
+
+class Task:
+    """Extend and put in `core/tasks/NAME.py`. Messages that checks return say what is wrong, without the place."""
+
+    name: ClassVar[str]
+    fields: ClassVar[tuple[str, ...]] = ()  # inputs that must be there; none: any
+    varied: ClassVar[tuple[str, ...]] = ()  # inputs that operators vary by default; none: all
+    scores: ClassVar[tuple[str, ...]] = ()  # scorers, the main one first
+    aligned: ClassVar[bool] = False  # does gold point into the text?
+
+    def fits(self, example: Example) -> bool:
+        """Does this example look like one of this task? Used to guess the task."""
+        return False
+
+    def gold_problem(self, example: Example) -> str | None:
+        """What is wrong with an example's gold, if anything."""
+        return None
+
+    def output_problem(self, output: Json, inputs: Inputs) -> str | None:
+        """What is wrong with a system's output, if anything."""
+        return None
+
+    def answer(self, output: Json) -> Hashable:
+        """The output as compared between a variant and its original: equal answers are no flip."""
+        return str(output)
+
+    def label(self, value: Json) -> str | None:
+        """The class label in a gold or an output, where the task has one."""
+        return None
+
+    def marked(self, gold: Json, field: str, text: str) -> list[tuple[int, int]]:
+        """The character spans of `text` that gold points to; operators keep whole words out of them."""
+        return []
+
+    def move(self, gold: Json, field: str, text: str, edits: Sequence[Edit]) -> tuple[str, Json]:
+        """The edited text and the gold that goes with it."""
+        return apply(text, edits), gold
+
+
+tasks: Registry[Task] = Registry("task", Task, "unfazed.core.tasks")
+
+
+def task_named(name: str) -> Task:
+    return tasks.get(name)()
+
+
+def guess_task(example: Example) -> Task:
+    """The most special task that the example fits; `text` fits everything."""
+    fitting = [task_named(name) for name in tasks.names()]
+    fitting = [task for task in fitting if task.fits(example)]
+    return max(fitting, key=lambda task: (task.aligned, bool(task.scores), task.name))

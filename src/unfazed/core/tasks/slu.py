@@ -1,0 +1,61 @@
+"""Spoken-language understanding: an intent for the utterance and a BIO tag for each of its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from unfazed.core.edits import Edit, move_tags, slots_of
+from unfazed.core.task import Task
+from unfazed.core.values import Example, Inputs, Json
+
+
+class Slu(Task):
+    """Gold and outputs are `{"intent": str, "slots": [tags]}`; tokens are what single spaces separate in `text`."""
+
+    name = "slu"
+    fields = ("text",)
+    varied = ("text",)
+    scores = ("end_to_end", "intent_accuracy", "slot_f1")
+    aligned = True
+
+    def fits(self, example: Example) -> bool:
+        return isinstance(example.gold, dict) and {"intent", "slots"} <= example.gold.keys()
+
+    def gold_problem(self, example: Example) -> str | None:
+        return _problem(example.gold, example.inputs.get("text", ""), "gold")
+
+    def output_problem(self, output: Json, inputs: Inputs) -> str | None:
+        return _problem(output, inputs["text"], "an output")
+
+    def answer(self, output: Json) -> Hashable:
+        """Intent and tags without `O`, so that a filler that is tagged `O` is no flip."""
+        return (output["intent"], *(tag for tag in output["slots"] if tag != "O"))
+
+    def label(self, value: Json) -> str | None:
+        return value.get("intent") if isinstance(value, dict) else None
+
+    def marked(self, gold: Json, field: str, text: str) -> list[tuple[int, int]]:
+        if field != "text" or not gold:
+            return []
+        starts, at = [], 0
+        for token in text.split(" "):
+            starts.append((at, at + len(token)))
+            at += len(token) + 1
+        return [(starts[first][0], starts[last - 1][1]) for _, first, last in slots_of(gold["slots"])]
+
+    def move(self, gold: Json, field: str, text: str, edits: Sequence[Edit]) -> tuple[str, Json]:
+        text, tags = move_tags(text, gold["slots"], edits)
+        return text, {**gold, "slots": tags}
+
+
+def _problem(value: Json, text: str, what: str) -> str | None:
+    if not isinstance(value, dict) or not isinstance(value.get("intent"), str):
+        return f'{what} must be {{"intent": text, "slots": [tags]}}, not {value!r:.80}'
+    slots = value.get("slots")
+    if not isinstance(slots, list) or not all(isinstance(tag, str) for tag in slots):
+        return f"{what}'s slots must be a list of BIO tags, not {slots!r:.80}"
+    tokens = text.split(" ")
+    if len(tokens) != len(slots):
+        return f"{what} has {len(slots)} tags for {len(tokens)} tokens"
+    wrong = next((tag for tag in slots if tag != "O" and tag[:2] not in ("B-", "I-")), None)
+    return f"{what} has the tag {wrong!r}, which is not O, B-… or I-…" if wrong is not None else None

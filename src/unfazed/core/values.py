@@ -1,0 +1,62 @@
+"""Example, Variant, Output and Estimate: the plain values that every part takes and gives."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+Json = Any
+Inputs = dict[str, str]
+Meaning = Literal["same", "changed"]
+
+
+class Example(msgspec.Struct, frozen=True):
+    """One labelled input of a task. `row` is its 0-based place in the data; `groups` are the slices it is in."""
+
+    row: int
+    id: str
+    inputs: Inputs
+    gold: Json = None
+    groups: dict[str, str] = {}
+
+
+class Variant(msgspec.Struct, frozen=True):
+    """An example said another way. `meaning` is `changed` for controls, after which the answer should differ."""
+
+    row: int
+    example_id: str
+    draw: int
+    source: str
+    family: str
+    meaning: Meaning
+    inputs: Inputs
+    gold: Json
+    note: str
+
+
+class Output(msgspec.Struct, frozen=True):
+    """What a system answered to one request, or the error that it gave instead."""
+
+    value: Json = None
+    error: str | None = None
+    seconds: float = 0.0
+    attempts: int = 1
+
+    @property
+    def ok(self) -> bool:
+        return self.error is None
+
+
+class Estimate(msgspec.Struct, frozen=True):
+    """A number with its proof: interval, examples it rests on, items without an output, and what decided it.
+
+    `value` is None where nothing could be measured; a missing number is never zero.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    missing: int
+    signature: str

@@ -1,0 +1,1 @@
+"""Asking a system about every example and variant: planned, durable, resumable."""

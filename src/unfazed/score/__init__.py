@@ -1,0 +1,6 @@
+"""Is an output right? Scorers, one a file, that give each item its sufficient statistics."""
+
+from unfazed.core.registry import Registry
+from unfazed.score._scorer import Scorer
+
+scorers: Registry[Scorer] = Registry("scorer", Scorer, "unfazed.score")

@@ -1,0 +1,37 @@
+"""The contract of a system under test: a list of inputs in, a list of outputs out, and a name that pins it down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unfazed.core.values import Inputs, Json
+
+
+class Failed:
+    """Stands in a batch's outputs for an item that has none, with the reason; the item may be asked again."""
+
+    __slots__ = ("error", "final")
+
+    def __init__(self, error: str, final: bool = False) -> None:
+        self.error = error
+        self.final = final  # asking again can't help
+
+
+class System:
+    """Extend, and put in `systems/FOLDER/NAME.py` or behind the entry point `unfazed.systems`."""
+
+    name: str = ""
+    batch_size: int = 64
+    concurrency: int = 1  # batches that may be asked for at once, from threads
+
+    @property
+    def identity(self) -> str:
+        """Changes whenever the answers could: part of the key under which outputs are stored."""
+        raise NotImplementedError
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        """One output for each input, in order. Raising fails the whole batch; `Failed` fails one item."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Lets go of processes, files and memory."""

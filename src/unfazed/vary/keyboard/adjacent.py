@@ -1,0 +1,49 @@
+"""A finger lands one key to the side on a QWERTY keyboard."""
+
+from __future__ import annotations
+
+from unfazed.core.edits import Edit
+from unfazed.core.seeds import Stream
+from unfazed.vary.operator import Change, Operator, Text
+
+_ROWS = ("1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")
+_SHIFT = (0.0, 0.5, 0.75, 1.25)  # how far each row is set in, in keys
+
+
+def _neighbours() -> dict[str, str]:
+    """Letters within about one key of each letter. Distance is mutual, so the map is symmetric."""
+    at = {key: (x + _SHIFT[y], y) for y, row in enumerate(_ROWS) for x, key in enumerate(row) if key.isalpha()}
+    near = {
+        a: "".join(b for b, (x2, y2) in at.items() if a != b and abs(x - x2) <= 1 and abs(y - y2) <= 1)
+        for a, (x, y) in at.items()
+    }
+    return {**near, **{a.upper(): b.upper() for a, b in near.items()}}
+
+
+NEIGHBOURS = _neighbours()
+
+
+class Adjacent(Operator):
+    """Presses the key beside the right one, once or as often as `rate` says.
+
+    With `rate` 0, the default, one letter is changed; otherwise each letter with that probability, one at least.
+    """
+
+    languages = ("en", "es", "pt", "it", "nl", "sv", "da", "nb", "fi", "pl", "id", "ms", "vi", "tr")
+    example = ("play some jazz by miles davis", "play some jazx by miles davis")
+
+    def __init__(self, rate: float = 0.0) -> None:
+        if not 0 <= rate <= 1:
+            raise ValueError(f"rate must be from 0 to 1, not {rate}")
+        self.rate = rate
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        letters = [i for i, c in enumerate(text.text) if c in NEIGHBOURS]
+        if not letters:
+            return None
+        slips = [i for i in letters if rng.random() < self.rate] if self.rate else []
+        edits = tuple(self._slip(text.text, i, rng) for i in slips or [rng.choice(letters)])
+        return Change(edits, ", ".join(f"{text.text[e.start]}→{e.new} at {e.start}" for e in edits[:5]))
+
+    def _slip(self, text: str, i: int, rng: Stream) -> Edit:
+        return Edit(i, i + 1, rng.choice(NEIGHBOURS[text[i]]))

@@ -1,0 +1,109 @@
+"""The operator contract: given a text and a random stream, say which characters change, and how in words."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+from unfazed.core.edits import Edit
+from unfazed.core.seeds import Stream
+from unfazed.core.task import Task
+from unfazed.core.values import Json, Meaning
+
+
+class Change(NamedTuple):
+    """What an operator did: edits in order, and a note for people, such as `"please" at the end`."""
+
+    edits: tuple[Edit, ...]
+    note: str
+
+
+class Text:
+    """The text that an operator sees, and where its labels are."""
+
+    def __init__(self, text: str, language: str = "en", gold: Json = None, field: str = "text", task: Task | None = None) -> None:
+        self.text = text
+        self.language = language
+        self.field = field
+        self._gold = gold
+        self._task = task
+
+    @cached_property
+    def marked(self) -> list[tuple[int, int]]:
+        """Character spans that carry labels, in order. Whole words may be put at their borders, never inside."""
+        return sorted(self._task.marked(self._gold, self.field, self.text)) if self._task else []
+
+    @cached_property
+    def tokens(self) -> list[tuple[int, int]]:
+        """Where the tokens stand that white space separates."""
+        spans, at = [], 0
+        for token in self.text.split():
+            at = self.text.index(token, at)
+            spans.append((at, at + len(token)))
+            at += len(token)
+        return spans
+
+    def inside(self, at: int) -> bool:
+        """Would a word put at this character break a labelled span?"""
+        return any(start < at < end for start, end in self.marked)
+
+
+class Operator:
+    """Extend, and put in `vary/FAMILY/NAME.py` or behind the entry point `unfazed.operators`.
+
+    `__init__`'s keyword arguments are the operator's parameters; each must have a default. Raise `version`
+    whenever the same stream would give another result.
+    """
+
+    version: ClassVar[int] = 1
+    languages: ClassVar[tuple[str, ...]] = ("*",)
+    meaning: ClassVar[Meaning] = "same"
+    aligned: ClassVar[bool] = True  # False: rewrites whole texts, so token and span labels can't be kept
+    example: ClassVar[tuple[str, str]]  # a text, and what draw 0 of seed 0 makes of it
+
+    name: str = ""
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        """The change to this text, or None where there is nothing to change. Never changes nothing."""
+        raise NotImplementedError
+
+    def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
+        """The same for many texts; extend where a batch is cheaper than its items."""
+        change = self.change
+        return [change(text, rng) for text, rng in zip(texts, rngs, strict=True)]
+
+    @property
+    def family(self) -> str:
+        return self.name.split("/", 1)[0]
+
+    @classmethod
+    def parameters(cls) -> dict[str, inspect.Parameter]:
+        """What the operator can be told, by name."""
+        if cls.__init__ is object.__init__:
+            return {}
+        found = dict(inspect.signature(cls.__init__).parameters)
+        found.pop("self", None)
+        return found
+
+    @classmethod
+    def summary(cls) -> str:
+        """The first line of the docstring."""
+        return inspect.cleandoc(cls.__doc__ or "").split("\n", 1)[0]
+
+
+def whole_text(text: str, new: str, note: str) -> Change | None:
+    """The change of an operator that rewrites everything, or None if it gave the same text back."""
+    return Change((Edit(0, len(text), new),), note) if new.strip() and new != text else None
+
+
+def describe(name: str, operator: type[Operator], params: dict[str, Any]) -> dict[str, Json]:
+    """An operator as a suite's manifest names it."""
+    return {
+        "name": name,
+        "version": operator.version,
+        "languages": list(operator.languages),
+        "meaning": operator.meaning,
+        "params": {k: v if isinstance(v, (str, int, float, bool, type(None))) else str(v) for k, v in params.items()},
+    }

@@ -1,0 +1,22 @@
+"""Fillers with which people begin to speak."""
+
+from __future__ import annotations
+
+from unfazed.core.edits import Edit
+from unfazed.core.seeds import Stream
+from unfazed.vary.operator import Change, Operator, Text
+
+FILLERS = ("so", "like", "actually", "okay so", "so okay", "so basically", "now", "well")
+
+
+class FillerBegin(Operator):
+    """Begins with a filler such as *so*, *like* or *okay so*."""
+
+    languages = ("en",)
+    example = ("play some jazz by miles davis", "well play some jazz by miles davis")
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        if not text.text.strip():
+            return None
+        filler = rng.choice(FILLERS)
+        return Change((Edit(0, 0, filler + " "),), f'"{filler}" at the beginning')
