@@ -1,0 +1,140 @@
+"""What a run says, in sentences that need no statistics to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from markupsafe import Markup
+
+from unfazed.core.values import Estimate
+from unfazed.measure.results import Block, Results
+from unfazed.report.figures import includes_zero, interval, number, percent, title, typeset
+from unfazed.report.text import LABEL, outside
+
+_WAYS = {
+    "dialect": "speak their own dialect",
+    "keyboard": "mistype",
+    "meaning": "change the meaning",
+    "paraphrase": "rephrase",
+    "speech": "are misheard",
+    "spoken": "speak as they talk",
+}
+
+
+class Gate(Protocol):
+    """A limit that a run was held to. `bound` is the figure that was held against `limit`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def passed(self) -> bool: ...
+    @property
+    def limit(self) -> float: ...
+    @property
+    def bound(self) -> float | None: ...
+    @property
+    def sentence(self) -> str: ...
+
+
+def verdict(results: Results, draws: int | None = None) -> list[Markup]:
+    """The outcome in a few sentences, the most important first."""
+    if results.average.value is None or results.clean.value is None:
+        return [Markup("Nothing could be measured: no variant has an answer that can be scored.")]
+    said = [_change(results, draws), _chance(results.drop), _flips(results.flips), _hurt(results)]
+    if results.average.missing:
+        said.append(
+            Markup("{:,} answers are missing; they are left out, not counted as wrong.").format(
+                results.average.missing
+            )
+        )
+    return [sentence for sentence in said if sentence]
+
+
+def plain(sentences: Sequence[Markup]) -> str:
+    """The sentences without markup, for terminals and files."""
+    return " ".join(sentence.striptags() for sentence in sentences)
+
+
+def _digits(*values: float | None) -> int:
+    """Two decimals, or three where two would hide a difference."""
+    known = {value for value in values if value is not None}
+    return 2 if len({f"{value:.2f}" for value in known}) == len(known) else 3
+
+
+def _change(results: Results, draws: int | None) -> Markup:
+    clean, average, worst = results.clean.value, results.average, results.worst.value
+    assert clean is not None and average.value is not None
+    digits = _digits(clean, average.value, worst)
+    held = number(clean, digits) == number(average.value, digits)
+    moves = "stays at" if held else "falls from" if average.value < clean else "rises from"
+    span = interval(average, digits).replace(" to ", "–" if (average.low or 0) >= 0 else " to ")
+    figures = Markup("<strong>{}</strong>").format(typeset(number(average.value, digits)))
+    if span:
+        figures += f" ({span})"
+    start = "" if held else f"{typeset(number(clean, digits))} to "
+    said = Markup("{} {} {}{} when people {}").format(
+        outside(title(results.score)), moves, start, figures, _ways(results)
+    )
+    if worst is not None and draws != 1:
+        tries = f"the worst of {draws} tries" if draws else "the worst variant of each example"
+        said += Markup("; on {} it is <strong>{}</strong>").format(tries, typeset(number(worst, digits)))
+    return said + "."
+
+
+def _ways(results: Results) -> str:
+    families = sorted(results.by.get("family", {}))
+    if not families or len(families) > 3 or any(family not in _WAYS for family in families):
+        return "say the same thing differently"
+    *first, last = (_WAYS[family] for family in families)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _chance(drop: Estimate) -> Markup | None:
+    if drop.value is None or not includes_zero(drop):
+        return None
+    if drop.low is None or drop.high is None:
+        return Markup("There is no interval for that difference, so it may be chance.")
+    return Markup("The drop's interval, {}, includes zero: the difference may be chance.").format(interval(drop))
+
+
+def _flips(flips: Estimate) -> Markup | None:
+    if flips.value is None:
+        return None
+    return Markup("<strong>{}</strong> of answers change.").format(percent(flips.value))
+
+
+def slices(results: Results) -> dict[str, Mapping[str, Block]]:
+    """The blocks by slice, without operators and families."""
+    return {name: blocks for name, blocks in results.by.items() if name not in ("operator", "family")}
+
+
+def _hurt(results: Results) -> Markup | None:
+    """The operator and the slice with the largest drop that is surely one."""
+    found = []
+    operators = _surely_hurt(results.by.get("operator", {}))
+    if operators:
+        name, drop = operators[0]
+        found.append(Markup("operator {} (drop {})").format(outside(name), number(drop, 2)))
+    places = [
+        (drop, slice_name, value)
+        for slice_name, blocks in slices(results).items()
+        for value, drop in _surely_hurt(blocks)[:1]
+    ]
+    if places:
+        drop, slice_name, value = max(places)
+        found.append(
+            Markup("slice {} = {} (drop {})").format(
+                outside(slice_name, LABEL // 2), outside(value, LABEL // 2), number(drop, 2)
+            )
+        )
+    return Markup("Hurt most: {}.").format(Markup("; ").join(found)) if found else None
+
+
+def _surely_hurt(blocks: Mapping[str, Block]) -> list[tuple[str, float]]:
+    drops = [
+        (name, block.drop.value)
+        for name, block in blocks.items()
+        if block.drop.value is not None and block.drop.value > 0 and not includes_zero(block.drop)
+    ]
+    return sorted(drops, key=lambda entry: (-entry[1], entry[0]))
