@@ -1,0 +1,200 @@
+"""Which field of a record is what: its texts, gold, id and groups, as the user said or as their names suggest.
+
+What is decided on the first record holds for all, so that a row with other fields is an error and no guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from unfazed.core.errors import DataError, nearest
+from unfazed.core.values import Example, Inputs, Json
+from unfazed.data._reader import ReadOptions
+
+Record = Mapping[str, Any]
+
+_IDS = ("id", "guid", "uid", "idx")
+_GOLDS = ("gold", "label", "gold_label", "intent", "class", "category", "sentiment", "answers", "answer", "target")
+_PAIRS = (
+    ("premise", "hypothesis"),
+    ("sentence1", "sentence2"),
+    ("question1", "question2"),
+    ("text1", "text2"),
+    ("question", "context"),
+)
+_TEXTS = (
+    *("text", "sentence", "utterance", "query", "question", "source", "src", "input", "prompt"),
+    *("content", "document", "review", "message", "comment", "title", "body"),
+)
+_ANY_GOLD = frozenset(_GOLDS)
+
+
+class Problem(Exception):
+    """What is wrong with a record, without its place."""
+
+
+class Fields:
+    """Makes examples of the records of one file."""
+
+    def __init__(self, options: ReadOptions, cells: bool = False) -> None:
+        """`cells`: values are cells of a text table, where an empty one means that there is no value."""
+        self._options = options
+        self._cells = cells
+        self._form: _Native | _Flat | None = None
+
+    def example(self, row: int, record: Record, path: Path, line: int) -> Example:
+        try:
+            if self._form is None:
+                native = isinstance(record.get("inputs"), dict)
+                self._form = _Native(self._options) if native else _Flat(record, self._options, self._cells)
+            return self._form.example(row, record)
+        except Problem as problem:
+            raise DataError(str(problem), path, line) from None
+
+
+class _Native:
+    """unfazed's own form: `{"id": …, "inputs": {…}, "gold": …, "groups": {…}}`; only `inputs` must be there."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self._options = options
+
+    def example(self, row: int, record: Record) -> Example:
+        options = self._options
+        inputs = _field(record, "inputs")
+        if not isinstance(inputs, dict) or not inputs:
+            raise Problem(f"inputs must be texts by name, such as {{'text': …}}, not {inputs!r:.60}.")
+        inputs = {name: _text(inputs, name) for name in options.inputs or inputs}
+        gold = _field(record, options.gold) if options.gold else record.get("gold")
+        id = _id(_field(record, options.id) if options.id else record.get("id"))
+        groups = record.get("groups") or {}
+        if not isinstance(groups, dict):
+            raise Problem(f"groups must be slices by name, such as {{'domain': 'home'}}, not {groups!r:.60}.")
+        return Example(row, id, inputs, gold, {**_groups(groups, groups), **_groups(record, options.groups)})
+
+
+class _Flat:
+    """A text or more, a label and an id side by side, as tables have them."""
+
+    def __init__(self, first: Record, options: ReadOptions, cells: bool) -> None:
+        self._cells = cells
+        self._groups = options.groups
+        self._id = options.id or _first(_IDS, first)
+        self._gold_is_chosen = options.gold is not None
+        self._gold = options.gold or _first(_GOLDS, first)
+        self._is_slu = "slots" in first and options.task in (None, "slu") and not (options.gold and not options.task)
+        if self._is_slu and not options.gold and "intent" in first:
+            self._gold = "intent"
+        self._is_slu = self._is_slu and self._gold is not None
+        taken = {self._id, self._gold, *self._groups}
+        self._inputs = options.inputs or _guess_inputs(first, taken)
+
+    def example(self, row: int, record: Record) -> Example:
+        inputs = {name: _text(record, name) for name in self._inputs}
+        gold = self._gold_of(record)
+        if self._is_slu:
+            gold, inputs = _slu(gold, _field(record, "slots"), inputs)
+        elif self._gold == "answers":
+            gold = _answers(gold)
+        id = _id(_field(record, self._id)) if self._id else ""
+        return Example(row, id, inputs, gold, _groups(record, self._groups) if self._groups else {})
+
+    def _gold_of(self, record: Record) -> Json:
+        if self._gold is None:
+            if not _ANY_GOLD.isdisjoint(record):
+                name = _first(_GOLDS, record)
+                raise Problem(f"this row has a {name!r}, but the first row has none. Give it in all rows, or in none.")
+            return None
+        gold = _field(record, self._gold)
+        if self._cells:
+            if gold.lower() == "nan":
+                raise Problem(f"{self._gold} is NaN, so the label is missing. Fill it in, or leave the row out.")
+            return gold or None
+        return gold
+
+
+def _first(names: Iterable[str], record: Record) -> str | None:
+    return next((name for name in names if name in record), None)
+
+
+def _guess_inputs(record: Record, taken: set[str | None]) -> tuple[str, ...]:
+    for pair in _PAIRS:
+        if all(isinstance(record.get(name), str) and name not in taken for name in pair):
+            return pair
+    known = next((name for name in _TEXTS if name in record and name not in taken), None)
+    if known:
+        return (known,)
+    texts = [name for name, value in record.items() if isinstance(value, str) and name not in taken]
+    if len(texts) == 1:
+        return (texts[0],)
+    has = ", ".join(record) or "none"
+    raise Problem(f"it is not clear which field holds the text; the fields are: {has}. Say which with --input NAME.")
+
+
+def _field(record: Record, name: str) -> Any:
+    try:
+        return record[name]
+    except KeyError:
+        near = nearest(name, record)
+        hint = f" Did you mean {near!r}?" if near else ""
+        has = ", ".join(record) or "none"
+        raise Problem(f"there is no field {name!r}.{hint} This row's fields are: {has}.") from None
+
+
+def _text(record: Record, name: str) -> str:
+    value = _field(record, name)
+    if type(value) is not str:
+        raise Problem(f"{name} must be a text, not {value!r:.60}.")
+    return value
+
+
+def _id(value: Any) -> str:
+    """The id as a text; empty where there is none."""
+    if type(value) is str:
+        return value
+    if value is None:
+        return ""
+    if type(value) is int:
+        return str(value)
+    raise Problem(f"an id must be a text or a whole number, not {value!r:.60}.")
+
+
+def _groups(record: Record, names: Iterable[str]) -> dict[str, str]:
+    """The slices; a record without a value is in no slice of that name."""
+    values = {name: _field(record, name) for name in names}
+    for name, value in values.items():
+        if not isinstance(value, str | int | float | None):
+            raise Problem(f"the group {name} must be a text or a number, not {value!r:.60}.")
+    return {name: _slice(value) for name, value in values.items() if value is not None}
+
+
+def _slice(value: str | int | float) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _slu(intent: Json, slots: Json, inputs: Inputs) -> tuple[Json, Inputs]:
+    """Gold of an utterance whose intent and tags stand in two fields. The task calls the utterance `text`."""
+    if len(inputs) == 1:
+        inputs = {"text": next(iter(inputs.values()))}
+    if isinstance(slots, str):
+        slots = slots.split()
+    return {"intent": intent, "slots": slots}, inputs
+
+
+def _answers(answers: Json) -> Json:
+    """Answers as SQuAD has them, `{"text": […], "answer_start": […]}` or a list, in the form of the task `qa`."""
+    if isinstance(answers, dict) and isinstance(answers.get("text"), list):
+        starts = answers.get("answer_start") or [None] * len(answers["text"])
+        answers = [{"text": text, "start": start} for text, start in zip(answers["text"], starts, strict=False)]
+    elif isinstance(answers, list):
+        answers = [_answer(answer) for answer in answers]
+    else:
+        return answers
+    return {"answers": answers}
+
+
+def _answer(answer: Json) -> Json:
+    if isinstance(answer, dict) and "answer_start" in answer:
+        return {"text": answer.get("text"), "start": answer["answer_start"]}
+    return {"text": answer} if isinstance(answer, str) else answer

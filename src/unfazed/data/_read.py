@@ -1,0 +1,164 @@
+"""From a path to examples: finds the reader, guesses the task, and lets only sound examples through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import NamedTuple
+
+from unfazed.core.errors import DataError, UsageError, nearest
+from unfazed.core.language import guess_language
+from unfazed.core.task import Task, guess_task, task_named
+from unfazed.core.values import Example
+from unfazed.data._check import Checks
+from unfazed.data._fields import Problem
+from unfazed.data._reader import Reader, ReadOptions, readers
+
+PEEK = 200  # examples looked at to guess the task and the language
+SHOWN = 5  # bad rows in one message
+BEYOND = 1_000  # rows read after the first bad one, to find more to show
+
+
+class Kind(NamedTuple):
+    """What data is about."""
+
+    task: str
+    language: str
+    language_guessed: bool
+
+
+class _Placed(NamedTuple):
+    example: Example
+    file: Path
+    line: int
+
+
+def read_examples(path: str | Path, options: ReadOptions | None = None) -> Iterator[Example]:
+    """The examples of a file or folder, as they are read. Call it again to read again.
+
+    The first bad row raises DataError, which names the row and, with it, up to four more.
+    """
+    path, options = Path(path), options or ReadOptions()
+    return _sound(path, options, _find_reader(path, options))
+
+
+def task_and_language(path: str | Path, options: ReadOptions | None = None, language: str | None = None) -> Kind:
+    """The task and language of data: as given, or else guessed from its first examples."""
+    path, options = Path(path), options or ReadOptions()
+    head, rest = _peek(_placed(path, options, _find_reader(path, options)))
+    if not head:
+        next(rest, None)  # raises, if a bad row is why there are none
+        raise _empty(path)
+    task = _task(head, options)
+    if language:
+        return Kind(task.name, language, False)
+    texts = (
+        text
+        for placed in head
+        for name, text in placed.example.inputs.items()
+        if name in task.varied or not task.varied
+    )
+    return Kind(task.name, guess_language(texts), True)
+
+
+def _sound(path: Path, options: ReadOptions, reader: Reader) -> Iterator[Example]:
+    head, rest = _peek(_placed(path, options, reader))
+    if not head:
+        next(rest, None)
+        raise _empty(path)
+    checks = Checks(_task(head, options), options.labels)
+    stream = chain(head, rest)
+    for placed in stream:
+        try:
+            example = checks.passed(placed.example, placed.line)
+        except Problem as problem:
+            raise _with_more(problem, placed, stream, checks) from None
+        yield example
+
+
+def _placed(path: Path, options: ReadOptions, reader: Reader) -> Iterator[_Placed]:
+    for example in reader.read(path, options):
+        yield _Placed(example, reader.file, reader.line)
+
+
+def _peek(stream: Iterator[_Placed]) -> tuple[list[_Placed], Iterator[_Placed]]:
+    """The first examples, and the rest. A bad row among the first raises only when the rest is asked for."""
+    head: list[_Placed] = []
+    try:
+        head.extend(islice(stream, PEEK))
+    except DataError as error:
+        return head, _raising(error)
+    return head, stream
+
+
+def _raising(error: DataError) -> Iterator[_Placed]:
+    raise error
+    yield
+
+
+def _task(head: list[_Placed], options: ReadOptions) -> Task:
+    if options.task:
+        return task_named(options.task)
+    labelled = (placed.example for placed in head if placed.example.gold is not None)
+    return guess_task(next(labelled, head[0].example))
+
+
+def _with_more(problem: Problem, placed: _Placed, stream: Iterator[_Placed], checks: Checks) -> DataError:
+    """The error for a bad row, with the bad rows soon after it, so that they can be mended together."""
+    more = []
+    try:
+        for later in islice(stream, BEYOND):
+            try:
+                checks.passed(later.example, later.line)
+            except Problem as another:
+                more.append(str(DataError(str(another), later.file, later.line)))
+            if len(more) == SHOWN - 1:
+                break
+    except DataError as error:
+        more.append(str(error))
+    return DataError("\n".join([str(problem), *more]), placed.file, placed.line)
+
+
+def _empty(path: Path) -> DataError:
+    return DataError("is empty: there is no example in it.", path)
+
+
+def _find_reader(path: Path, options: ReadOptions) -> Reader:
+    if not path.exists():
+        raise _no_such(path)
+    name = options.format or _only_fitting(path)
+    reader = readers.get(name)()
+    if reader.suffixes and path.is_dir():
+        raise DataError(f"this is a folder, but the reader {name} reads files. Name one of its files.", path)
+    chosen = options.chosen_fields()
+    if chosen and not reader.has_fields:
+        raise UsageError(f"{path} is read by {name}, which has no fields to choose. Leave out {', '.join(chosen)}.")
+    return reader
+
+
+def _only_fitting(path: Path) -> str:
+    fitting = _fitting(path)
+    if len(fitting) > 1:
+        raise UsageError(f"{path} could be read by {' or '.join(fitting)}. Say which with --format-in NAME.")
+    if fitting:
+        return fitting[0]
+    inside = sorted(child.name for child in path.iterdir() if _fitting(child)) if path.is_dir() else []
+    if inside:
+        raise DataError(f"this folder holds {', '.join(inside)}. Name one of them, such as {path / inside[0]}.", path)
+    raise DataError(
+        f"no reader knows this kind of {'folder' if path.is_dir() else 'file'} by its name. "
+        f"Say how to read it with --format-in NAME; readers: {', '.join(readers.names())}.",
+        path,
+    )
+
+
+def _fitting(path: Path) -> list[str]:
+    return [name for name in readers.names() if readers.get(name)().accepts(path)]
+
+
+def _no_such(path: Path) -> DataError:
+    beside = [child.name for child in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = nearest(path.name, beside)
+    hint = f" Did you mean {path.parent / near}?" if near else ""
+    return DataError(f"there is no such file or folder.{hint}", path)

@@ -1,0 +1,115 @@
+"""Folders that Hugging Face `datasets` writes with `save_to_disk`, read without that package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from unfazed.core.errors import DataError, nearest
+from unfazed.core.values import Example, Json
+from unfazed.data._fields import Fields
+from unfazed.data._reader import Reader, ReadOptions
+
+Naming = Callable[[Json], Json]
+
+
+class Hf(Reader):
+    """A dataset, or one split of a dataset dictionary as `folder/split`. Class numbers become their names."""
+
+    def accepts(self, path: Path) -> bool:
+        return any((path / name).is_file() for name in ("state.json", "dataset_dict.json"))
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
+        self.file = path
+        if (path / "dataset_dict.json").is_file():
+            raise DataError(_choose_split(path), path)
+        naming = _namings(path)
+        fields = Fields(options)
+        for name in _arrow_files(path):
+            for columns in _batches(path / name):
+                for column, name_of in naming.items():
+                    if column in columns:
+                        columns[column] = self._named(columns[column], name_of, column)
+                for cells in zip(*columns.values(), strict=True):
+                    self.line += 1
+                    record = dict(zip(columns, cells, strict=True))
+                    yield fields.example(self.line - 1, record, path, self.line)
+
+    def _named(self, values: list[Json], name_of: Naming, column: str) -> list[Json]:
+        named = []
+        for i, value in enumerate(values, 1):
+            try:
+                named.append(name_of(value))
+            except IndexError as error:
+                raise DataError(
+                    f"{column} {value!r} has no name in dataset_info.json.", self.file, self.line + i
+                ) from error
+        return named
+
+
+def _namings(path: Path) -> dict[str, Naming]:
+    """By column, what turns class numbers into names."""
+    features = _json(path / "dataset_info.json").get("features") or {}
+    found = {column: _naming(feature) for column, feature in features.items()}
+    return {column: name_of for column, name_of in found.items() if name_of is not None}
+
+
+def _naming(feature: Json) -> Naming | None:
+    if isinstance(feature, list) and feature:  # how older versions write a list
+        feature = {"feature": feature[0]}
+    if not isinstance(feature, dict):
+        return None
+    if feature.get("_type") == "ClassLabel" and feature.get("names"):
+        names = feature["names"]
+        return lambda number: None if number is None or number == -1 else names[_index(number)]
+    inner = _naming(feature["feature"]) if "feature" in feature else None
+    if inner is None:
+        return None
+    return lambda numbers: None if numbers is None else [inner(number) for number in numbers]
+
+
+def _index(number: int) -> int:
+    if number < 0:
+        raise IndexError(number)  # Python would count from the end
+    return number
+
+
+def _arrow_files(path: Path) -> list[str]:
+    listed = _json(path / "state.json").get("_data_files") or []
+    names = [str(entry["filename"]) for entry in listed]
+    absent = next((name for name in names if not (path / name).is_file()), None)
+    if absent is not None:
+        raise DataError(f"state.json names {absent}, which is not here. Copy the folder again, whole.", path)
+    return names
+
+
+def _batches(file: Path) -> Iterator[dict[str, list[Any]]]:
+    from arro3.io import read_ipc_stream
+
+    try:
+        for batch in read_ipc_stream(str(file)):
+            yield {name: list(batch[name].to_pylist()) for name in batch.schema.names}
+    except (GeneratorExit, KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException as error:  # the native reader panics on some damaged files
+        raise DataError(f"this Arrow file is damaged or cut off ({error}). Copy the folder again.", file) from error
+
+
+def _choose_split(path: Path) -> str:
+    splits = [str(split) for split in _json(path / "dataset_dict.json").get("splits") or []]
+    if not splits:
+        return "this dataset dictionary has no splits."
+    likely = path / (nearest("test", splits) or splits[0])
+    return f"this folder holds the splits {', '.join(splits)}. Name one of them, such as {likely}."
+
+
+def _json(file: Path) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
+    except FileNotFoundError as error:
+        raise DataError("this file is missing, so the folder is not a whole dataset.", file) from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DataError(f"this is not valid JSON: {error}.", file) from error

@@ -1,0 +1,70 @@
+"""JSON lines: an example a line, in unfazed's own form or with flat fields."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from unfazed.core.errors import DataError
+from unfazed.core.values import Example
+from unfazed.data._fields import Fields
+from unfazed.data._lines import open_bytes, read_lines
+from unfazed.data._reader import Reader, ReadOptions
+
+_decode = msgspec.json.Decoder().decode
+
+
+class Jsonl(Reader):
+    """`{"inputs": {…}, "gold": …}` or `{"text": …, "label": …}` a line; blank lines are passed over."""
+
+    suffixes = (".jsonl", ".ndjson", ".json-lines", ".jsonlines")
+
+    def accepts(self, path: Path) -> bool:
+        return super().accepts(path) or (path.is_file() and path.suffix.lower() == ".json" and _first_is_object(path))
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
+        self.file = path
+        fields = Fields(options)
+        row = 0
+        for number, line in enumerate(read_lines(path), 1):
+            if line.isspace():
+                continue
+            self.line = number
+            yield fields.example(row, _object(line, path, number), path, number)
+            row += 1
+
+
+def _object(line: str, path: Path, number: int) -> dict[str, Any]:
+    try:
+        record = _decode(line)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise DataError(_json_problem(line, error), path, number) from error
+    if not isinstance(record, dict):
+        raise DataError(f"a row must be an object {{…}}, not {line.strip():.40}", path, number)
+    return record
+
+
+def _json_problem(line: str, error: Exception) -> str:
+    """What is wrong with a line that did not decode; Python's laxer decoder tells NaN and surrogates apart."""
+    try:
+        value = json.loads(line)
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as surrogate:
+        broken = surrogate.object[surrogate.start]
+        return f"the text holds half a character, \\u{ord(broken):04x}, which can't be stored. Mend or remove it."
+    except json.JSONDecodeError as precise:
+        return f"this is not valid JSON: {precise.msg} at column {precise.colno}."
+    except (ValueError, RecursionError):
+        return f"this is not valid JSON: {error}."
+    return "this is not valid JSON: it holds NaN, Infinity or a number out of range. Give a label, or null."
+
+
+def _first_is_object(path: Path) -> bool:
+    """Is the first line a whole object? A `.json` file may also be one value over many lines."""
+    with open_bytes(path) as file:
+        line = file.readline(1 << 20).strip()
+    return line.startswith(b"{") and (line.endswith(b"}") or len(line) > (1 << 19))

@@ -1,0 +1,60 @@
+"""Spoken-language corpora as three parallel files: `seq.in` (tokens), `seq.out` (BIO tags), `label` (intents)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+
+from unfazed.core.errors import DataError
+from unfazed.core.values import Example
+from unfazed.data._lines import read_lines
+from unfazed.data._reader import Reader, ReadOptions
+
+_FILES = ("seq.in", "seq.out", "label")
+
+
+class Slu(Reader):
+    """A folder with the three files. Joined intents such as `a#b` stay one class."""
+
+    has_fields = False
+
+    def accepts(self, path: Path) -> bool:
+        return path.is_dir() and all((path / name).is_file() for name in _FILES)
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
+        files = [path / name for name in _FILES]
+        absent = next((file for file in files if not file.is_file()), None)
+        if absent is not None:
+            raise DataError("this file is missing; an SLU folder has seq.in, seq.out and label.", absent)
+        self.file = files[0]
+        for row, lines in enumerate(zip_longest(*map(read_lines, files))):
+            self.line = row + 1
+            _check_lengths(lines, files, self.line)
+            tokens, tags, intent = _split(lines[0]), _split(lines[1]), lines[2].strip()
+            if len(tokens) != len(tags):
+                raise DataError(f"{len(tags)} tags for the {len(tokens)} tokens of {files[0]}:{self.line}.",
+                                files[1], self.line)  # fmt: skip
+            if not tokens:
+                raise DataError(
+                    "there is no utterance on this line. Remove it from all three files.", self.file, self.line
+                )
+            if not intent:
+                raise DataError("there is no intent on this line.", files[2], self.line)
+            yield Example(row, "", {"text": " ".join(tokens)}, {"intent": intent, "slots": tags})
+
+
+def _split(line: str) -> list[str]:
+    """What spaces separate; other white space may belong to a token."""
+    return [token for token in line.strip().split(" ") if token]
+
+
+def _check_lengths(lines: tuple[str | None, ...], files: list[Path], line: int) -> None:
+    short = next((file for file, text in zip(files, lines, strict=True) if text is None), None)
+    if short is not None:
+        going_on = next(file for file, text in zip(files, lines, strict=True) if text is not None)
+        raise DataError(
+            f"the file ends after {line - 1} lines, but {going_on.name} goes on. All three must have as many lines.",
+            short,
+            line,
+        )

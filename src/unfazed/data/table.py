@@ -1,0 +1,81 @@
+"""Tables in text: comma-separated with a header, or tab-separated with a header."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from unfazed.core.errors import DataError
+from unfazed.core.values import Example
+from unfazed.data._fields import Fields
+from unfazed.data._lines import read_lines, without_break
+from unfazed.data._reader import Reader, ReadOptions
+
+_LONGEST_CELL = (1 << 31) - 1  # the csv module's own limit is 128 kB
+
+Row = tuple[int, list[str]]  # the line that a row begins on, and its cells
+
+
+class Table(Reader):
+    """CSV with quoting, by `,` or `;`; TSV without any, so that a quotation mark is only that."""
+
+    suffixes = (".csv", ".tsv", ".tab")
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
+        self.file = path
+        rows = _csv_rows(path) if path.suffix.lower() == ".csv" else _tsv_rows(path)
+        _, header = next(rows, (0, []))
+        _check_header(header, path)
+        fields = Fields(options, cells=True)
+        row = 0
+        for line, cells in rows:
+            if not cells and len(header) > 1:
+                continue  # a blank line; where there is one column, it is an empty text
+            self.line = line
+            cells = cells or [""]
+            if len(cells) != len(header):
+                raise DataError(_wrong_width(cells, header, path), path, line)
+            record = {name: cell for name, cell in zip(header, cells, strict=True) if name}
+            yield fields.example(row, record, path, line)
+            row += 1
+
+
+def _csv_rows(path: Path) -> Iterator[Row]:
+    csv.field_size_limit(_LONGEST_CELL)
+    first = next(read_lines(path), "")
+    delimiter = ";" if ";" in first and "," not in first else ","
+    rows = csv.reader(read_lines(path), delimiter=delimiter, strict=True)
+    line = 1
+    while True:
+        try:
+            cells = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise DataError(f"the quoting of this row is broken ({error}). Double each \" inside a quoted cell.",
+                            path, line) from error  # fmt: skip
+        yield line, cells
+        line = rows.line_num + 1
+
+
+def _tsv_rows(path: Path) -> Iterator[Row]:
+    for line, text in enumerate(read_lines(path), 1):
+        text = without_break(text)
+        yield line, text.split("\t") if text else []
+
+
+def _check_header(header: list[str], path: Path) -> None:
+    twice = next((name for name, count in Counter(header).items() if count > 1 and name), None)
+    if twice is not None:
+        raise DataError(f"the header has the column {twice!r} twice. Rename one of them.", path, 1)
+
+
+def _wrong_width(cells: list[str], header: list[str], path: Path) -> str:
+    cause = (
+        "A cell that holds the separator or a line break must stand in quotation marks."
+        if path.suffix.lower() == ".csv"
+        else "A tab-separated cell can't hold a tab or a line break; use CSV or JSONL for such texts."
+    )
+    return f"this row has {len(cells)} cells, but the header has {len(header)} ({', '.join(header)}). {cause}"

@@ -1,0 +1,23 @@
+"""Plain text: a text a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from unfazed.core.values import Example
+from unfazed.data._lines import read_lines, without_break
+from unfazed.data._reader import Reader, ReadOptions
+
+
+class Text(Reader):
+    """A text a line, without gold; an empty line is an empty text, so that rows stay lines."""
+
+    suffixes = (".txt", ".text")
+    has_fields = False
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
+        self.file = path
+        for row, line in enumerate(read_lines(path)):
+            self.line = row + 1
+            yield Example(row, "", {"text": without_break(line)})
