@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from unfazed.core.errors import UsageError
 from unfazed.core.values import Inputs, Json
 
 
@@ -15,6 +17,9 @@ class Failed:
     def __init__(self, error: str, final: bool = False) -> None:
         self.error = error
         self.final = final  # asking again can't help
+
+    def __repr__(self) -> str:
+        return f"Failed({self.error!r}, final={self.final})"
 
 
 class System:
@@ -35,3 +40,13 @@ class System:
 
     def close(self) -> None:
         """Lets go of processes, files and memory."""
+
+    @classmethod
+    def load(cls, folder: Path) -> System:
+        """The system that was saved in a folder, for those that can be."""
+        raise UsageError(f"{cls.__name__} can't be opened from a folder such as {folder}.")
+
+    @classmethod
+    def sample(cls) -> System:
+        """A small one that answers texts, for the contract tests; extend where `__init__` needs arguments."""
+        return cls()

@@ -1,0 +1,1 @@
+"""Small models that train on the spot, so that there is always something to test."""

@@ -1,0 +1,120 @@
+"""Texts as numbers: hashed features of words and utterances, and the rows that training gave them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+
+from unfazed.core.values import Inputs
+
+Floats = npt.NDArray[np.float32]
+Rows = npt.NDArray[np.int32]
+
+_TOKENS = 1000  # as much of a text as the intent is read from
+_LETTERS = 40  # as much of a word
+_CACHED = 50_000  # words and word pairs remembered; typing errors would otherwise fill the memory
+
+
+def hashed(feature: str) -> int:
+    """The feature's 32-bit number, the same in every process."""
+    return crc32(feature.encode("utf-8", "surrogatepass"))
+
+
+class Vocabulary:
+    """Hashed features → rows of a weight matrix. Row 0 stands for every feature that training did not see."""
+
+    def __init__(self, hashes: Iterable[int] = ()) -> None:
+        self.rows = {h: row for row, h in enumerate(hashes, 1)}
+
+    def __len__(self) -> int:
+        return len(self.rows) + 1
+
+    def hashes(self) -> npt.NDArray[np.uint32]:
+        return np.fromiter(self.rows, dtype=np.uint32, count=len(self.rows))
+
+
+def remember(cache: dict[str, tuple[int, ...]], key: str, value: tuple[int, ...]) -> tuple[int, ...]:
+    if len(cache) >= _CACHED:
+        cache.clear()
+    cache[key] = value
+    return value
+
+
+class UtteranceFeatures:
+    """The features that an intent is read from: words, pairs of words, and letters three to five at a time."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, tuple[int, ...]] = {}
+
+    def __call__(self, inputs: Inputs) -> list[int]:
+        """Hashed features of all fields; those of several fields are kept apart."""
+        found = [hashed("always")]
+        for field in sorted(inputs):
+            self._add(inputs[field], f"{field} " if len(inputs) > 1 else "", found)
+        return found
+
+    def _add(self, text: str, field: str, found: list[int]) -> None:
+        words = [word[:_LETTERS] for word in text.lower().split(None, _TOKENS)[:_TOKENS]]
+        before = "<"
+        for word in words:
+            key = field + word
+            found += self._words.get(key) or remember(self._words, key, _of_word(field, word))
+            found.append(hashed(f"{field}2 {before} {word}"))
+            before = word
+        if words:
+            found.append(hashed(f"{field}2 {before} >"))
+
+
+def _of_word(field: str, word: str) -> tuple[int, ...]:
+    marked = f"<{word}>"
+    letters = {marked[i : i + n] for n in (3, 4, 5) for i in range(len(marked) - n + 1)}
+    return (hashed(f"{field}1 {word}"), *(hashed(f"{field}c {part}") for part in sorted(letters)))
+
+
+class TokenFeatures:
+    """The features that a slot tag is read from: the token, its beginning and end, and its neighbours."""
+
+    COUNT = 18
+
+    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
+        self._rows: Mapping[int, int] | None = vocabulary.rows if vocabulary else None
+        self._words: dict[str, tuple[int, ...]] = {}
+        self._pairs: dict[str, tuple[int, ...]] = {}
+
+    def __call__(self, tokens: Sequence[str]) -> list[list[int]]:
+        """A list of `COUNT` numbers a token: rows of the vocabulary, or hashes where there is none yet."""
+        words = ["<<", "<", *(token.lower()[:_LETTERS] for token in tokens), ">", ">>"]
+        alone = [self._words.get(w) or remember(self._words, w, self._of_word(w)) for w in words]
+        pairs = [self._pair(a, b) for a, b in pairwise(words[1:])]
+        return [
+            [
+                *alone[i][4:],
+                alone[i - 2][0],
+                alone[i - 1][1],
+                alone[i + 1][2],
+                alone[i + 2][3],
+                pairs[i - 2],
+                pairs[i - 1],
+                self._pair(words[i - 1], words[i + 1], "around"),
+            ]
+            for i in range(2, len(words) - 2)
+        ]
+
+    def _of_word(self, word: str) -> tuple[int, ...]:
+        """As a neighbour two before, one before, one after, two after; then the features of the word itself."""
+        shape = "".join("0" if c.isdigit() else "a" if c.isalpha() else c for c in word[:8])
+        names = ["-2 ", "-1 ", "+1 ", "+2 ", "w "]
+        own = [f"p{n} {word[:n]}" for n in (1, 2, 3, 4)] + [f"s{n} {word[-n:]}" for n in (1, 2, 3, 4)]
+        return tuple(self._row(f) for f in (*(n + word for n in names), *own, f"shape {shape}", "always"))
+
+    def _pair(self, first: str, second: str, kind: str = "pair") -> int:
+        key = f"{kind} {first} {second}"
+        return (self._pairs.get(key) or remember(self._pairs, key, (self._row(key),)))[0]
+
+    def _row(self, feature: str) -> int:
+        h = hashed(feature)
+        return h if self._rows is None else self._rows.get(h, 0)

@@ -1,0 +1,138 @@
+"""From what people write after `--system` to a system that answers."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from unfazed.core.errors import StoredFileError, UnfazedError, UsageError, nearest
+from unfazed.core.registry import import_reference
+from unfazed.systems import systems
+from unfazed.systems.callable import CallableSystem
+from unfazed.systems.process import ProcessSystem
+from unfazed.systems.system import System
+
+Options = Mapping[str, Any]
+
+_FORMS = """A system is one of
+  package.module:function   a function that takes a list of inputs and returns a list of outputs
+  cmd:COMMAND               a program that reads and writes JSON lines
+  FOLDER                    a saved system, that is a folder with a system.json
+  NAME                      a registered system: {names}"""
+
+
+def open_system(spec: str | Callable[..., Any] | System, **options: Any) -> System:
+    """A system from a reference, a command, a folder, a name, a callable, or a system as it is."""
+    if not isinstance(spec, str):
+        return _wrapped(spec, None, options)
+    scheme, colon, rest = spec.partition(":")
+    if colon and scheme in SCHEMES:
+        return SCHEMES[scheme](rest, options)
+    if colon and all(part.isidentifier() for part in scheme.split(".")):
+        return _wrapped(_imported(spec), spec, options)
+    if (Path(spec) / "system.json").is_file():
+        return _load(Path(spec), options)
+    if spec in systems:
+        return _made(systems.get(spec), spec, options)
+    raise _unknown(spec)
+
+
+def _open_command(rest: str, options: Options) -> System:
+    try:
+        command = shlex.split(rest)
+    except ValueError as error:
+        raise UsageError(f"cmd:{rest} can't be split into words: {error}.") from error
+    if not command:
+        raise UsageError("cmd: needs a command, as in cmd:node answer.js.")
+    return _made(ProcessSystem, f"cmd:{rest}", {"command": command, "name": f"cmd:{rest}", **options})
+
+
+# What stands before the first colon → who opens the rest.
+SCHEMES: dict[str, Callable[[str, Options], System]] = {"cmd": _open_command}
+
+
+def _imported(reference: str) -> object:
+    try:
+        return import_reference(reference)
+    except UnfazedError:
+        raise
+    except Exception as error:  # the user's own module, whatever it raises
+        raise UsageError(f"{reference} can't be imported: {type(error).__name__}: {error}") from error
+
+
+def _wrapped(thing: object, name: str | None, options: Options) -> System:
+    """A system, a class of systems, or anything that can be called, as a system."""
+    shown = name or str(getattr(thing, "__qualname__", type(thing).__qualname__))
+    if isinstance(thing, System):
+        if options:
+            raise UsageError(f"{shown} is made already and takes no options: {', '.join(options)}.")
+        return thing
+    if inspect.isclass(thing) and issubclass(thing, System):
+        return _made(thing, name or "", options)
+    if inspect.isclass(thing) and any("__call__" in vars(c) for c in thing.__mro__):
+        thing = _call(thing, shown, {})
+    if not callable(thing):
+        raise UsageError(f"{shown} is a {type(thing).__qualname__}, which can't be called. Give a function.")
+    return _made(CallableSystem, shown, {"function": thing, "name": name, **options})
+
+
+def _made(cls: type[System], name: str, options: Options) -> System:
+    """An instance of the class, which knows all of the options."""
+    parameters = inspect.signature(cls).parameters
+    if all(p.kind is not p.VAR_KEYWORD for p in parameters.values()):
+        unknown = [option for option in options if option not in parameters]
+        if unknown:
+            near = nearest(unknown[0], parameters)
+            raise UsageError(
+                f"{name or cls.__name__} has no option {', '.join(map(repr, unknown))}."
+                + (f" Did you mean {near!r}?" if near else f" It has: {', '.join(parameters) or 'none'}.")
+            )
+    missing = [
+        p.name
+        for p in parameters.values()
+        if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in options
+    ]
+    if missing:
+        raise UsageError(f"{name or cls.__name__} needs {', '.join(missing)}.{_train_first(cls)}")
+    system: System = _call(cls, name or cls.__name__, options)
+    system.name = system.name or name
+    return system
+
+
+def _train_first(cls: type[System]) -> str:
+    if not hasattr(cls, "train"):
+        return ""
+    return f" Train one with {cls.__name__}.train(…), save it to a folder, and name the folder."
+
+
+def _call(cls: type[Any], name: str, options: Options) -> Any:
+    try:
+        return cls(**options)
+    except UnfazedError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{name} can't be made with these options: {error}") from error
+
+
+def _load(folder: Path, options: Options) -> System:
+    if options:
+        raise UsageError(f"{folder} is a saved system and takes no options: {', '.join(options)}.")
+    file = folder / "system.json"
+    try:
+        name = msgspec.json.decode(file.read_bytes())["system"]
+    except (msgspec.MsgspecError, UnicodeDecodeError, KeyError, TypeError) as error:
+        raise StoredFileError(f"{file}: this does not name its system ({error}). Train and save it again.") from error
+    return systems.get(str(name)).load(folder)
+
+
+def _unknown(spec: str) -> UsageError:
+    names = systems.names()
+    near = nearest(spec, names)
+    what = f"The folder {spec!r} has no system.json." if Path(spec).is_dir() else f"There is no system {spec!r}."
+    hint = f" Did you mean {near!r}?" if near else ""
+    return UsageError(f"{what}{hint} {_FORMS.format(names=', '.join(names) or 'none')}")
