@@ -85,7 +85,7 @@ def read_batches(path: Path) -> Iterator[tuple[list[str], dict[str, list[Any]]]]
     try:
         for batch in read_parquet(str(path), batch_size=ROWS_A_BATCH):
             names = list(batch.schema.names)
-            yield names, {name: batch[name].to_pylist() for name in names}
+            yield names, {name: list(batch[name].to_pylist()) for name in names}
     except GeneratorExit:
         raise
     except BaseException as error:

@@ -71,8 +71,9 @@ class Registry(Generic[T]):
     def _built_in(self) -> dict[str, str]:
         """Name → module for each public file of the package; with `folders`, those one folder down."""
         spec = find_spec(self.package)
-        assert spec is not None and spec.submodule_search_locations, self.package
-        root = Path(next(iter(spec.submodule_search_locations)))
+        places = spec.submodule_search_locations if spec else None
+        assert places, f"{self.package} is not a package"
+        root = Path(next(iter(places)))
         pattern = "[!_]*/[!_]*.py" if self.folders else "[!_]*.py"
         files = sorted(f.relative_to(root).with_suffix("") for f in root.glob(pattern))
         return {f.as_posix(): ".".join((self.package, *f.parts)) for f in files}

@@ -1,6 +1,6 @@
 """Random streams that depend on what is varied and on nothing else: not on order, workers or hash seed.
 
-A stream is a counter hashed with BLAKE2b under a key. Making one costs about a microsecond, so every
+A stream is a chain of BLAKE2b digests that starts from its key. Making one costs about a microsecond, so every
 variant of every example has its own.
 """
 
@@ -9,35 +9,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import accumulate
-from struct import Struct
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
 
 T = TypeVar("T")
-_WORDS = Struct("<8Q")
+_SIZE = 64  # bytes of a BLAKE2b digest
 _SCALE = 2.0**-53
 
 
 class Stream:
     """A reproducible source of random numbers; `habit` gives the streams that belong to the simulated person."""
 
-    __slots__ = ("_block", "_key", "_left", "_person")
+    __slots__ = ("_at", "_block", "_person")
 
     def __init__(self, key: bytes, person: bytes = b"") -> None:
-        self._key = key
+        self._block = key if len(key) == _SIZE else blake2b(key).digest()
         self._person = person
-        self._block = 0
-        self._left: list[int] = []
+        self._at = 0
 
     def bits(self) -> int:
         """64 random bits."""
-        if not self._left:
-            digest = blake2b(self._key + self._block.to_bytes(8, "little")).digest()
-            self._left = list(_WORDS.unpack(digest))
-            self._block += 1
-        return self._left.pop()
+        at = self._at
+        if at == _SIZE:
+            self._block = blake2b(self._block).digest()
+            at = 0
+        self._at = at + 8
+        return int.from_bytes(self._block[at : at + 8], "little")
 
     def random(self) -> float:
         """A number from 0 up to, not including, 1."""
@@ -73,14 +72,14 @@ class Stream:
 
     def habit(self, word: str) -> Stream:
         """The stream of one simulated person for one word: the same wherever in the suite the word comes up."""
-        return Stream(blake2b(self._person + word.encode("utf-8", "surrogatepass"), digest_size=32).digest())
+        return Stream(blake2b(self._person + word.encode("utf-8", "surrogatepass")).digest(), self._person)
 
 
 class Seeds:
     """Makes the streams of one operator under one seed."""
 
     def __init__(self, seed: int, operator: str, version: int) -> None:
-        self._prefix = blake2b(f"{seed}\0{operator}\0{version}\0".encode(), digest_size=32)
+        self._prefix = blake2b(f"{seed}\0{operator}\0{version}\0".encode())
         self._people: dict[int, bytes] = {}
 
     def stream(self, example_id: str, draw: int, field: str = "") -> Stream:

@@ -79,8 +79,9 @@ class Suite:
 
     def variants(self) -> Iterator[Variant]:
         decode = msgspec.json.decode
-        for *plain, inputs, gold, note in read_rows(self.path / "variants.parquet", list(_VARIANT_COLUMNS)):
-            yield Variant(*plain, decode(inputs), decode(gold), note)
+        for row in read_rows(self.path / "variants.parquet", list(_VARIANT_COLUMNS)):
+            number, example_id, draw, source, family, meaning, inputs, gold, note = row
+            yield Variant(number, example_id, draw, source, family, meaning, decode(inputs), decode(gold), note)
 
     def groups(self) -> Iterator[tuple[Example, list[Variant]]]:
         """Each example with its variants, as both files are in the examples' order."""
@@ -206,7 +207,9 @@ def _read_manifest(path: Path) -> Manifest:
     try:
         manifest = msgspec.json.decode(file.read_bytes(), type=Manifest)
     except FileNotFoundError as error:
-        raise StoredFileError(f"{path} is not a suite: it has no manifest.json. Make one with `unfazed vary`.") from error
+        raise StoredFileError(
+            f"{path} is not a suite: it has no manifest.json. Make one with `unfazed vary`."
+        ) from error
     except NotADirectoryError as error:
         raise StoredFileError(f"{path} is a file; a suite is a folder. Make one with `unfazed vary`.") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

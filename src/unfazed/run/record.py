@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -10,13 +11,14 @@ import msgspec
 from unfazed.core.errors import StoredFileError
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example, Output, Variant
-from unfazed.run.store import Store, request_key
+from unfazed.run.store import Store, keyer
 
+_EXAMPLES_A_BLOCK = 200
 NOT_ASKED = Output(error="not asked yet")
 
 
 class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which suite was asked of which system. `identity` is the system's at the last time it was asked."""
+    """Which suite was asked of which system. `identity` is the system's when it was last asked."""
 
     format: int = 1
     unfazed: str
@@ -49,12 +51,15 @@ class Run:
 
     def items(self) -> Iterator[tuple[Example, Output, list[tuple[Variant, Output]]]]:
         """Each example with its output, and each of its variants with theirs; streamed."""
+        key = keyer(self.identity)
+        groups = self.suite.groups()
         with Store.reader(self.path) as store:
-            for example, variants in self.suite.groups():
-                keys = [request_key(self.identity, item.inputs) for item in (example, *variants)]
-                found = store.get(keys)
-                clean, *varied = (found.get(key, NOT_ASKED) for key in keys)
-                yield example, clean, list(zip(variants, varied, strict=True))
+            while block := list(islice(groups, _EXAMPLES_A_BLOCK)):
+                keys = [[key(e.inputs), *(key(v.inputs) for v in variants)] for e, variants in block]
+                found = store.get([k for group in keys for k in group])
+                for (example, variants), group in zip(block, keys, strict=True):
+                    clean, *varied = (found.get(k, NOT_ASKED) for k in group)
+                    yield example, clean, list(zip(variants, varied, strict=True))
 
 
 def _read_manifest(path: Path) -> RunManifest:
@@ -64,4 +69,6 @@ def _read_manifest(path: Path) -> RunManifest:
     except (FileNotFoundError, NotADirectoryError) as error:
         raise StoredFileError(f"{path} is not a run: it has no run.json. Make one with `unfazed run`.") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise StoredFileError(f"{file}: the run's manifest is damaged ({error}). Run again into another folder.") from error
+        raise StoredFileError(
+            f"{file}: the run's manifest is damaged ({error}). Run again into another folder."
+        ) from error

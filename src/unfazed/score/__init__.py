@@ -4,3 +4,5 @@ from unfazed.core.registry import Registry
 from unfazed.score._scorer import Scorer
 
 scorers: Registry[Scorer] = Registry("scorer", Scorer, "unfazed.score")
+
+__all__ = ["Scorer", "scorers"]

@@ -4,3 +4,5 @@ from unfazed.core.registry import Registry
 from unfazed.systems.system import System
 
 systems: Registry[System] = Registry("system", System, "unfazed.systems", folders=True)
+
+__all__ = ["System", "systems"]

@@ -4,3 +4,5 @@ from unfazed.core.registry import Registry
 from unfazed.vary.operator import Operator
 
 operators: Registry[Operator] = Registry("operator", Operator, "unfazed.vary", folders=True)
+
+__all__ = ["Operator", "operators"]

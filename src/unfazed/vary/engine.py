@@ -15,7 +15,7 @@ from unfazed.core.edits import LabelsLost, apply
 from unfazed.core.errors import CannotKeepLabels, UnknownName, UsageError
 from unfazed.core.language import require_language
 from unfazed.core.seeds import Seeds
-from unfazed.core.task import Task, task_named
+from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json, Variant
 from unfazed.vary import operators
 from unfazed.vary.operator import Change, Operator, Text, describe
@@ -36,7 +36,7 @@ class OperatorSpec(msgspec.Struct, frozen=True):
             if key not in known:
                 raise UnknownName(f"parameter of {self.name}", key, known)
         operator = cls(**self.params)
-        operator.name = self.name
+        operator.name, operator.family = self.name, self.name.split("/", 1)[0]
         return operator
 
     def describe(self) -> dict[str, Json]:
@@ -105,43 +105,41 @@ class Varier:
         self, operator: Operator, seeds: Seeds, draw: int, examples: Sequence[Example], fields: list[tuple[str, ...]]
     ) -> Iterator[tuple[int, Variant]]:
         """One operator's variants of a block for one draw, with the example's place in the block."""
-        language, task = self.variation.language, self.task
-        aligned = task if task.aligned else None
-        places, texts, rngs = [], [], []
-        for i, example in enumerate(examples):
-            for field in fields[i]:
-                places.append((i, field))
-                texts.append(Text(example.inputs[field], language, example.gold, field, aligned))
-                rngs.append(seeds.stream(example.id, draw, field))
-        changes: dict[int, list[tuple[str, Change]]] = {}
-        for (i, field), change in zip(places, operator.changes(texts, rngs), strict=True):
-            if change is not None:
-                changes.setdefault(i, []).append((field, change))
-        for i, by_field in changes.items():
-            variant = self._variant(operator, draw, examples[i], by_field)
+        language = self.variation.language
+        aligned = self.task if self.task.aligned else None
+        stream = seeds.stream
+        places = [(i, field) for i, names in enumerate(fields) for field in names]
+        texts = [Text(examples[i].inputs[f], language, examples[i].gold, f, aligned) for i, f in places]
+        rngs = [stream(examples[i].id, draw, f) for i, f in places]
+        changes = operator.changes(texts, rngs)
+        at = 0
+        for i, names in enumerate(fields):
+            variant = self._variant(operator, draw, examples[i], names, changes[at : at + len(names)])
+            at += len(names)
             if variant is not None:
                 yield i, variant
 
     def _variant(
-        self, operator: Operator, draw: int, example: Example, by_field: list[tuple[str, Change]]
+        self, operator: Operator, draw: int, example: Example, names: tuple[str, ...], changes: list[Change | None]
     ) -> Variant | None:
-        inputs, gold = dict(example.inputs), example.gold
+        inputs, gold = example.inputs.copy(), example.gold
         aligned = self.task.aligned and gold is not None
         notes = []
-        for field, change in by_field:
-            text = inputs[field]
+        for field, change in zip(names, changes, strict=True):
+            if change is None:
+                continue
             if aligned:
                 try:
-                    inputs[field], gold = self.task.move(gold, field, text, change.edits)
+                    inputs[field], gold = self.task.move(gold, field, inputs[field], change.edits)
                 except LabelsLost:
                     return None  # the change can't be made without making a label false
             else:
-                inputs[field] = apply(text, change.edits)
-            notes.append(change.note if len(by_field) == 1 else f"{field}: {change.note}")
+                inputs[field] = apply(inputs[field], change.edits)
+            notes.append(change.note if len(names) == 1 else f"{field}: {change.note}")
+        if not notes:
+            return None
         if inputs == example.inputs:
             raise UsageError(f"{operator.name} gave back the text of example {example.id!r} unchanged.")
-        if operator.meaning == "changed":
-            gold = None  # the right answer should differ, but which it is nobody said
         return Variant(
             example.row,
             example.id,
@@ -150,7 +148,7 @@ class Varier:
             operator.family,
             operator.meaning,
             inputs,
-            gold,
+            None if operator.meaning == "changed" else gold,  # then the answer should differ; which, nobody said
             "; ".join(notes),
         )
 
@@ -195,7 +193,9 @@ def _local(blocks: Iterator[list[Example]], variation: Variation) -> Iterator[_M
 def _pooled(blocks: Iterator[list[Example]], variation: Variation, workers: int) -> Iterator[_Made]:
     """Keeps a few blocks ahead in worker processes and hands them back in order."""
     Varier(variation)  # fail here rather than in a worker
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start, initargs=(variation,)) as pool:
+    with ProcessPoolExecutor(
+        workers, mp_context=get_context("spawn"), initializer=_start, initargs=(variation,)
+    ) as pool:
         waiting: list[tuple[Future[tuple[list[Variant], Counter[str]]], int]] = []
         try:
             for block in blocks:
@@ -226,4 +226,3 @@ def _blocks(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
     it = iter(items)
     while block := list(islice(it, size)):
         yield block
-

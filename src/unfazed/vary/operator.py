@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from unfazed.core.edits import Edit
@@ -23,27 +22,36 @@ class Change(NamedTuple):
 class Text:
     """The text that an operator sees, and where its labels are."""
 
-    def __init__(self, text: str, language: str = "en", gold: Json = None, field: str = "text", task: Task | None = None) -> None:
+    __slots__ = ("_gold", "_marked", "_task", "_tokens", "field", "language", "text")
+
+    def __init__(
+        self, text: str, language: str = "en", gold: Json = None, field: str = "text", task: Task | None = None
+    ) -> None:
         self.text = text
         self.language = language
         self.field = field
         self._gold = gold
         self._task = task
+        self._marked: list[tuple[int, int]] | None = None
+        self._tokens: list[tuple[int, int]] | None = None
 
-    @cached_property
+    @property
     def marked(self) -> list[tuple[int, int]]:
         """Character spans that carry labels, in order. Whole words may be put at their borders, never inside."""
-        return sorted(self._task.marked(self._gold, self.field, self.text)) if self._task else []
+        if self._marked is None:
+            self._marked = sorted(self._task.marked(self._gold, self.field, self.text)) if self._task else []
+        return self._marked
 
-    @cached_property
+    @property
     def tokens(self) -> list[tuple[int, int]]:
         """Where the tokens stand that white space separates."""
-        spans, at = [], 0
-        for token in self.text.split():
-            at = self.text.index(token, at)
-            spans.append((at, at + len(token)))
-            at += len(token)
-        return spans
+        if self._tokens is None:
+            self._tokens, at = [], 0
+            for token in self.text.split():
+                at = self.text.index(token, at)
+                self._tokens.append((at, at + len(token)))
+                at += len(token)
+        return self._tokens
 
     def inside(self, at: int) -> bool:
         """Would a word put at this character break a labelled span?"""
@@ -63,7 +71,8 @@ class Operator:
     aligned: ClassVar[bool] = True  # False: rewrites whole texts, so token and span labels can't be kept
     example: ClassVar[tuple[str, str]]  # a text, and what draw 0 of seed 0 makes of it
 
-    name: str = ""
+    name: str = ""  # these two are set from the registry, before first use
+    family: str = ""
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         """The change to this text, or None where there is nothing to change. Never changes nothing."""
@@ -73,10 +82,6 @@ class Operator:
         """The same for many texts; extend where a batch is cheaper than its items."""
         change = self.change
         return [change(text, rng) for text, rng in zip(texts, rngs, strict=True)]
-
-    @property
-    def family(self) -> str:
-        return self.name.split("/", 1)[0]
 
     @classmethod
     def parameters(cls) -> dict[str, inspect.Parameter]:

@@ -13,7 +13,7 @@ class FillerBegin(Operator):
     """Begins with a filler such as *so*, *like* or *okay so*."""
 
     languages = ("en",)
-    example = ("play some jazz by miles davis", "well play some jazz by miles davis")
+    example = ("play some jazz by miles davis", "so play some jazz by miles davis")
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         if not text.text.strip():

@@ -1,0 +1,44 @@
+# `make demo` shows it at work, `make test` proves it; both set up everything they need first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench docs clean
+
+demo: $(VENV)/.core
+	$(BIN)/unfazed demo -o demo
+
+test: $(VENV)/.dev system-packages check
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.dev
+	$(BIN)/python docs/make_cli_page.py
+
+# What tests need beyond Python: installed where we may, otherwise the tests that need them say so and are left out.
+.PHONY: system-packages
+system-packages:
+	@sh .ci/system-packages
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.core: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@ $(VENV)/.core
+
+clean:
+	rm -rf $(VENV) demo dist build

@@ -1,0 +1,5 @@
+"""`python -m unfazed`."""
+
+from unfazed.cli import main
+
+main()

@@ -1,0 +1,78 @@
+"""The command line: one file a command, found by listing this folder, loaded only when it is used."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import types
+from pathlib import Path
+
+import click
+
+from unfazed.core.errors import Interrupted, UnfazedError
+
+
+class _Commands(click.Group):
+    """A group whose commands are the files of this folder."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return sorted(f.stem for f in Path(__file__).parent.glob("[!_]*.py"))
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in self.list_commands(context):
+            return None
+        command: click.Command = importlib.import_module(f"unfazed.cli.{name}").command
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="unfazed", prog_name="unfazed")
+def unfazed() -> None:
+    """When people say the same thing differently, does your NLP system stay unfazed?
+
+    Make variants of your data, run your system on them, and read what changed and how sure that is:
+
+    \b
+      unfazed vary mine.jsonl --with keyboard/adjacent --draws 3 -o suite/
+      unfazed run suite/ --system my_module:predict -o run/
+      unfazed report run/ -o report.html
+
+    Results go to standard output, progress and messages to standard error. Exit codes: 0 fine, 1 a gate failed,
+    2 interrupted, 3 internal error or incomplete, 4 wrong usage or data, 5 nothing evaluated.
+    """
+
+
+def main() -> None:
+    """Runs a command and turns every way it can end into its exit code."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        code = unfazed.main(standalone_mode=False) or 0
+    except click.exceptions.Exit as end:
+        code = end.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = 4
+    except UnfazedError as error:
+        click.echo(f"unfazed: {error}", err=True)
+        code = error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("unfazed: stopped.", err=True)
+        code = Interrupted.exit_code
+    except BrokenPipeError:  # the reader of our output went away; that is its right
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:
+        if os.environ.get("UNFAZED_DEBUG"):
+            raise
+        click.echo(
+            f"unfazed: internal error: {type(error).__name__}: {error}. UNFAZED_DEBUG=1 shows where; please report it.",
+            err=True,
+        )
+        code = 3
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _interrupt(signal_number: int, frame: types.FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,85 @@
+"""Options that several commands share, and the way their values become parts of a Plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FORMATS = ("table", "json", "jsonl", "md")
+
+format_option = click.option(
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    default="table",
+    show_default=True,
+    help="How to print the result.",
+)
+plan_option = click.option(
+    "--plan", "plan_file", type=click.Path(dir_okay=False), help="A TOML plan; options given here go before it."
+)
+
+
+def together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator, in the order in which help should show them."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+data_options = together(
+    click.option("--task", help="The task: text, classify, slu, qa, … Guessed from the data."),
+    click.option("--lang", help="The data's language, such as en or zh-TW. Guessed from its script."),
+    click.option("--format-in", metavar="READER", help="The data's format. Guessed from its name."),
+    click.option("--input", "inputs", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable."),
+    click.option("--gold", metavar="FIELD", help="The field that holds the right answer."),
+    click.option(
+        "--id", "id_", metavar="FIELD", help="The field that holds an id. Without one, ids come from content."
+    ),
+    click.option("--group", "groups", multiple=True, metavar="FIELD", help="A field to slice results by. Repeatable."),
+    click.option("--labels", metavar="A,B,…", help="The labels there are; any other is an error."),
+)
+
+measure_options = together(
+    click.option("--score", "scores", multiple=True, help="A scorer, the main one first. Default: the task's."),
+    click.option("--level", type=float, help="Confidence level of the intervals.  [default: 0.95]"),
+    click.option("--bootstrap", type=click.IntRange(min=1), help="Bootstrap samples.  [default: 10000]"),
+)
+
+asking_options = together(
+    click.option("--batch-size", type=click.IntRange(min=1), help="Inputs a call. Default: the system's choice."),
+    click.option("--concurrency", type=click.IntRange(min=1), help="Calls at once. Default: the system's choice."),
+    click.option(
+        "--retries", type=click.IntRange(min=0), help="How often a failing item is asked again.  [default: 2]"
+    ),
+    click.option(
+        "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the system. Repeatable."
+    ),
+)
+
+
+def key_values(pairs: tuple[str, ...], option: str) -> dict[str, Any]:
+    """`KEY=VALUE` options as a mapping. A value that is JSON (a number, true, a list) is read as such."""
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals or not key:
+            raise click.UsageError(f"{option} takes KEY=VALUE, not {pair!r}.")
+        try:
+            values[key] = msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            values[key] = text
+    return values
+
+
+def split_list(text: str | None) -> tuple[str, ...] | None:
+    return tuple(part.strip() for part in text.split(",") if part.strip()) if text else None

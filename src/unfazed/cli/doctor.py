@@ -1,0 +1,105 @@
+"""`unfazed doctor`: what is installed, what is not, and the line that installs it."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unfazed.cli._options import format_option
+
+_EXTRA = re.compile(r"""extra\s*==\s*['"]([\w-]+)['"]""")
+_NAME = re.compile(r"[\w.-]+")
+
+
+@click.command("doctor", short_help="Check the installation; show what is missing and how to get it.")
+@format_option
+def command(format_: str) -> int:
+    """Check what is installed here. Exits with 3 if something that every command needs is missing."""
+    from unfazed.report.tables import render
+
+    rows = [*_base(), *_dependencies(), *_plug_ins()]
+    click.echo(render(rows, format_))
+    return 3 if any(row["state"] == "broken" for row in rows) else 0
+
+
+def _base() -> list[dict[str, str]]:
+    from unfazed.core.version import VERSION
+    from unfazed.data import cache_folder
+
+    cache = cache_folder()
+    there = next(p for p in (cache, *cache.parents) if p.exists())
+    free = shutil.disk_usage(there).free / 2**30
+    return [
+        _row("unfazed", "ok", f"{VERSION} in {Path(__file__).parents[1]}"),
+        _row("python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+        _row("cache", "ok", f"{cache} ({free:,.0f} GiB free)"),
+    ]
+
+
+def _dependencies() -> list[dict[str, str]]:
+    """What the package needs, and what each extra adds, from its own metadata."""
+    rows: list[dict[str, str]] = []
+    missing: dict[str, list[str]] = {}
+    for requirement in requires("unfazed") or []:
+        found = _NAME.match(requirement)
+        name = found.group() if found else requirement
+        extra = _EXTRA.search(requirement)
+        try:
+            state, more = "ok", version(name)
+        except PackageNotFoundError:
+            if extra:
+                missing.setdefault(extra.group(1), []).append(name)
+                continue
+            state, more = "broken", "pip install --force-reinstall unfazed"
+        if not extra:
+            rows.append(_row(name, state, more))
+    for extra_name in sorted(_extras() - {"dev"}):
+        lacks = missing.get(extra_name, [])
+        line = f"lacks {', '.join(lacks)}: pip install 'unfazed[{extra_name}]'" if lacks else "installed"
+        rows.append(_row(f"extra {extra_name}", "absent" if lacks else "ok", line))
+    return rows
+
+
+def _extras() -> set[str]:
+    from importlib.metadata import metadata
+
+    return set(metadata("unfazed").get_all("Provides-Extra") or [])
+
+
+def _plug_ins() -> list[dict[str, str]]:
+    """Everything registered is loaded, so that a broken plug-in shows here first."""
+    from unfazed.core.errors import UnfazedError
+    from unfazed.core.registry import Registry
+    from unfazed.core.task import tasks
+    from unfazed.data import readers
+    from unfazed.score import scorers
+    from unfazed.systems import systems
+    from unfazed.vary import operators
+
+    rows = []
+    registries: list[Registry[Any]] = [operators, scorers, readers, systems, tasks]
+    for registry in registries:
+        broken = []
+        try:
+            names = registry.names()
+        except UnfazedError as error:
+            rows.append(_row(f"{registry.kind}s", "broken", str(error)))
+            continue
+        for name in names:
+            try:
+                registry.get(name)
+            except UnfazedError as error:
+                broken.append(f"{name}: {error}")
+        state = "broken" if broken else "ok"
+        rows.append(_row(f"{registry.kind}s", state, "; ".join(broken) or f"{len(names)} found"))
+    return rows
+
+
+def _row(what: str, state: str, more: str) -> dict[str, str]:
+    return {"what": what, "state": state, "more": more}

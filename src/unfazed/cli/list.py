@@ -1,0 +1,73 @@
+"""`unfazed list`: what there is of each kind, with a line on each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from unfazed.cli._options import format_option
+
+
+def _registries() -> dict[str, Callable[[], Any]]:
+    def operators() -> Any:
+        from unfazed.vary import operators
+
+        return operators
+
+    def scorers() -> Any:
+        from unfazed.score import scorers
+
+        return scorers
+
+    def readers() -> Any:
+        from unfazed.data import readers
+
+        return readers
+
+    def systems() -> Any:
+        from unfazed.systems import systems
+
+        return systems
+
+    def tasks() -> Any:
+        from unfazed.core.task import tasks
+
+        return tasks
+
+    return {f.__name__: f for f in (operators, scorers, readers, systems, tasks)}
+
+
+@click.command("list", short_help="List operators, scorers, readers, systems or tasks.")
+@click.argument("kind", type=click.Choice([*_registries(), "corpora"]))
+@format_option
+def command(kind: str, format_: str) -> None:
+    """List everything of one KIND, built in or from plug-ins, with what each does.
+
+    \b
+      unfazed list operators
+      unfazed list corpora --format json
+    """
+    from unfazed.report.tables import render
+
+    rows = _corpora() if kind == "corpora" else _things(_registries()[kind]())
+    click.echo(render(rows, format_))
+
+
+def _things(registry: Any) -> list[dict[str, Any]]:
+    rows = []
+    for name in registry.names():
+        cls = registry.get(name)
+        row = {"name": name, "what": (cls.__doc__ or "").strip().split("\n", 1)[0]}
+        if hasattr(cls, "languages"):
+            row["languages"] = ", ".join(cls.languages)
+            row["parameters"] = ", ".join(f"{k}={p.default}" for k, p in cls.parameters().items())
+        rows.append(row)
+    return rows
+
+
+def _corpora() -> list[dict[str, Any]]:
+    from unfazed.data import corpora
+
+    return [{"name": c.name, "what": c.description, "licence": c.licence} for c in corpora()]

@@ -1,0 +1,82 @@
+"""`unfazed run`: ask a system about a suite, measure, and hold the result against what was asked of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from unfazed.cli._options import asking_options, format_option, key_values, measure_options, plan_option
+
+
+@click.command("run", short_help="Run a system on a suite and measure what changed.")
+@click.argument("suite", required=False, metavar="SUITE")
+@click.option("--system", metavar="SYSTEM", help="module:function, a trained model's folder, or cmd:COMMAND.")
+@asking_options
+@measure_options
+@click.option("--fail-under", multiple=True, metavar="MEASURE=VALUE", help="Exit 1 if a measure is below. Repeatable.")
+@click.option("--max-drop", type=float, help="Exit 1 if the drop from clean to average is more.")
+@click.option("--max-flips", type=float, help="Exit 1 if more of the answers change.")
+@click.option(
+    "--gate-on",
+    type=click.Choice(["value", "ci-lower", "ci-upper"]),
+    help="What a gate looks at: the value, or the interval's unfavourable (ci-lower) or favourable (ci-upper) end.",
+)
+@click.option("--allow-missing", type=click.FloatRange(0, 1), help="Share of items that may fail.  [default: 0]")
+@click.option("--junit", type=click.Path(dir_okay=False), help="Also write JUnit XML for a CI server.")
+@plan_option
+@click.option("-o", "to", required=True, metavar="RUN", help="The run's folder; a run that was stopped goes on in it.")
+@format_option
+def command(suite: str | None, to: str, plan_file: str | None, format_: str, junit: str | None, **given: Any) -> int:
+    """Ask SYSTEM about every example and variant of SUITE, store the outputs in RUN, and print what changed.
+
+    \b
+      unfazed run suite/ --system my_module:predict -o run/
+      unfazed run suite/ --system "cmd:node my_system.js" -o run/ --concurrency 2
+      unfazed run suite/ --system my_module:predict -o run/ --fail-under worst=0.60 --max-drop 0.10 --gate-on ci-lower
+
+    `predict` takes a list of input mappings and returns a list of outputs. Outputs are kept as they come: after
+    Ctrl-C or a crash the same command goes on, and nothing is asked twice. With a plan that has [data] and [vary],
+    SUITE may be left out: it is made in RUN/suite.
+    """
+    from unfazed.measure.verdict import carry_out
+
+    verdict = carry_out(_plan(suite, plan_file, given), to)
+    _show(verdict, format_, junit)
+    return int(verdict.exit_code)
+
+
+def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> Any:
+    import msgspec
+
+    from unfazed.run.plan import read_plan
+
+    plan = read_plan(plan_file)
+    asking = {k: given[k] for k in ("batch_size", "concurrency", "retries") if given[k] is not None}
+    plan = plan.with_(
+        "run",
+        {
+            "suite": suite,
+            "system": given["system"],
+            "options": {**plan.run.options, **key_values(given["options"], "--option")},
+            "asking": msgspec.structs.replace(plan.run.asking, **asking),
+        },
+    )
+    plan = plan.with_("measure", {k: given[k] for k in ("scores", "level", "bootstrap")})
+    gates = {k: given[k] for k in ("max_drop", "max_flips", "allow_missing")}
+    return plan.with_(
+        "gate", {**gates, "on": given["gate_on"], "fail_under": key_values(given["fail_under"], "--fail-under")}
+    )
+
+
+def _show(verdict: Any, format_: str, junit: str | None) -> None:
+    from unfazed.report.junit import write_junit
+    from unfazed.report.tables import render
+
+    click.echo(render(verdict.results, format_))
+    for gate in verdict.gates:
+        click.echo(gate.sentence, err=True)
+    for sentence in verdict.warnings:
+        click.echo(sentence, err=True)
+    if junit:
+        write_junit(junit, verdict.results, verdict.gates)

@@ -1,0 +1,60 @@
+"""`unfazed suite`: suites to and from JSON lines, and a look at one."""
+
+from __future__ import annotations
+
+import click
+
+from unfazed.cli._options import format_option
+
+
+@click.group("suite", short_help="Look at a suite; export it to JSON lines; import one.")
+def command() -> None:
+    """Look at suites, and move them to and from JSON lines."""
+
+
+@command.command("show", short_help="What is in a suite.")
+@click.argument("suite", metavar="SUITE")
+@format_option
+def show(suite: str, format_: str) -> None:
+    """Print the manifest of SUITE, after checking that its files are the ones it was written for."""
+    import msgspec
+
+    from unfazed.core.suite import Suite
+    from unfazed.report.tables import render
+
+    opened = Suite(suite)
+    opened.verify()
+    facts = msgspec.to_builtins(opened.manifest)
+    rows = [
+        {"fact": key, "value": value if isinstance(value, (str, int)) else str(value)} for key, value in facts.items()
+    ]
+    click.echo(render(facts if format_ == "json" else rows, format_))
+
+
+@command.command("export", short_help="Write a suite as JSON lines.")
+@click.argument("suite", metavar="SUITE")
+@click.option("-o", "to", required=True, metavar="FILE", help="The file to write, or - for standard output.")
+def export(suite: str, to: str) -> None:
+    """Write SUITE as JSON lines: its manifest, then each example followed by its variants."""
+    from unfazed.core.suite import Suite
+    from unfazed.core.suite_jsonl import export_suite
+
+    count = export_suite(Suite(suite), to)
+    click.echo(f"{count:,} lines", err=True)
+
+
+@command.command("import", short_help="Make a suite from JSON lines.")
+@click.argument("file", metavar="FILE")
+@click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make.")
+@click.option("--task", help="The task, where the file has no manifest.")
+@click.option("--lang", help="The language, where the file has no manifest.")
+@click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")
+def import_(file: str, to: str, task: str | None, lang: str | None, overwrite: bool) -> None:
+    """Make a suite from FILE: lines with `example_id` are variants, others are examples.
+
+    Use it for variants that people made: `source` is the person, `draw` tells their versions apart.
+    """
+    from unfazed.core.suite_jsonl import import_suite
+
+    suite = import_suite(file, to, task, lang, overwrite)
+    click.echo(f"{suite.manifest.variants:,} variants of {suite.manifest.examples:,} examples in {to}", err=True)

@@ -1,0 +1,102 @@
+"""`unfazed vary`: from data to a suite of variants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from unfazed.cli._options import data_options, key_values, plan_option, split_list
+
+
+@click.command("vary", short_help="Say the same things differently: make a suite of variants.")
+@click.argument("data", required=False, metavar="DATA")
+@click.option("--with", "operators", multiple=True, metavar="OPERATOR", help="An operator. Repeatable.")
+@click.option("--param", "params", multiple=True, metavar="[OPERATOR:]KEY=VALUE", help="What an operator is told.")
+@click.option("--draws", type=click.IntRange(min=1), help="Variants of each example an operator makes.  [default: 1]")
+@click.option("--seed", type=int, help="Another seed, other variants; the same seed, the same.  [default: 0]")
+@click.option("--field", "fields", multiple=True, metavar="FIELD", help="An input to vary. Default: the task's.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes to vary with; changes only the speed.")
+@data_options
+@plan_option
+@click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make, or - for JSON lines.")
+@click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")
+def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, **given: Any) -> None:
+    """Make variants of DATA: a JSONL, CSV, TSV, Parquet or text file, a datasets folder, or an slu folder.
+
+    \b
+      unfazed vary mine.jsonl --with keyboard/adjacent --with spoken/filler_end --draws 3 --seed 7 -o suite/
+      unfazed vary texts.txt --with keyboard/adjacent --draws 3 -o -      # a text a line in, JSON lines out
+
+    `unfazed list operators` shows what there is. Operators keep labels true: token tags and answer spans move with
+    the words. Where an operator finds nothing to change in an example, the example gets no variant of it.
+    """
+    from unfazed.run.making import Making, suite_of
+
+    plan = _plan(data, plan_file, given)
+    if to == "-":
+        _print(Making(plan))
+        return
+    suite = suite_of(plan, to, overwrite)
+    m = suite.manifest
+    click.echo(f"{m.variants:,} variants of {m.examples:,} examples ({m.task}, {m.language}) in {to}", err=True)
+    _tell_unchanged(m.unchanged, m.examples)
+
+
+def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Any:
+    from unfazed.run.plan import read_plan
+
+    plan = read_plan(plan_file)
+    plan = plan.with_(
+        "data",
+        {
+            "path": data,
+            "task": given["task"],
+            "language": given["lang"],
+            "format": given["format_in"],
+            "inputs": given["inputs"],
+            "gold": given["gold"],
+            "id": given["id_"],
+            "groups": given["groups"],
+            "labels": split_list(given["labels"]),
+        },
+    )
+    varied = {name: given[name] for name in ("draws", "seed", "fields", "workers")}
+    return plan.with_("vary", {**varied, "operators": _specs(given["operators"], given["params"])})
+
+
+def _specs(names: tuple[str, ...], params: tuple[str, ...]) -> tuple[Any, ...]:
+    """Operators with their parameters. A parameter without an operator's name goes to all that know it."""
+    from unfazed.core.errors import UnknownName
+    from unfazed.vary import operators
+    from unfazed.vary.engine import OperatorSpec
+
+    told: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for key, value in key_values(params, "--param").items():
+        owner, colon, short = key.rpartition(":")
+        takers = [owner] if colon else [n for n in names if short in operators.get(n).parameters()]
+        if not takers or any(taker not in told for taker in takers):
+            known = [p for n in names for p in operators.get(n).parameters()]
+            raise UnknownName("parameter of these operators", key, known)
+        for taker in takers:
+            told[taker][short] = value
+    return tuple(OperatorSpec(name, told[name]) for name in names)
+
+
+def _print(making: Any) -> None:
+    import sys
+
+    import msgspec
+
+    encoder = msgspec.json.Encoder()
+    out = sys.stdout.buffer
+    for variant in making.variants():
+        out.write(encoder.encode(variant) + b"\n")
+    out.flush()
+    _tell_unchanged(making.unchanged, None)
+
+
+def _tell_unchanged(unchanged: dict[str, int], examples: int | None) -> None:
+    for name, count in sorted(unchanged.items()):
+        of = f" of {examples:,}" if examples is not None else ""
+        click.echo(f"{name}: nothing to change in {count:,}{of} examples", err=True)

@@ -1,0 +1,99 @@
+"""Suites as JSON lines: for people to read, for other tools, and for variants that people made."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from unfazed.core.errors import DataError
+from unfazed.core.language import guess_language
+from unfazed.core.suite import Manifest, Suite, write_suite
+from unfazed.core.task import guess_task, task_named
+from unfazed.core.values import Example, Variant
+
+_MAKES_UP = {"examples", "variants", "content", "hashes"}  # facts of a manifest that writing finds anew
+
+
+def export_suite(suite: Suite, to: str | Path) -> int:
+    """Writes the manifest, then each example followed by its variants; returns the number of lines."""
+    encode = msgspec.json.Encoder().encode
+    count = 1
+    target: IO[bytes] | nullcontext[IO[bytes]] = nullcontext(sys.stdout.buffer) if to == "-" else Path(to).open("wb")
+    with target as out:
+        out.write(encode({"suite": suite.manifest}) + b"\n")
+        for example, variants in suite.groups():
+            out.write(encode(example) + b"\n")
+            for variant in variants:
+                out.write(encode(variant) + b"\n")
+            count += 1 + len(variants)
+        out.flush()
+    return count
+
+
+def import_suite(
+    file: str | Path, to: str | Path, task: str | None = None, language: str | None = None, overwrite: bool = False
+) -> Suite:
+    """Makes a suite of a JSON-lines file. Variants may come in any order; they are put behind their examples."""
+    file = Path(file)
+    manifest, examples, variants = _read(file)
+    if manifest is None:
+        manifest = Manifest(
+            task=task or guess_task(examples[0]).name,
+            language=language or guess_language(t for e in examples for t in e.inputs.values()),
+        )
+    _check(file, examples, variants, manifest)
+    variants.sort(key=lambda v: v.row)
+    return write_suite(to, manifest, lambda: examples, lambda: variants, overwrite, manifest.unchanged)
+
+
+def _read(file: Path) -> tuple[Manifest | None, list[Example], list[Variant]]:
+    manifest: Manifest | None = None
+    examples: list[Example] = []
+    variants: list[Variant] = []
+    for row, line in _lines(file):
+        try:
+            head = msgspec.json.decode(line)
+            if not isinstance(head, dict):
+                raise DataError("a line must be an object", file, row)
+            if "suite" in head:
+                facts = {k: v for k, v in head["suite"].items() if k not in _MAKES_UP}
+                manifest = msgspec.convert(facts, Manifest)
+            elif "example_id" in head:
+                variants.append(msgspec.convert(head, Variant))
+            else:
+                examples.append(msgspec.convert(head, Example))
+        except msgspec.MsgspecError as error:
+            raise DataError(f"this is no example, variant or manifest: {error}", file, row) from error
+    if not examples:
+        raise DataError("there are no examples in it", file)
+    return manifest, sorted(examples, key=lambda e: e.row), variants
+
+
+def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        with file.open("rb") as lines:
+            yield from ((row, line) for row, line in enumerate(lines, 1) if line.strip())
+    except OSError as error:
+        raise DataError(f"the file can't be read ({error.strerror})", file) from error
+
+
+def _check(file: Path, examples: list[Example], variants: list[Variant], manifest: Manifest) -> None:
+    task = task_named(manifest.task)
+    by_id = {example.id: example for example in examples}
+    if len(by_id) < len(examples) or len({e.row for e in examples}) < len(examples):
+        raise DataError("two examples have the same id or row", file)
+    for example in examples:
+        problem = task.gold_problem(example) if example.gold is not None else None
+        if problem:
+            raise DataError(f"example {example.id!r}: {problem}", file)
+    for variant in variants:
+        owner = by_id.get(variant.example_id)
+        if owner is None or owner.row != variant.row:
+            raise DataError(
+                f"a variant is of {variant.example_id!r}, row {variant.row}, which is no example here", file
+            )

@@ -1,0 +1,103 @@
+"""The Plan: everything that decides a suite, a run and a verdict, as plain data.
+
+The command line, a TOML file and Python each build one; what they leave out is filled in here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from unfazed.core.errors import UsageError
+from unfazed.core.values import Json
+from unfazed.run.engine import Asking
+from unfazed.vary.engine import OperatorSpec
+
+GateOn = Literal["value", "ci-lower", "ci-upper"]
+
+
+class DataPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where examples come from. What is None is guessed from the data."""
+
+    path: str | None = None
+    format: str | None = None
+    task: str | None = None
+    language: str | None = None
+    inputs: tuple[str, ...] = ()
+    gold: str | None = None
+    id: str | None = None
+    groups: tuple[str, ...] = ()
+    labels: tuple[str, ...] | None = None
+
+
+class VaryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How examples are said differently. `workers` changes the speed and nothing else."""
+
+    operators: tuple[str | OperatorSpec, ...] = ()
+    draws: int = 1
+    seed: int = 0
+    fields: tuple[str, ...] = ()
+    workers: int = 1
+
+    def specs(self) -> tuple[OperatorSpec, ...]:
+        return tuple(OperatorSpec(o) if isinstance(o, str) else o for o in self.operators)
+
+
+class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is under test and how it is asked."""
+
+    system: str | None = None
+    options: dict[str, Json] = {}
+    suite: str | None = None
+    asking: Asking = Asking()
+
+
+class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is measured; no scores means those of the task."""
+
+    scores: tuple[str, ...] = ()
+    level: float = 0.95
+    bootstrap: int = 10_000
+    seed: int = 0
+
+
+class GatePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the result must hold. `allow_missing` is the share of items that may end without an output."""
+
+    fail_under: dict[str, float] = {}
+    max_drop: float | None = None
+    max_flips: float | None = None
+    on: GateOn = "value"
+    allow_missing: float = 0.0
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    data: DataPlan = DataPlan()
+    vary: VaryPlan = VaryPlan()
+    run: SystemPlan = SystemPlan()
+    measure: MeasurePlan = MeasurePlan()
+    gate: GatePlan = GatePlan()
+
+    def with_(self, section: str, values: Mapping[str, object]) -> Plan:
+        """The plan with the given values of one section; None and empty ones leave what is there."""
+        given = {k: v for k, v in values.items() if v is not None and v != () and v != {}}
+        if not given:
+            return self
+        return msgspec.structs.replace(self, **{section: msgspec.structs.replace(getattr(self, section), **given)})
+
+
+def read_plan(path: str | Path | None) -> Plan:
+    """The plan in a TOML file, or the default one where there is no file."""
+    if path is None:
+        return Plan()
+    try:
+        with Path(path).open("rb") as file:
+            return msgspec.convert(tomllib.load(file), Plan)
+    except FileNotFoundError as error:
+        raise UsageError(f"There is no plan {path}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise UsageError(f"{path}: the plan can't be read: {error}.") from error

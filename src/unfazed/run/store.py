@@ -1,0 +1,179 @@
+"""The store of a run's outputs: one SQLite file, written as answers come, safe against kill -9.
+
+A key is the system's identity and the request, so that no system is ever given another's answers.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from unfazed.core.errors import InUse, StoredFileError
+from unfazed.core.ids import canonical
+from unfazed.core.values import Inputs, Output
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS outputs (
+    key BLOB PRIMARY KEY, value BLOB, error TEXT, seconds REAL NOT NULL, attempts INTEGER NOT NULL
+)
+"""
+_COMMIT_SECONDS = 0.02  # a system that answers faster than this has its batches committed together
+_KEYS_A_QUERY = 900
+
+Key = bytes
+
+
+def keyer(identity: str) -> Callable[[Inputs], Key]:
+    """A function that gives the store's key of a request to the system of that identity."""
+    start = blake2b(identity.encode("utf-8", "surrogatepass") + b"\0", digest_size=16)
+
+    def key(inputs: Inputs) -> Key:
+        h = start.copy()
+        h.update(canonical(inputs))
+        return h.digest()
+
+    return key
+
+
+class Store:
+    """Outputs by key. `Store.writer` also keeps other writers out until it is closed or its process dies."""
+
+    def __init__(self, folder: Path, connection: sqlite3.Connection, lock: sqlite3.Connection | None) -> None:
+        self._file = folder / "outputs.sqlite"
+        self._db = connection
+        self._lock = lock
+        self._committed = time.monotonic()
+
+    @classmethod
+    def writer(cls, folder: Path) -> Store:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = _lock(folder)
+        try:
+            db = _connect(folder / "outputs.sqlite")
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=NORMAL")
+            db.execute(_SCHEMA)
+        except sqlite3.DatabaseError as error:
+            lock.close()
+            raise _damaged(folder / "outputs.sqlite", error) from error
+        except BaseException:
+            lock.close()
+            raise
+        return cls(folder, db, lock)
+
+    @classmethod
+    def reader(cls, folder: Path) -> Store:
+        file = folder / "outputs.sqlite"
+        if not file.exists():
+            raise StoredFileError(f"{file}: the run has no outputs yet. Start it with `unfazed run`.")
+        return cls(folder, _connect(file), None)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def put(self, rows: Iterable[tuple[Key, Output]]) -> None:
+        """Adds outputs; a later answer to the same request takes the place of an earlier one."""
+        encode = msgspec.json.encode
+        self._execute_many(
+            "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?, ?)",
+            [(key, encode(o.value) if o.error is None else None, o.error, o.seconds, o.attempts) for key, o in rows],
+        )
+        if time.monotonic() - self._committed > _COMMIT_SECONDS:
+            self.commit()
+
+    def commit(self) -> None:
+        try:
+            self._db.commit()
+        except sqlite3.OperationalError as error:
+            raise _unwritable(self._file, error) from error
+        self._committed = time.monotonic()
+
+    def get(self, keys: Sequence[Key]) -> dict[Key, Output]:
+        """The stored outputs of these keys; keys that were never asked are not in it."""
+        decode = msgspec.json.decode
+        found = {}
+        for key, value, error, seconds, attempts in self._select("key, value, error, seconds, attempts", keys):
+            found[key] = Output(None if error is not None else decode(value), error, seconds, attempts)
+        return found
+
+    def answered(self, keys: Sequence[Key]) -> set[Key]:
+        """Which of these keys have an answer that is not a failure."""
+        return {key for (key,) in self._select("key", keys, "AND error IS NULL")}
+
+    def _select(self, columns: str, keys: Sequence[Key], more: str = "") -> Iterator[tuple]:  # type: ignore[type-arg]
+        for at in range(0, len(keys), _KEYS_A_QUERY):
+            part = keys[at : at + _KEYS_A_QUERY]
+            marks = ",".join("?" * len(part))
+            query = f"SELECT {columns} FROM outputs WHERE key IN ({marks}) {more}"  # noqa: S608 - no outside text
+            try:
+                yield from self._db.execute(query, part)
+            except sqlite3.DatabaseError as error:
+                raise _damaged(self._file, error) from error
+
+    def _execute_many(self, statement: str, rows: list[tuple[object, ...]]) -> None:
+        try:
+            self._db.executemany(statement, rows)
+        except sqlite3.OperationalError as error:
+            raise _unwritable(self._file, error) from error
+        except sqlite3.DatabaseError as error:
+            raise _damaged(self._file, error) from error
+
+    def close(self) -> None:
+        try:
+            if self._lock:
+                self.commit()
+        finally:
+            self._db.close()
+            if self._lock:
+                self._lock.close()
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    return sqlite3.connect(file, timeout=30, check_same_thread=False)
+
+
+def _lock(folder: Path) -> sqlite3.Connection:
+    """Holds an exclusive lock that the operating system lets go of when the process dies, however it dies."""
+    file = folder / "lock.sqlite"
+    lock = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        lock.close()
+        if "locked" not in str(error):
+            raise _unwritable(file, error) from error
+        raise InUse(
+            f"Another process is running in {folder}{_owner(folder)}. Wait for it, or use another folder."
+        ) from error
+    (folder / "lock.pid").write_text(f"{os.getpid()}\n")
+    return lock
+
+
+def _owner(folder: Path) -> str:
+    try:
+        return f" (process {int((folder / 'lock.pid').read_text())})"
+    except (OSError, ValueError):
+        return ""
+
+
+def _damaged(file: Path, error: Exception) -> StoredFileError:
+    return StoredFileError(f"{file}: the store is damaged or not a store ({error}). Run again into another folder.")
+
+
+def _unwritable(file: Path, error: Exception) -> StoredFileError:
+    return StoredFileError(
+        f"{file}: outputs can't be written ({error}). What was committed is kept: make room or get access, "
+        f"then give the same command again."
+    )

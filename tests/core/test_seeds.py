@@ -1,0 +1,69 @@
+"""A stream depends on its key and on nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unfazed.core.seeds import Seeds, Stream
+
+_SHOW = (
+    "from unfazed.core.seeds import Seeds; s = Seeds(7, 'a/b', 1);"
+    "print(s.stream('x', 0, 'text').bits(), s.stream('x', 1).habit('花呗').bits())"
+)
+
+
+def test_the_hash_seed_changes_nothing() -> None:
+    shown = {
+        subprocess.run(
+            [sys.executable, "-c", _SHOW], env={**os.environ, "PYTHONHASHSEED": h}, capture_output=True, check=True
+        ).stdout
+        for h in ("0", "1", "424242")
+    }
+    seeds = Seeds(7, "a/b", 1)
+    assert shown == {f"{seeds.stream('x', 0, 'text').bits()} {seeds.stream('x', 1).habit('花呗').bits()}\n".encode()}
+
+
+def test_every_part_of_the_key_matters() -> None:
+    keys = [(0, "a", 1, "x", 0, "t"), (1, "a", 1, "x", 0, "t"), (0, "b", 1, "x", 0, "t"), (0, "a", 2, "x", 0, "t")]
+    keys += [(0, "a", 1, "y", 0, "t"), (0, "a", 1, "x", 1, "t"), (0, "a", 1, "x", 0, "u"), (0, "a", 1, "x0", 0, "t")]
+    firsts = {Seeds(s, op, v).stream(ex, d, f).bits() for s, op, v, ex, d, f in keys}
+    assert len(firsts) == len(keys)
+
+
+def test_a_habit_is_the_persons_and_the_words_not_the_examples() -> None:
+    seeds = Seeds(0, "a", 1)
+    assert seeds.stream("x", 2).habit("w").bits() == seeds.stream("y", 2).habit("w").bits()
+    assert seeds.stream("x", 2).habit("w").bits() != seeds.stream("x", 3).habit("w").bits()
+    assert seeds.stream("x", 2).habit("w").bits() != seeds.stream("x", 2).habit("v").bits()
+
+
+def test_numbers_are_even() -> None:
+    stream = Stream(b"even")
+    counts = Counter(stream.below(10) for _ in range(20_000))
+    assert set(counts) == set(range(10))
+    assert max(abs(c - 2000) for c in counts.values()) < 250  # five standard deviations and more
+    assert abs(np.mean([stream.random() for _ in range(20_000)]) - 0.5) < 0.015
+
+
+def test_weights_are_kept() -> None:
+    stream = Stream(b"weights")
+    counts = Counter(stream.weighted("abc", [1, 0, 3]) for _ in range(10_000))
+    assert counts["b"] == 0
+    assert abs(counts["c"] / 10_000 - 0.75) < 0.03
+
+
+@given(st.lists(st.integers(), max_size=20), st.integers(0, 25))
+def test_a_sample_is_of_different_places(items: list[int], k: int) -> None:
+    taken = Stream(b"sample").sample(range(len(items)), k)
+    assert len(taken) == len(set(taken)) == min(k, len(items))
+
+
+def test_numpy_streams_repeat() -> None:
+    assert Stream(b"n").numpy().random() == Stream(b"n").numpy().random()

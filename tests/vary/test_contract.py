@@ -1,0 +1,137 @@
+"""What every operator must hold, run over every one that is registered, so that a new one is tested at once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from unfazed.core.edits import slots_of
+from unfazed.core.errors import WrongLanguage
+from unfazed.core.values import Example, Variant
+from unfazed.vary import operators
+from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unfazed.vary.operator import Operator
+
+NAMES = operators.names()
+SAMPLES = {
+    "en": "play the new album by miles davis on my kitchen speaker",
+    "zh": "请帮我查一下明天北京到上海的高铁票,花呗可以付款吗?",
+    "pt": "você pode tocar uma música no celular agora?",
+}
+HOSTILE = ["", " ", "\n", "🙂🙃", "שלום עולם", "a" * 20_000, "<script>alert(1)</script>", "名 字 abc ١٢٣", "\u202eabc"]
+
+
+def language_of(cls: type[Operator]) -> str:
+    return next((known for known in cls.languages if known != "*"), "en")
+
+
+def sample(cls: type[Operator]) -> str:
+    return SAMPLES.get(language_of(cls).split("-")[0], SAMPLES["en"])
+
+
+def variants(name: str, texts: list[str], seed: int = 0, draws: int = 1, **more: object) -> list[Variant]:
+    examples = [Example(i, f"e{i}", {"text": text}) for i, text in enumerate(texts)]
+    settings = {"task": "text", "language": language_of(operators.get(name)), **more}
+    return list(vary(examples, Variation(operators=(OperatorSpec(name),), draws=draws, seed=seed, **settings)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_says_what_it_is(name: str) -> None:
+    cls = operators.get(name)
+    assert cls.summary().endswith("."), "the docstring's first line is a sentence"
+    assert cls.languages
+    assert all(p.default is not p.empty for p in cls.parameters().values()), "parameters have defaults"
+    assert cls.version >= 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_example_is_what_it_does(name: str) -> None:
+    before, after = operators.get(name).example
+    assert [v.inputs["text"] for v in variants(name, [before])] == [after]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_plan_gives_the_same_bytes(name: str) -> None:
+    text = sample(operators.get(name))
+    texts = [text, text + " ok", text[::-1], text[: len(text) // 2]]
+    here = variants(name, texts, draws=2)
+    assert variants(name, texts, draws=2) == here
+    shuffled = [Example(i, f"e{i}", {"text": texts[i]}) for i in (2, 0, 3, 1)]
+    variation = Variation(
+        operators=(OperatorSpec(name),), task="text", language=language_of(operators.get(name)), draws=2
+    )
+    by_key = {(v.example_id, v.draw): v for v in vary(shuffled, variation)}
+    assert {(v.example_id, v.draw): v for v in here} == by_key
+
+
+def test_hash_seed_and_worker_count_change_nothing(tmp_path_factory: pytest.TempPathFactory) -> None:
+    place = tmp_path_factory.mktemp("seeds")
+    (place / "t.txt").write_text("".join(f"play song {i} by artist {i}\n" for i in range(1500)))
+    chosen = [n for n in NAMES if "en" in operators.get(n).languages or "*" in operators.get(n).languages][:5]
+    seen = set()
+    for hash_seed, workers in (("0", "1"), ("1", "2"), ("99", "3")):
+        command = [sys.executable, "-m", "unfazed", "vary", "t.txt", "--draws", "2", "--workers", workers, "-o", "-"]
+        command += [part for name in chosen for part in ("--with", name)]
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        seen.add(subprocess.run(command, cwd=place, env=environment, capture_output=True, check=True).stdout)
+    assert len(seen) == 1
+    assert len(seen.pop().splitlines()) > 1500
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_seeds_and_draws_differ(name: str) -> None:
+    text = sample(operators.get(name))
+    made = [variants(name, [f"{text} {i}" for i in range(30)], seed=seed, draws=2) for seed in (0, 1)]
+    if any(made):
+        assert made[0] != made[1] or operators.get(name).meaning == "changed" or not made[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_never_returns_the_original(name: str) -> None:
+    texts = [*HOSTILE, *SAMPLES.values()]
+    for variant in variants(name, texts, draws=3):
+        assert variant.inputs["text"] != texts[variant.row]
+        assert variant.note
+        assert variant.family == name.split("/")[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_wrong_language_is_refused(name: str) -> None:
+    if "*" not in operators.get(name).languages:
+        with pytest.raises(WrongLanguage, match="unfazed list operators"):
+            variants(name, ["x"], language="tlh")
+
+
+_words = st.sampled_from(["play", "the", "new", "album", "by", "miles", "davis", "set", "alarm", "for", "seven", "boston"])
+
+
+@st.composite
+def utterances(draw: st.DrawFn) -> Example:
+    tokens = draw(st.lists(_words, min_size=1, max_size=12))
+    tags: list[str] = []
+    for _ in tokens:
+        choices = ["O", "O", "B-a", "B-b"] + (["I-" + tags[-1][2:]] if tags and tags[-1] != "O" else [])
+        tags.append(draw(st.sampled_from(choices)))
+    return Example(0, "e", {"text": " ".join(tokens)}, {"intent": "i", "slots": tags})
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if operators.get(n).aligned])
+@given(example=utterances(), seed=st.integers(0, 1000))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_labels_stay_true(name: str, example: Example, seed: int) -> None:
+    variation = Variation(
+        operators=(OperatorSpec(name),), task="slu", language=language_of(operators.get(name)), seed=seed
+    )
+    for variant in vary([example], variation):
+        if variant.gold is None:
+            continue
+        tokens = variant.inputs["text"].split(" ")
+        assert all(tokens)
+        assert len(tokens) == len(variant.gold["slots"])
+        before = [kind for kind, _, _ in slots_of(example.gold["slots"])]
+        assert [kind for kind, _, _ in slots_of(variant.gold["slots"])] == before

@@ -1,0 +1,122 @@
+"""The engine applies operators to the right fields, moves labels, and refuses what can't be right."""
+
+from __future__ import annotations
+
+import pytest
+
+from unfazed.core.edits import Edit
+from unfazed.core.errors import CannotKeepLabels, UnknownName, UsageError
+from unfazed.core.seeds import Stream
+from unfazed.core.values import Example
+from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unfazed.vary.keyboard.adjacent import NEIGHBOURS
+from unfazed.vary.operator import Change, Operator, Text
+
+
+class Rewrite(Operator):
+    """Rewrites whole texts."""
+
+    aligned = False
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        return Change((Edit(0, len(text.text), "something else"),), "all")
+
+
+class Same(Operator):
+    """Breaks the contract: changes nothing."""
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        return Change((Edit(0, 1, text.text[0]),), "nothing")
+
+
+class Middle(Operator):
+    """Puts a word in the middle, also where it would break a slot."""
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        at = text.text.index(" ")
+        return Change((Edit(at, at, " um"),), "um")
+
+
+def variation(*names: str, **more: object) -> Variation:
+    settings = {"task": "classify", "language": "en", **more}
+    return Variation(operators=tuple(OperatorSpec(n) for n in names), **settings)  # type: ignore[arg-type]
+
+
+PAIR = Example(0, "p", {"sentence1": "one two", "sentence2": "three four"}, "1")
+
+
+def test_all_texts_of_a_pair_are_varied_or_those_asked_for() -> None:
+    (both,) = vary([PAIR], variation("spoken/filler_end"))
+    assert both.inputs["sentence1"] != "one two"
+    assert both.inputs["sentence2"] != "three four"
+    assert both.note.startswith("sentence1: ")
+    (one,) = vary([PAIR], variation("spoken/filler_end", fields=("sentence2",)))
+    assert one.inputs["sentence1"] == "one two"
+
+
+def test_a_field_that_is_not_there_is_named() -> None:
+    with pytest.raises(UsageError, match=r"'title'.*sentence1, sentence2"):
+        list(vary([PAIR], variation("spoken/filler_end", fields=("title",))))
+
+
+def test_answers_move_with_the_context() -> None:
+    example = Example(
+        0,
+        "q",
+        {"question": "when ?", "context": "it began in 1999 and ended soon"},
+        {"answers": [{"text": "1999", "start": 12}]},
+    )
+    (made,) = vary([example], variation("spoken/filler_begin", task="qa", fields=("context",)))
+    answer = made.gold["answers"][0]
+    assert answer["start"] > 12
+    assert made.inputs["context"][answer["start"] :].startswith("1999")
+    (question,) = vary([example], variation("spoken/filler_begin", task="qa"))
+    assert question.inputs["context"] == example.inputs["context"]
+    assert question.gold == example.gold
+
+
+def test_an_operator_that_rewrites_is_refused_where_labels_point_into_the_text() -> None:
+    with pytest.raises(CannotKeepLabels, match="rewrites whole texts"):
+        variation(f"{__name__}:Rewrite", task="slu").check()
+    (made,) = vary([Example(0, "a", {"text": "hello"}, "x")], variation(f"{__name__}:Rewrite"))
+    assert made.inputs == {"text": "something else"}
+
+
+def test_a_change_that_would_break_a_slot_is_not_made() -> None:
+    broken = Example(0, "a", {"text": "new york"}, {"intent": "i", "slots": ["B-c", "I-c"]})
+    fine = Example(1, "b", {"text": "to york"}, {"intent": "i", "slots": ["O", "B-c"]})
+    made = list(vary([broken, fine], variation(f"{__name__}:Middle", task="slu")))
+    assert [v.row for v in made] == [1]
+    assert made[0].gold["slots"] == ["O", "O", "B-c"]
+
+
+def test_giving_back_the_original_is_the_operators_error() -> None:
+    with pytest.raises(UsageError, match="unchanged"):
+        list(vary([Example(0, "a", {"text": "hello"})], variation(f"{__name__}:Same", task="text")))
+
+
+def test_usage_is_checked_before_any_work() -> None:
+    with pytest.raises(UsageError, match="twice"):
+        variation("spoken/filler_end", "spoken/filler_end").check()
+    with pytest.raises(UsageError, match="No operator"):
+        variation().check()
+    with pytest.raises(UnknownName, match=r"parameter of keyboard/adjacent.*'rate'"):
+        OperatorSpec("keyboard/adjacent", {"raet": 1}).make()
+
+
+def test_the_keyboard_map_is_symmetric() -> None:
+    for key, near in NEIGHBOURS.items():
+        assert key not in near
+        assert near
+        for other in near:
+            assert key in NEIGHBOURS[other]
+    assert set(NEIGHBOURS["g"]) == set("ftyhbv")
+
+
+def test_a_rate_changes_about_that_share() -> None:
+    text = "the quick brown fox jumps over the lazy dog " * 50
+    spec = OperatorSpec("keyboard/adjacent", {"rate": 0.1})
+    (made,) = vary([Example(0, "a", {"text": text})], Variation(operators=(spec,), task="text", language="en"))
+    letters = sum(c.isalpha() for c in text)
+    changed = sum(a != b for a, b in zip(text, made.inputs["text"], strict=True))
+    assert 0.07 < changed / letters < 0.13
