@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from unfazed.core.ids import canonical
 from unfazed.core.task import Task
 from unfazed.core.values import Json
 
@@ -17,17 +18,37 @@ Array = npt.NDArray[np.float64]
 class Scorer:
     """Extend, and put in `score/NAME.py` or behind the entry point `unfazed.scorers`.
 
-    An interval resamples the rows of `stats` and never scores a text again.
+    An interval resamples the rows of `stats` and never scores a text again. The score of one item is the
+    aggregate of its own row; of an example's variants the one with the lowest is its worst.
     """
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
     linear: ClassVar[bool] = True  # the score of a set is the mean of its items' scores
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)  # the least and the greatest score
+
+    def key(self, value: Json, task: Task) -> Hashable:
+        """What of an output or a gold this scorer looks at: values of one key score alike.
+
+        None says that there is nothing to score; such an output is missing, not wrong.
+        """
+        return None if value is None else canonical(value)
 
     def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
-        """One row of sufficient statistics for each item."""
+        """One row of sufficient statistics for each item.
+
+        Called once, with every pair of an output and a gold whose keys differ, so columns may depend on what
+        is seen, such as the classes.
+        """
         raise NotImplementedError
 
     def aggregate(self, sums: Array) -> Array:
         """The score of a set from the sum of its rows, along the last axis; NaN where it is not defined."""
         raise NotImplementedError
+
+
+def ratio(above: Array, below: Array) -> Array:
+    """above / below, and NaN where below is zero."""
+    out: Array = np.full(np.broadcast_shapes(above.shape, below.shape), np.nan)
+    np.divide(above, below, out=out, where=below != 0)
+    return out

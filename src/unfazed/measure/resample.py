@@ -1,0 +1,172 @@
+"""Resampling by example: bootstrap samples of a statistic, and its distribution when two systems are swapped.
+
+A statistic is a function of sums over examples. Where examples take few distinct rows, the rows are counted and
+their counts drawn, which has the same distribution as drawing examples and costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+
+from unfazed.measure.statistics import Array, Statistic
+from unfazed.measure.weights import draw_counts
+
+Ints = npt.NDArray[np.int64]
+_CELLS = 1 << 22  # numbers held at once by a worker: bounds the memory, whatever the number of examples
+_ALWAYS_COUNT = 64  # distinct rows up to which counting is used without weighing costs
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The distinct rows of some examples, how many examples have each, and the statistic of their sums."""
+
+    rows: Array
+    counts: Ints
+    statistic: Statistic
+
+    @property
+    def n(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def value(self) -> float:
+        return float(self.statistic(self.counts[None, :] @ self.rows, self.n)[0])
+
+    @property
+    def id(self) -> bytes:
+        """The same for samples that give the same numbers, so that none is drawn twice."""
+        h = blake2b(repr((self.rows.shape, self.statistic.id)).encode(), digest_size=16)
+        h.update(self.rows.tobytes())
+        h.update(self.counts.tobytes())
+        return h.digest()
+
+    @property
+    def few_rows(self) -> bool:
+        """Is drawing the counts of distinct rows cheaper than drawing examples? Costs are in nanoseconds."""
+        distinct, columns = self.rows.shape
+        return distinct <= _ALWAYS_COUNT or bool(distinct * (50 + columns / 10) < self.n * (2 + columns / 20))
+
+
+def sample_of(values: Array, statistic: Statistic) -> Sample:
+    """Groups examples with equal rows. `values` has a row for each example, as the statistic reads it."""
+    distinct, counts = count_rows(values)
+    return Sample(statistic.columns(distinct), counts, statistic)
+
+
+def count_rows(values: Array) -> tuple[Array, Ints]:
+    """The distinct rows in ascending order and how often each occurs; or the rows as they are, once each."""
+    n, width = values.shape
+    once = np.ones(n, dtype=np.int64)
+    code, radix = np.zeros(n, dtype=np.int64), 1
+    for column in values.T:
+        levels, place = np.unique(column, return_inverse=True)
+        radix *= len(levels)
+        if radix > 1 << 62:
+            return _sorted_rows(values)
+        code = code * len(levels) + place
+    if width > 1 or len(levels) > n // 2:
+        _, code = np.unique(code, return_inverse=True)
+    counts = np.bincount(code)
+    if len(counts) > n // 2:
+        return values, once
+    first = np.empty(len(counts), dtype=np.int64)
+    first[code[::-1]] = np.arange(n - 1, -1, -1)
+    return values[first], counts.astype(np.int64)
+
+
+def _sorted_rows(values: Array) -> tuple[Array, Ints]:
+    rows, counts = np.unique(values, axis=0, return_counts=True)
+    return rows, counts.astype(np.int64)
+
+
+def bootstrap(samples: Sequence[Sample], times: int, seed: int) -> list[Array]:
+    """For each sample the statistic of `times` resamples of its examples; NaN where it is not defined.
+
+    Each starts from the same seed, so that no result depends on what else is measured.
+    """
+    results: dict[bytes, Array] = {}
+    ids = [sample.id for sample in samples]
+    together: dict[int, dict[bytes, Sample]] = {}
+    for id, sample in zip(ids, samples, strict=True):
+        if id in results:
+            continue
+        if sample.few_rows:
+            results[id] = _draw_rows(sample, times, seed)
+        else:  # samples of one size share the costly draws; only each one's own distribution matters
+            together.setdefault(sample.n, {})[id] = sample
+    for group in together.values():
+        drawn = _draw_examples(list(group.values()), times, seed)
+        results.update(zip(group, drawn, strict=True))
+    return [results[id] for id in ids]
+
+
+def _draw_rows(sample: Sample, times: int, seed: int) -> Array:
+    n = sample.n
+    if len(sample.counts) == 1:
+        return np.full(times, sample.value)
+    rng = np.random.Generator(np.random.PCG64(seed))
+    out = np.empty(times)
+    for part in _parts(times, len(sample.counts) + sample.rows.shape[1]):
+        drawn = rng.multinomial(n, sample.counts / n, size=part.stop - part.start)
+        out[part] = sample.statistic(drawn.astype(np.float64) @ sample.rows, n)
+    return out
+
+
+def _draw_examples(samples: list[Sample], times: int, seed: int) -> list[Array]:
+    """One pass for several samples of the same number of examples."""
+    n = samples[0].n
+    table = np.hstack([np.repeat(sample.rows, sample.counts, axis=0) for sample in samples])
+    ends = np.cumsum([sample.rows.shape[1] for sample in samples])
+    centre = table.mean(axis=0)
+    table -= centre  # sums stay near zero, where single precision is enough
+    single = table.astype(np.float32)
+
+    def draw(part: slice) -> list[Array]:
+        rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence((seed, part.start))))
+        counts, left = draw_counts(rng, part.stop - part.start, n)
+        sums = (counts.astype(np.float32) @ single).astype(np.float64)
+        added = rng.integers(0, n, size=int(left.sum()))
+        sums += np.add.reduceat(table[added], np.cumsum(left) - left, axis=0)
+        sums += n * centre
+        pieces = np.split(sums, ends[:-1], axis=1)
+        return [sample.statistic(piece, n) for sample, piece in zip(samples, pieces, strict=True)]
+
+    parts = _in_threads(draw, list(_parts(times, n)))
+    return [np.concatenate(column) for column in zip(*parts, strict=True)]
+
+
+def swap(a: Array, b: Array, statistic: Statistic, times: int, seed: int) -> Array:
+    """The statistic of B minus that of A after swapping the two for a random half of the examples, `times` times.
+
+    With S = A + B and D = A - B, a swap turns A's sum (S + D) / 2 into (S - D) / 2: only the signs of D are drawn.
+    """
+    n = len(a)
+    difference, counts = count_rows(a - b)
+    total = (a + b).sum(axis=0)
+    rng = np.random.Generator(np.random.PCG64(seed))
+    out = np.empty(times)
+    for part in _parts(times, len(counts) + a.shape[1]):
+        kept = rng.binomial(counts, 0.5, size=(part.stop - part.start, len(counts)))
+        signed = (2.0 * kept - counts) @ difference
+        out[part] = statistic((total - signed) / 2, n) - statistic((total + signed) / 2, n)
+    return out
+
+
+def _parts(times: int, width: int) -> Iterator[slice]:
+    step = max(1, _CELLS // max(width, 1))
+    return (slice(at, min(at + step, times)) for at in range(0, times, step))
+
+
+def _in_threads(work: Callable[[slice], list[Array]], parts: list[slice]) -> list[list[Array]]:
+    """Each part has a stream of its own, so the number of threads changes nothing."""
+    if len(parts) == 1:
+        return [work(parts[0])]
+    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+        return list(pool.map(work, parts))

@@ -1,0 +1,113 @@
+"""What was in the data: counts, failures, and plain warnings about what a reader should not overlook."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from unfazed.core.errors import NothingEvaluated
+from unfazed.core.ids import content_id
+from unfazed.core.task import Task
+from unfazed.core.values import Json, Output
+from unfazed.measure.table import Item, Table
+from unfazed.run.record import NOT_ASKED
+
+_SHOWN = 5
+
+
+class Validity:
+    """Watches a run's items as they stream by; `report` says what it saw."""
+
+    def __init__(self, task: Task, labels: Iterable[str] | None, unchanged: Mapping[str, int]) -> None:
+        self.task = task
+        self.unchanged = unchanged
+        self.counts = dict.fromkeys(
+            ("examples", "variants", "failed", "not_asked", "unreadable", "without_gold", "same_as_original"), 0
+        )
+        self.operators: Counter[str] = Counter()
+        self.answered = 0
+        self._texts: Counter[str] = Counter()
+        self._gold_labels = set(labels or ())
+        self._output_labels: Counter[str] = Counter()
+
+    def watch(self, items: Iterable[Item]) -> Iterator[Item]:
+        counts = self.counts
+        for item in items:
+            example, clean, varied = item
+            counts["examples"] += 1
+            counts["without_gold"] += example.gold is None
+            self._texts[content_id(example.inputs)] += 1
+            self._see_gold(example.gold)
+            self._see_output(clean)
+            for variant, output in varied:
+                counts["variants"] += 1
+                counts["same_as_original"] += variant.inputs == example.inputs
+                self.operators[variant.source] += 1
+                self._see_gold(variant.gold)
+                self._see_output(output)
+            yield item
+
+    def _see_gold(self, gold: Json) -> None:
+        label = None if gold is None else self.task.label(gold)
+        if label is not None:
+            self._gold_labels.add(label)
+
+    def _see_output(self, output: Output) -> None:
+        if not output.ok:
+            self.counts["not_asked" if output.error == NOT_ASKED.error else "failed"] += 1
+            return
+        self.answered += 1
+        label = self.task.label(output.value)
+        if label is not None:
+            self._output_labels[label] += 1
+
+    def check(self, table: Table) -> None:
+        """Counts what could not be read, and raises if nothing could."""
+        counts = self.counts
+        readable = int(table.clean_ok.sum() + table.ok.sum())
+        counts["unreadable"] = self.answered - readable
+        if not (table.ok.any() if counts["variants"] else table.clean_ok.any()):
+            raise NothingEvaluated(
+                f"No {'variant' if counts['variants'] else 'example'} has an output that can be read: of "
+                f"{counts['examples']:,} examples and {counts['variants']:,} variants {counts['failed']:,} failed, "
+                f"{counts['not_asked']:,} were not asked and {counts['unreadable']:,} have not the task's form. "
+                f"Ask the system with `unfazed run`."
+            )
+
+    def report(self, warnings: list[str]) -> dict[str, Json]:
+        unseen = {
+            label: count
+            for label, count in sorted(self._output_labels.items())
+            if self._gold_labels and label not in self._gold_labels
+        }
+        commonest = sorted(unseen, key=lambda label: (-unseen[label], label))[:_SHOWN]
+        duplicates = sum(self._texts.values()) - len(self._texts)
+        return {
+            **self.counts,
+            "operators": dict(sorted(self.operators.items())),
+            "unchanged": dict(sorted(self.unchanged.items())),
+            "unseen_labels": {"count": sum(unseen.values()), "labels": commonest},
+            "duplicated_texts": duplicates,
+            "warnings": [*self._warnings(sum(unseen.values()), commonest, duplicates), *warnings],
+        }
+
+    def _warnings(self, unseen: int, labels: list[str], duplicates: int) -> Iterator[str]:
+        counts = self.counts
+        items = counts["examples"] + counts["variants"]
+        if counts["failed"]:
+            yield f"{counts['failed']:,} of {items:,} items failed and are left out, not counted as wrong."
+        if counts["unreadable"]:
+            yield f"{counts['unreadable']:,} outputs have not the task's form and are left out, not counted as wrong."
+        if counts["not_asked"]:
+            yield f"{counts['not_asked']:,} of {items:,} items were not asked yet: the run is not complete."
+        if 0 < counts["without_gold"] < counts["examples"]:
+            yield f"{counts['without_gold']:,} examples have no gold: they count for flips and consistency only."
+        if unseen:
+            shown = ", ".join(repr(label) for label in labels)
+            yield f"{unseen:,} outputs have a label that no gold has ({shown}): do system and data name labels alike?"
+        if duplicates:
+            yield f"{duplicates:,} examples repeat the texts of another example: intervals may be too narrow."
+        if counts["same_as_original"]:
+            yield f"{counts['same_as_original']:,} variants are the same as their original."
+        if not counts["variants"]:
+            yield "The suite has no variants: only the clean score can be measured."

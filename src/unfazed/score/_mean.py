@@ -1,0 +1,31 @@
+"""Scores that are the mean of a number for each item."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from unfazed.core.task import Task
+from unfazed.core.values import Json
+from unfazed.score._scorer import Array, Scorer, ratio
+
+
+class MeanScorer(Scorer):
+    """Extend with `item`. A row is (the item's score, 1)."""
+
+    def item(self, output: Json, gold: Json, task: Task) -> float:
+        raise NotImplementedError
+
+    def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
+        rows = np.ones((len(outputs), 2))
+        rows[:, 0] = [self.item(output, gold, task) for output, gold in zip(outputs, golds, strict=True)]
+        return rows
+
+    def aggregate(self, sums: Array) -> Array:
+        return ratio(sums[..., 0], sums[..., 1])
+
+
+def label_key(self: Scorer, value: Json, task: Task) -> Hashable:
+    """The `key` of scorers that look at the label alone; shared, so that a run's labels are read once."""
+    return task.label(value)

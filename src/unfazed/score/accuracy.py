@@ -1,0 +1,15 @@
+"""Accuracy: the share of items whose label is the gold one."""
+
+from __future__ import annotations
+
+from unfazed.core.task import Task
+from unfazed.core.values import Json
+from unfazed.score._mean import MeanScorer, label_key
+
+
+class Accuracy(MeanScorer):
+    name = "accuracy"
+    key = label_key
+
+    def item(self, output: Json, gold: Json, task: Task) -> float:
+        return float(task.label(output) == task.label(gold))

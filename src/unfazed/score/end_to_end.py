@@ -1,0 +1,21 @@
+"""End to end: the share of utterances whose intent and every tag are right."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from unfazed.core.task import Task
+from unfazed.core.values import Json
+from unfazed.score._mean import MeanScorer
+from unfazed.score._tags import tags_of
+
+
+class EndToEnd(MeanScorer):
+    name = "end_to_end"
+
+    def key(self, value: Json, task: Task) -> Hashable:
+        intent, tags = task.label(value), tags_of(value)
+        return None if intent is None or tags is None else (intent, tags)
+
+    def item(self, output: Json, gold: Json, task: Task) -> float:
+        return float(self.key(output, task) == self.key(gold, task))

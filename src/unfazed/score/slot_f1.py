@@ -1,0 +1,33 @@
+"""Slot F1 as conlleval counts it: a slot is right if its type and both its ends are."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from unfazed.core.edits import slots_of
+from unfazed.core.task import Task
+from unfazed.core.values import Json
+from unfazed.score._scorer import Array, Scorer, ratio
+from unfazed.score._tags import tags_of
+
+
+class SlotF1(Scorer):
+    """A row is (slots right, slots predicted, slots in gold). Not defined where there are no slots at all."""
+
+    name = "slot_f1"
+    linear = False
+
+    def key(self, value: Json, task: Task) -> Hashable:
+        return tags_of(value)
+
+    def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
+        rows = np.zeros((len(outputs), 3))
+        for i, (output, gold) in enumerate(zip(outputs, golds, strict=True)):
+            predicted, true = set(slots_of(tags_of(output) or ())), set(slots_of(tags_of(gold) or ()))
+            rows[i] = len(predicted & true), len(predicted), len(true)
+        return rows
+
+    def aggregate(self, sums: Array) -> Array:
+        return ratio(2 * sums[..., 0], sums[..., 1] + sums[..., 2])
