@@ -23,9 +23,9 @@ SERIES = {
     "worst": ("#c04a00", Markup('<path d="M0-6.5 6.5 0 0 6.5-6.5 0Z"/>')),
 }
 _LANE = {"clean": -11, "average": 0, "worst": 11}
-_ROW = 62  # pixels from one row of a plot to the next
+_ROW = 72  # pixels from one row of a plot to the next
 _TOP = 26
-_EDGE = 3.0  # per cent left free at both sides, so that marks and end labels are whole
+_EDGE = 5.0  # per cent left free at both sides, so that marks and end labels are whole
 
 
 def forest(rows: Sequence[tuple[str, Shapes]], title: str, unit: str) -> Markup:
@@ -41,8 +41,9 @@ def forest(rows: Sequence[tuple[str, Shapes]], title: str, unit: str) -> Markup:
 
 
 def _forest_row(name: str, shapes: Shapes, ticks: Sequence[float], top: int) -> Markup:
-    middle = top + 38
-    parts = [_text(0, top + 16, label(name), "name")]
+    middle = top + 44
+    parts = [Markup('<line x1="0" x2="100%" y1="{}" y2="{}" stroke="#ccc" class="rule"/>').format(top, top)]
+    parts.append(_text(0, top + 18, label(name), "name"))
     for kind, (colour, shape) in SERIES.items():
         estimate = shapes.get(kind)
         if estimate is None or estimate.value is None:
@@ -166,13 +167,13 @@ def _cell(estimate: Estimate | None, x: int, y: int, most: float) -> Markup:
     place = Markup('x="{}" y="{}" width="{}" height="{}"').format(x + 1, y + 1, _CELL - 2, _CELL_HEIGHT - 2)
     at = Markup('x="{}" y="{}" text-anchor="middle"').format(x + _CELL // 2, y + 25)
     if estimate is None or estimate.value is None:
-        return Markup('<rect {} rx="3" fill="none" stroke="#999" stroke-dasharray="3 3"/><text {} class="tick">–</text>').format(
-            place, at
-        )
+        return Markup(
+            '<rect {} rx="3" fill="none" stroke="#999" stroke-dasharray="3 3"/><text {} class="tick">–</text>'
+        ).format(place, at)
     fill, ink = heat(estimate.value, most)
     weight = "400" if includes_zero(estimate) else "700"
-    return Markup('<rect {} rx="3" fill="{}"/><text {} fill="{}" font-weight="{}">{}</text>').format(
-        place, fill, at, ink, weight, typeset(number(estimate.value, 2))
+    return Markup('<rect {} rx="3" fill="{}"/><text {} fill="{}" font-weight="{}" class="{}">{}</text>').format(
+        place, fill, at, ink, weight, "on-dark" if ink == "#ffffff" else "on-light", typeset(number(estimate.value, 2))
     )
 
 
@@ -186,9 +187,7 @@ def heat(value: float, most: float) -> tuple[str, str]:
     share = min(max(value / max(most, _LEAST), -1.0), 1.0)
     place = (share + 1) * 2
     i = min(int(place), 3)
-    rgb = tuple(
-        round(a + (b - a) * (place - i)) for a, b in zip(_RAMP[i], _RAMP[i + 1], strict=True)
-    )
+    rgb = tuple(round(a + (b - a) * (place - i)) for a, b in zip(_RAMP[i], _RAMP[i + 1], strict=True))
     dark = 1.05 / (luminance(rgb) + 0.05) >= (luminance(rgb) + 0.05) / 0.05
     return "#{:02x}{:02x}{:02x}".format(*rgb), "#ffffff" if dark else "#000000"
 

@@ -42,7 +42,8 @@ def junit_xml(results: Results, gates: Iterable[Gate] = (), seconds: float = 0.0
     suite.extend(cases)
     Xml.SubElement(suite, "system-out").text = _legal(plain(verdict(results)))
     Xml.indent(root)
-    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="utf-8") + b"\n"
+    body: bytes = Xml.tostring(root, encoding="utf-8", xml_declaration=True)
+    return body + b"\n"
 
 
 def _gate(gate: Gate) -> Xml.Element:

@@ -140,9 +140,7 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 # An underscore inside a name is no markup on GitHub, and a figure's brackets are no link.
-_MARKS = str.maketrans(
-    {**{mark: "\\" + mark for mark in "\\|`*[]"}, "<": "&lt;", ">": "&gt;", "&": "&amp;"}
-)
+_MARKS = str.maketrans({**{mark: "\\" + mark for mark in "\\|`*[]"}, "<": "&lt;", ">": "&gt;", "&": "&amp;"})
 
 
 def _markdown_cell(value: object) -> str:
@@ -156,9 +154,7 @@ def _columns(rows: Sequence[Row]) -> list[str]:
 
 def _numeric(rows: Sequence[Row], column: str) -> bool:
     values = [row[column] for row in rows if row.get(column) is not None]
-    return bool(values) and all(
-        isinstance(v, (int, float, Estimate)) and not isinstance(v, bool) for v in values
-    )
+    return bool(values) and all(isinstance(v, (int, float, Estimate)) and not isinstance(v, bool) for v in values)
 
 
 def _cell(value: object, with_interval: bool) -> str:

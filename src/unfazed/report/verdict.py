@@ -15,10 +15,9 @@ from unfazed.report.text import LABEL, outside
 _WAYS = {
     "dialect": "speak their own dialect",
     "keyboard": "mistype",
-    "meaning": "change the meaning",
     "paraphrase": "rephrase",
     "speech": "are misheard",
-    "spoken": "speak as they talk",
+    "spoken": "speak off the cuff",
 }
 
 
@@ -37,18 +36,31 @@ class Gate(Protocol):
     def sentence(self) -> str: ...
 
 
-def verdict(results: Results, draws: int | None = None) -> list[Markup]:
+def verdict(results: Results, draws: int | None = None, gates: Sequence[Gate] = ()) -> list[Markup]:
     """The outcome in a few sentences, the most important first."""
+    said = [_gates(gates)] if gates else []
     if results.average.value is None or results.clean.value is None:
-        return [Markup("Nothing could be measured: no variant has an answer that can be scored.")]
-    said = [_change(results, draws), _chance(results.drop), _flips(results.flips), _hurt(results)]
-    if results.average.missing:
-        said.append(
-            Markup("{:,} answers are missing; they are left out, not counted as wrong.").format(
-                results.average.missing
-            )
-        )
-    return [sentence for sentence in said if sentence]
+        return [*said, *_unscored(results)]
+    found = [_change(results, draws), _chance(results.drop), _flips(results.flips), _hurt(results)]
+    said += [sentence for sentence in found if sentence]
+    if missing := results.average.missing:
+        said.append(Markup("{:,} answers are missing; they are left out, not counted as wrong.").format(missing))
+    return said
+
+
+def _unscored(results: Results) -> list[Markup]:
+    flips = _flips(results.flips)
+    if flips is None:
+        return [Markup("Nothing could be measured: no variant has an answer.")]
+    return [flips, Markup("Whether they were right can't be told, since nothing could be scored.")]
+
+
+def _gates(gates: Sequence[Gate]) -> Markup:
+    failed = sum(not gate.passed for gate in gates)
+    if not failed:
+        return Markup("All gates passed.") if len(gates) > 1 else Markup("The gate passed.")
+    which = f"{failed} of {len(gates)} gates" if len(gates) > 1 else "The gate"
+    return Markup('<strong class="failed">{} failed.</strong>').format(which)
 
 
 def plain(sentences: Sequence[Markup]) -> str:
@@ -64,7 +76,8 @@ def _digits(*values: float | None) -> int:
 
 def _change(results: Results, draws: int | None) -> Markup:
     clean, average, worst = results.clean.value, results.average, results.worst.value
-    assert clean is not None and average.value is not None
+    assert clean is not None
+    assert average.value is not None
     digits = _digits(clean, average.value, worst)
     held = number(clean, digits) == number(average.value, digits)
     moves = "stays at" if held else "falls from" if average.value < clean else "rises from"
@@ -83,7 +96,7 @@ def _change(results: Results, draws: int | None) -> Markup:
 
 
 def _ways(results: Results) -> str:
-    families = sorted(results.by.get("family", {}))
+    families = sorted(set(results.by.get("family", {})) - {"meaning"})  # controls are not another way to say it
     if not families or len(families) > 3 or any(family not in _WAYS for family in families):
         return "say the same thing differently"
     *first, last = (_WAYS[family] for family in families)

@@ -1,0 +1,196 @@
+"""Plausible results and flips, in several scripts, and hostile ones; made by hand so that reports are tested alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from unfazed.core.values import Estimate, Example, Output, Variant
+from unfazed.measure.results import Block, Results
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'\" onmouseover='alert(1)' x=\"",
+    "</title></style></svg><iframe src=//evil.example>",
+    "{{ 7*7 }}{% raw %}",
+    "\u202egnp.exe\u202c \x00\x1b[31mred\x1b[0m \x85",
+    "lone \ud800 surrogate",
+    "a|b`c`*d*\n\t]]><!--",
+    "javascript:alert(1)",
+)
+
+
+def estimate(value: float | None, half: float = 0.02, n: int = 400, missing: int = 0) -> Estimate:
+    if value is None:
+        return Estimate(None, None, None, 0, missing, "nothing")
+    return Estimate(value, round(value - half, 6), round(value + half, 6), n, missing, f"accuracy|v:1|n:{n}|b:10000")
+
+
+def block(clean: float, average: float, worst: float, flips: float, half: float = 0.02) -> Block:
+    return Block(
+        clean=estimate(clean, half),
+        average=estimate(average, half),
+        worst=estimate(worst, half),
+        drop=estimate(round(clean - average, 6), half),
+        flips=estimate(flips, half / 2),
+        consistency=estimate(1 - flips, half),
+    )
+
+
+def plausible(**changes: Any) -> Results:
+    operators = {
+        "keyboard/adjacent": block(0.94, 0.71, 0.52, 0.24),
+        "spoken/filler_end": block(0.94, 0.89, 0.83, 0.06),
+        "spoken/filler_begin": block(0.94, 0.935, 0.91, 0.031),
+        "paraphrase/给我换个说法": block(0.94, 0.80, 0.69, 0.15, half=0.05),
+    }
+    domains = {"music": block(0.96, 0.90, 0.80, 0.08), "weather": block(0.93, 0.75, 0.55, 0.19, 0.04)}
+    lengths = {"short": block(0.91, 0.70, 0.50, 0.22), "long": block(0.97, 0.96, 0.94, 0.01)}
+    columns = ["domain=music", "domain=weather", "length=short", "length=long"]
+    drops = [(0.11, 0.31, 0.27, 0.004), (0.02, 0.09, 0.06, -0.01), (0.0, 0.01, -0.03, 0.02), (0.1, 0.2, 0.17, None)]
+    grid = {
+        name: {column: estimate(drop) for column, drop in zip(columns, row, strict=True)}
+        for name, row in zip(operators, drops, strict=True)
+    }
+    fields: dict[str, Any] = {
+        "score": "accuracy",
+        "task": "classify",
+        "suite": "snips/test",
+        "system": "my_module:predict",
+        "clean": estimate(0.94),
+        "average": estimate(0.81),
+        "worst": estimate(0.67),
+        "drop": estimate(0.13),
+        "flips": estimate(0.12),
+        "consistency": estimate(0.79),
+        "noticed": None,
+        "by": {
+            "operator": operators,
+            "family": {
+                "keyboard": block(0.94, 0.71, 0.52, 0.24),
+                "paraphrase": block(0.94, 0.80, 0.69, 0.15),
+                "spoken": block(0.94, 0.91, 0.86, 0.04),
+            },
+            "domain": domains,
+            "length": lengths,
+        },
+        "grid": grid,
+        "scores": {"macro_f1": {"clean": estimate(0.93), "average": estimate(0.78), "drop": estimate(0.15)}},
+        "validity": {
+            "examples": 400,
+            "variants": 4800,
+            "failed": 3,
+            "not_asked": 0,
+            "operators": {name: 1200 for name in operators},
+            "unseen_labels": {"count": 0, "labels": []},
+            "warnings": ["keyboard/adjacent found nothing to change in 4 examples."],
+        },
+    }
+    return Results(**{**fields, **changes})
+
+
+TEXTS = [
+    ("play some jazz by miles davis", "play some jazx by miles davis", "keyboard/adjacent", "z→x at 13"),
+    ("will it rain in paris tomorrow", "will it rain in paris tomorrow , you know", "spoken/filler_end", "you know"),
+    ("北京明天会下雨吗？", "北京名天会下鱼吗？", "paraphrase/给我换个说法", "明→名"),
+    ("ما حالة الطقس غدا في القاهرة", "ما حالة الطقس بكرا في القاهرة", "paraphrase/给我换个说法", "غدا→بكرا"),
+    ("add this 🎵 song to my list 👩‍👩‍👧", "so add this 🎵 song to my list 👩‍👩‍👧", "spoken/filler_begin", "so"),
+    ("<script>alert('gold')</script> please", "<script>alrt('gold')</script> please", "keyboard/adjacent", "e dropped"),
+]
+
+
+def flips_of(count: int = 12) -> Iterator[tuple[Any, ...]]:
+    for i in range(count):
+        old, new, source, note = TEXTS[i % len(TEXTS)]
+        example = Example(i, f"ex-{i}", {"text": old}, "PlayMusic", {"domain": "music", "length": "short"})
+        variant = Variant(i, example.id, i % 3, source, source.split("/")[0], "same", {"text": new}, "PlayMusic", note)
+        right = i % 4 != 3
+        after = "GetWeather" if right or i % 8 == 3 else "PlayMusic"
+        yield (
+            example,
+            variant,
+            Output("PlayMusic" if right else "BookRestaurant"),
+            Output(after),
+            right,
+            not right and after == "PlayMusic",
+        )
+
+
+def run_like(**changes: Any) -> Any:
+    """Has what the report reads of a Run, without a folder."""
+    manifest = SimpleNamespace(
+        **{
+            "unfazed": "0.1.0",
+            "content": "3f2a" * 8,
+            "plan": "91bc" * 8,
+            "task": "classify",
+            "language": "en",
+            "labels": ["PlayMusic", "GetWeather"],
+            "seed": 7,
+            "draws": 3,
+            "operators": [{"name": "keyboard/adjacent", "version": 1, "params": {"rate": 0.0}}],
+            "hashes": {"examples.parquet": "ab" * 32},
+            **changes,
+        }
+    )
+    suite = SimpleNamespace(path="suite", manifest=manifest, id=manifest.content)
+    failed = [Output(error="TimeoutError: no answer within 30 s")] * 2 + [Output(error="ValueError: empty input")]
+    items = [(None, Output("PlayMusic"), [(None, output) for output in failed])]
+    return SimpleNamespace(
+        path="run", suite=suite, system="my_module:predict", identity="callable:5f0c9a", items=lambda: iter(items)
+    )
+
+
+class AGate(SimpleNamespace):
+    """As `measure` gives them."""
+
+
+def gates_of() -> list[Any]:
+    return [
+        AGate(name="worst at least 0.6", passed=True, limit=0.6, bound=0.65, sentence="worst is 0.65, at least 0.6."),
+        AGate(name="drop at most 0.1", passed=False, limit=0.1, bound=0.15, sentence="drop is 0.15, above 0.1."),
+    ]
+
+
+@pytest.fixture
+def hostile() -> tuple[str, ...]:
+    return HOSTILE
+
+
+@pytest.fixture
+def results() -> Results:
+    return plausible()
+
+
+@pytest.fixture
+def make_results() -> Callable[..., Results]:
+    return plausible
+
+
+@pytest.fixture
+def make_block() -> Callable[..., Block]:
+    return block
+
+
+@pytest.fixture
+def make_estimate() -> Callable[..., Estimate]:
+    return estimate
+
+
+@pytest.fixture
+def make_flips() -> Callable[..., Iterator[tuple[Any, ...]]]:
+    return flips_of
+
+
+@pytest.fixture
+def make_run() -> Callable[..., Any]:
+    return run_like
+
+
+@pytest.fixture
+def gates() -> list[Any]:
+    return gates_of()
