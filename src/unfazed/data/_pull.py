@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -61,7 +61,7 @@ def _base(corpus: Corpus, mirror: str | None) -> str:
 
 
 def _fetch(url: str, file: CorpusFile, target: Path, progress: Callable[[int], None], timeout: float) -> None:
-    partial = target.with_name(f".{target.name}.partial-{os.getpid()}")
+    partial = _partial(target)
     try:
         with _disk_problems(target):
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,13 @@ def _fetch(url: str, file: CorpusFile, target: Path, progress: Callable[[int], N
         with _disk_problems(target):
             os.replace(partial, target)
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing could be written, there is nothing to take away
+            partial.unlink()
+
+
+def _partial(target: Path) -> Path:
+    """Where a file grows before it is whole: in the same folder, so that putting it in place is one step."""
+    return target.with_name(f".{target.name}.partial-{os.getpid()}")
 
 
 def _download(url: str, file: CorpusFile, partial: Path, progress: Callable[[int], None], timeout: float) -> str:
