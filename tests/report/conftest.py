@@ -85,7 +85,7 @@ def plausible(**changes: Any) -> Results:
             "variants": 4800,
             "failed": 3,
             "not_asked": 0,
-            "operators": {name: 1200 for name in operators},
+            "operators": dict.fromkeys(operators, 1200),
             "unseen_labels": {"count": 0, "labels": []},
             "warnings": ["keyboard/adjacent found nothing to change in 4 examples."],
         },

@@ -107,7 +107,9 @@ def test_a_wrong_language_is_refused(name: str) -> None:
             variants(name, ["x"], language="tlh")
 
 
-_words = st.sampled_from(["play", "the", "new", "album", "by", "miles", "davis", "set", "alarm", "for", "seven", "boston"])
+_words = st.sampled_from(
+    ["play", "the", "new", "album", "by", "miles", "davis", "set", "alarm", "for", "seven", "boston"]
+)
 
 
 @st.composite

@@ -1,0 +1,184 @@
+"""Diffs, the sample of flips, sentences and charts, each by itself."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unfazed.core.values import Example, Output, Variant
+from unfazed.report import charts
+from unfazed.report.diff import diff, marked
+from unfazed.report.flips import Sample
+from unfazed.report.text import label, spelled, visible
+from unfazed.report.verdict import plain, verdict
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "html"),
+    [
+        ("play some jazz", "play some jazx", "play some <del>jazz</del><ins>jazx</ins>"),
+        ("北京明天会下雨", "北京名天会下鱼", "北京<del>明</del><ins>名</ins>天会下<del>雨</del><ins>鱼</ins>"),
+        ("rain today", "rain today , you know", "rain today<ins> , you know</ins>"),
+        ("don't stop", "dont stop", "<del>don&#39;t</del><ins>dont</ins> stop"),
+        ("a b", "ab", "<del>a b</del><ins>ab</ins>"),
+        ("a, b", "a,b", "a,<del>␣</del>b"),
+        ("<b>", "<i>", "&lt;<del>b</del><ins>i</ins>&gt;"),
+        ("café au lait", "cafe\u0301 au lait", "<del>café</del><ins>cafe\u0301</ins> au lait"),
+        ("", "x", "<ins>x</ins>"),
+    ],
+)
+def test_differences_are_marked(before, after, html):
+    assert str(marked(diff(before, after))) == html
+
+
+texts = st.text(st.sampled_from("ab 会明,.\n"), max_size=80)
+
+
+@given(texts, texts)
+def test_a_diff_holds_both_texts(before, after):
+    pieces = diff(before, after)
+    assert "".join(p.text for p in pieces if p.kind != "ins") == before
+    assert "".join(p.text for p in pieces if p.kind != "del") == after
+
+
+@given(texts, texts, st.integers(5, 40))
+def test_a_diff_is_never_longer_than_asked(before, after, limit):
+    pieces = diff(before, after, limit)
+    for kinds in (("same", "del"), ("same", "ins")):
+        assert sum(len(p.text) for p in pieces if p.kind in kinds) <= limit
+
+
+def test_a_long_text_is_cut_around_the_change():
+    pieces = diff("x " * 5_000_000 + "old end", "x " * 5_000_000 + "new end")
+    assert pieces[0].text == "… 9,999,752 characters …"
+    assert ("del", "old") in pieces
+    assert ("ins", "new") in pieces
+
+
+def test_a_text_without_spaces_is_diffed_quickly_enough_to_finish():
+    pieces = diff("a" * 10_000_000, "b" * 10_000_000)
+    assert [p.kind for p in pieces] == ["del", "ins", "cut"]
+
+
+def test_what_hides_is_made_visible():
+    assert visible("a\x00b\x1b[0m\u202ec\ud800\n") == "a␀b␛[0m⟨U+202E⟩c⟨U+D800⟩\n"
+    assert visible("👩‍👧 می‌خواهم") == "👩‍👧 می‌خواهم"
+    assert label("a\nb" * 100, 5) == "a␊ba…"
+
+
+def test_slots_are_spelled_with_their_words():
+    gold = {"intent": "PlayMusic", "slots": ["O", "B-artist", "I-artist"]}
+    assert spelled(gold, {"text": "play miles davis"}) == "intent: PlayMusic · artist: miles davis"
+    assert spelled(gold) == "intent: PlayMusic · slots: O | B-artist | I-artist"
+    assert spelled([1, None]) == "[1,null]"
+
+
+def make_flip(i, source, right_before=True, right_after=False):
+    example = Example(i, f"e{i}", {"text": "a b"}, "x")
+    variant = Variant(i, f"e{i}", 0, source, "f", "same", {"text": "a c"}, "x", "")
+    return example, variant, Output("x"), Output("y"), right_before, right_after
+
+
+def test_the_sample_takes_operators_in_turn_and_right_then_wrong_first():
+    sample = Sample(10)
+    for i in range(500):
+        sample.add(make_flip(i, "common", right_before=i % 2 == 0))
+    for i in range(3):
+        sample.add(make_flip(i, "rare"))
+    sample.add(make_flip(9, "fixed", right_before=False, right_after=True))
+    cards = sample.cards()
+    assert len(cards) == 10
+    assert [card.source for card in cards[:4]] == ["common", "rare", "common", "rare"]
+    assert {card.rank for card in cards} == {0}
+    assert sample.counts == {"common": 500, "rare": 3, "fixed": 1}
+
+
+@given(st.permutations(range(30)))
+def test_the_sample_does_not_depend_on_order(order):
+    def chosen(ids):
+        sample = Sample(7)
+        for i in ids:
+            sample.add(make_flip(i, f"op{i % 2}"))
+        return [card.example for card in sample.cards()]
+
+    assert chosen(order) == chosen(range(30))
+
+
+def test_the_verdict_in_words(results):
+    assert plain(verdict(results, 3)) == (
+        "Accuracy falls from 0.94 to 0.81 (0.79–0.83) when people mistype, rephrase or speak off the cuff; on the "
+        "worst of 3 tries it is 0.67. 12 % of answers change. Hurt most: operator keyboard/adjacent (drop 0.23); "
+        "slice length = short (drop 0.21)."
+    )
+
+
+def test_a_drop_that_may_be_chance_is_called_so(make_results, make_estimate):
+    results = make_results(average=make_estimate(0.935), drop=make_estimate(0.005), by={}, grid={})
+    said = plain(verdict(results))
+    assert "falls from 0.940 to 0.935" in said
+    assert "The drop's interval, −0.015 to 0.025, includes zero: the difference may be chance." in said
+    assert "Hurt most" not in said
+
+
+def test_a_rise_a_standstill_and_missing_answers(make_results, make_estimate):
+    rise = make_results(average=make_estimate(0.95), drop=make_estimate(-0.01))
+    assert "rises from" in plain(verdict(rise))
+    still = make_results(average=make_estimate(0.94, missing=7), drop=make_estimate(0.0))
+    assert "Accuracy stays at 0.94" in plain(verdict(still))
+    assert "7 answers are missing" in plain(verdict(still))
+
+
+def test_flips_without_a_score(make_results, make_estimate):
+    none = make_estimate(None)
+    results = make_results(clean=none, average=none, worst=none, drop=none)
+    assert plain(verdict(results)).startswith("12 % of answers change. Whether they were right can't be told")
+
+
+def test_gates_come_first(results, gates):
+    assert plain(verdict(results, None, gates)).startswith("1 of 2 gates failed.")
+    assert plain(verdict(results, None, gates[:1])).startswith("The gate passed.")
+
+
+def check_svg(svg):
+    root = ElementTree.fromstring(str(svg))
+    assert root.get("role") == "img"
+    names = [element.tag.rpartition("}")[2] for element in root]
+    assert names[:2] == ["title", "desc"]
+    assert "script" not in names
+    return root
+
+
+@given(st.text(st.characters(), max_size=30))
+def test_charts_are_well_formed_for_any_name(name):
+    from unfazed.core.values import Estimate
+
+    some, none = Estimate(0.5, 0.4, 0.6, 9, 0, ""), Estimate(None, None, None, 0, 0, "")
+    check_svg(charts.forest([(name, {"clean": some, "average": none, "worst": some})], name, name))
+    check_svg(charts.bars([(name, some), (name, none)], name))
+    check_svg(charts.heat_map({name: {f"{name}={name}": some, "x=y": none}}, [f"{name}={name}", "x=y", "z"], name))
+
+
+def test_a_heat_map_has_its_numbers(make_estimate):
+    root = check_svg(charts.heat_map({"op": {"a=b": make_estimate(0.31), "a=c": make_estimate(-0.01)}}, ["a=b", "a=c"], "t"))
+    words = [element.text for element in root.iter() if element.tag.endswith("}text")]
+    assert words == ["a", "b", "a", "c", "op", "0.31", "−0.01"]
+
+
+@given(st.floats(-2, 2), st.floats(0, 1))
+def test_every_cell_can_be_read(value, most):
+    fill, ink = charts.heat(value, most)
+    light, dark = sorted(
+        (charts.luminance([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) for colour in (fill, ink)), reverse=True
+    )
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+@given(st.floats(-1e6, 1e6), st.floats(0, 1e6))
+def test_an_axis_holds_its_values(low, spread):
+    ticks = charts.axis(low, low + spread)
+    assert 3 <= len(ticks) <= 12
+    assert ticks[0] <= low + 1e-6 * abs(low) + 1e-6
+    assert ticks[-1] >= low + spread - 1e-6 * abs(low + spread) - 1e-6

@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import enum
+import functools
+import importlib
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from unfazed.core.errors import SystemBroken, UsageError
+from unfazed.systems.callable import CallableSystem
+from unfazed.systems.system import Failed
+
+BATCH = [{"text": "a"}, {"text": "b"}]
+
+
+def outputs_of(returned: Any) -> list[Any]:
+    return list(CallableSystem(lambda batch: returned).predict(BATCH))
+
+
+class Colour(str, enum.Enum):
+    RED = "red"
+
+
+@pytest.mark.parametrize(
+    ("returned", "expected"),
+    [
+        (["x", "y"], ["x", "y"]),
+        (("x", None), ["x", None]),
+        ((x for x in (1, 2.5)), [1, 2.5]),
+        (iter([True, {"a": (1, 2)}]), [True, {"a": [1, 2]}]),
+        (np.array([1, 2]), [1, 2]),
+        (np.array([[0.5], [0.25]]), [[0.5], [0.25]]),
+        ([np.float32(0.5), np.int64(3)], [0.5, 3]),
+        ([np.bool_(True), np.str_("x")], [True, "x"]),
+        ([{"p": np.array([1.0])}, np.array(2)], [{"p": [1.0]}, 2]),
+        ([Colour.RED, "é"], ["red", "é"]),
+    ],
+)
+def test_outputs_become_plain_json(returned: Any, expected: list[Any]) -> None:
+    found = outputs_of(returned)
+    assert found == expected
+    assert [type(x) for x in found] == [type(x) for x in expected]
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (math.nan, "the output is NaN"),
+        (math.inf, "the output is infinite"),
+        ({"score": [1.0, math.nan]}, "the output['score'][1] is NaN"),
+        (np.float32("nan"), "the output is NaN"),
+        (np.array([1.0, np.nan]), "the output[1] is NaN"),
+        (object(), "builtins.object"),
+        ({1, 2}, "builtins.set"),
+        ({1: "x"}, "a key of type int"),
+        ("\ud800", "half a surrogate pair"),
+        (b"bytes", "builtins.bytes"),
+        (int, "builtins.type"),
+        (1 << 70, "more than 64 bits"),
+    ],
+)
+def test_one_bad_output_fails_one_item(value: Any, says: str) -> None:
+    failed, fine = outputs_of([value, "fine"])
+    assert isinstance(failed, Failed)
+    assert says in failed.error
+    assert failed.final
+    assert fine == "fine"
+
+
+def test_an_output_that_holds_itself_fails() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    assert isinstance(outputs_of([endless, 1])[0], Failed)
+
+
+def test_a_function_may_fail_items_itself() -> None:
+    failed = Failed("busy")
+    assert outputs_of([failed, 1]) == [failed, 1]
+
+
+def forever(batch: list[Any]) -> Iterator[int]:
+    while True:
+        yield 1
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (lambda batch: ["x"], "returned 1 outputs for 2 inputs"),
+        (lambda batch: [], "returned 0 outputs for 2 inputs"),
+        (lambda batch: list("xyz"), "returned 3 outputs for 2 inputs"),
+        (forever, "forever returned more than 2 outputs for 2 inputs"),
+        (lambda batch: "xy", "returned str for 2 inputs"),
+        (lambda batch: {"a": 1, "b": 2}, "returned dict for 2 inputs"),
+        (lambda batch: {1, 2}, "returned set for 2 inputs"),
+        (lambda batch: None, "returned NoneType for 2 inputs"),
+        (lambda batch: np.array(1), "returned int for 2 inputs"),
+    ],
+)
+def test_a_wrong_number_or_kind_breaks_the_contract(function: Callable[..., Any], says: str) -> None:
+    with pytest.raises(SystemBroken, match=says):
+        CallableSystem(function).predict(BATCH)
+
+
+def test_what_the_function_raises_comes_through() -> None:
+    def broken(batch: list[Any]) -> list[Any]:
+        raise KeyError("label")
+
+    with pytest.raises(KeyError):
+        CallableSystem(broken).predict(BATCH)
+
+
+def test_editing_the_inputs_in_place_changes_nothing_outside() -> None:
+    batch = [{"text": "a"}]
+    CallableSystem(lambda b: [b[0].pop("text")]).predict(batch)
+    assert batch == [{"text": "a"}]
+
+
+def imported(folder: Path, name: str, body: str) -> Any:
+    (folder / f"{name}.py").write_text(body)
+    sys.path.insert(0, str(folder))
+    try:
+        sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(folder))
+
+
+def test_an_edited_module_is_a_new_system(tmp_path: Path) -> None:
+    seen = []
+    for helper in ("1", "22"):
+        module = imported(tmp_path, "edited", f"def helper(): return {helper}\ndef predict(b): return [helper() for _ in b]\n")
+        seen.append(CallableSystem(module.predict).identity)
+    assert seen[0].startswith("edited:predict ")
+    assert seen[0] != seen[1]
+
+
+def made(factor: int) -> Callable[[list[Any]], list[int]]:
+    return lambda batch: [factor for _ in batch]
+
+
+class Model:
+    def __init__(self, path: str, threshold: float = 0.5) -> None:
+        self.path, self.threshold = path, threshold
+        self.calls: list[int] = []
+
+    def __call__(self, batch: list[Any]) -> list[Any]:
+        self.calls.append(len(batch))
+        return [self.path for _ in batch]
+
+    def other(self, batch: list[Any]) -> list[Any]:
+        return [self.threshold for _ in batch]
+
+
+def identity(function: Callable[..., Any]) -> str:
+    return CallableSystem(function).identity
+
+
+def test_what_tells_callables_apart() -> None:
+    different = [
+        lambda batch: [1 for _ in batch],
+        lambda batch: [2 for _ in batch],
+        made(1),
+        made(2),
+        Model("a"),
+        Model("b"),
+        Model("a", 0.7),
+        Model("a").other,
+        functools.partial(len),
+        functools.partial(int, base=2),
+        functools.partial(int, base=8),
+        Model,
+        len,
+        sorted,
+    ]
+    assert len({identity(f) for f in different}) == len(different)
+
+
+def test_equal_callables_are_equal_and_calls_change_nothing() -> None:
+    assert identity(made(1)) == identity(made(1))
+    model = Model("a")
+    before = identity(model)
+    CallableSystem(model).predict(BATCH)
+    assert identity(model) == before == identity(Model("a"))
+
+
+def test_identity_can_be_said() -> None:
+    def predict(batch: list[Any]) -> list[Any]:
+        return batch
+
+    assert CallableSystem(predict, identity="v1").identity == "v1"
+    predict.unfazed_identity = "v2"  # type: ignore[attr-defined]
+    assert CallableSystem(predict).identity == "v2"
+
+
+def test_a_partial_of_something_untellable_asks_for_an_identity() -> None:
+    with pytest.raises(UsageError, match="identity="):
+        CallableSystem(functools.partial(made, [1]))
+    assert CallableSystem(functools.partial(made, [1]), identity="mine").identity == "mine"
+
+
+PROMPT = """
+from unfazed.systems.callable import CallableSystem
+labels = ("a", "b")
+def helper(x): return x in {"k", "l", "m", "n"}
+def predict(batch): return [labels[helper(i["text"])] for i in batch]
+print(CallableSystem(predict).identity)
+print(CallableSystem(lambda batch: [{"x", "y", "z"} and 1 for _ in batch]).identity)
+"""
+
+
+def test_code_without_a_file_has_a_stable_identity_that_knows_its_helpers() -> None:
+    def said(program: str, seed: str) -> list[str]:
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run([sys.executable, "-"], input=program, env=env, capture_output=True, text=True, check=True)
+        return done.stdout.split("\n")
+
+    first = said(PROMPT, "1")
+    assert first == said(PROMPT, "2")
+    assert first[0] != said(PROMPT.replace('"m", "n"', '"m"'), "1")[0]
+    assert first[0] != said(PROMPT.replace('"a", "b"', '"a", "c"'), "1")[0]
+    assert first[1] == said(PROMPT.replace('"a", "b"', '"a", "c"'), "1")[1]

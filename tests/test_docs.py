@@ -1,0 +1,79 @@
+"""The README and the docs are true: every example in them is run, in order, in an empty directory."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+_FENCE = re.compile(r"^```([\w.]+)?[^\n]*\n(.*?)^```", re.M | re.S)
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return [(kind, text) for kind, text in _FENCE.findall(page.read_text(encoding="utf-8")) if kind]
+
+
+def run_console(text: str, place: Path) -> None:
+    """Runs the lines after `$ `. `# exits N` at the end of a line says that it must exit with N."""
+    bin_folder = Path(sys.executable).parent
+    for line in text.replace("\\\n", " ").splitlines():
+        if not line.startswith("$ "):
+            continue
+        command, _, comment = line[2:].partition("  #")
+        expected = int(found.group(1)) if (found := re.search(r"exits (\d)", comment)) else 0
+        if shlex.split(command)[0] in ("make", "pip", "git", "cd", "sudo"):
+            continue  # the set-up itself, which has been done
+        environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}"}
+        done = subprocess.run(["bash", "-c", command], cwd=place, env=environment, capture_output=True, text=True)
+        assert done.returncode == expected, f"$ {command}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_work(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    names: dict[str, object] = {"__name__": "docs"}
+    for kind, text in blocks(page):
+        first, _, rest = text.partition("\n")
+        if first.startswith(("# file: ", "// file: ")):
+            file = tmp_path / first.split("file: ", 1)[1].strip()
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(rest, encoding="utf-8")
+        elif kind == "python":
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(text, str(page), "exec"), names)
+        elif kind == "console":
+            run_console(text, tmp_path)
+
+
+def test_every_command_and_operator_is_documented() -> None:
+    from unfazed.cli import unfazed
+    from unfazed.vary import operators
+
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for name in unfazed.list_commands(None):  # type: ignore[arg-type]
+        assert f"unfazed {name}" in text, f"the command {name} is in no page"
+    for name in operators.names():
+        assert name in text, f"the operator {name} is in no page"
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_commands_page_is_made_from_the_commands() -> None:
+    import runpy
+
+    made = runpy.run_path(str(ROOT / "docs/make_cli_page.py"))["page"]()
+    assert (ROOT / "docs/cli.md").read_text(encoding="utf-8") == made, "run `make docs`"
