@@ -67,8 +67,6 @@ class Checks:
         except UnicodeEncodeError as error:
             broken = ord(error.object[error.start])
             raise Problem(f"a text holds half a character, \\u{broken:04x}, which can't be stored.") from None
-        except OverflowError:
-            raise Problem("gold holds a number that is too large to be stored.") from None
         if id in self._lines:
             raise Problem(
                 f"the id {id!r} is already that of row {self._lines[id]}. "
