@@ -81,8 +81,8 @@ def _changes(table: Table, variants: Ints) -> Column:
 def score_columns(table: Table, scored: Scored, scope: Scope) -> dict[str, Column]:
     """Clean, average, worst and drop under one scorer."""
     n = len(table.ids)
-    lost = np.isnan(scored.varied) & scored.due
-    clean_missing = (np.isnan(scored.clean) & scored.clean_due & scope.clean).astype(np.int64)
+    lost = ~scored.known & scored.due
+    clean_missing = (~scored.clean_known & scored.clean_due & scope.clean).astype(np.int64)
     missing = np.bincount(table.example[scope.same][lost[scope.same]], minlength=n)
     varied = np.bincount(table.example[scope.same], minlength=n) > 0
     make = _mean_columns if scored.scorer.linear else _corpus_columns
@@ -106,8 +106,8 @@ _Parts = dict[str, tuple[Ints, Array, Statistic]]
 
 def _mean_columns(table: Table, scored: Scored, scope: Scope) -> _Parts:
     n = len(table.ids)
-    clean_of = np.flatnonzero(~np.isnan(scored.clean) & scope.clean)
-    variants = scope.same[~np.isnan(scored.varied[scope.same])]
+    clean_of = np.flatnonzero(scored.clean_known & scope.clean)
+    variants = scope.same[scored.known[scope.same]]
     example, scores = table.example[variants], scored.varied[variants]
     varied, starts = np.unique(example, return_index=True)
     average, worst = np.zeros(n), np.zeros(n)
@@ -115,7 +115,7 @@ def _mean_columns(table: Table, scored: Scored, scope: Scope) -> _Parts:
         counts = np.bincount(example, minlength=n)[varied]
         average[varied] = np.bincount(example, weights=scores, minlength=n)[varied] / counts
         worst[varied] = np.minimum.reduceat(scores, starts)
-    both = varied[~np.isnan(scored.clean[varied])]
+    both = varied[scored.clean_known[varied]]
     mean = Mean()
     return {
         "clean": (clean_of, scored.clean[clean_of, None], mean),
@@ -126,15 +126,15 @@ def _mean_columns(table: Table, scored: Scored, scope: Scope) -> _Parts:
 
 
 def _corpus_columns(table: Table, scored: Scored, scope: Scope) -> _Parts:
-    clean_of = np.flatnonzero((scored.clean_codes >= 0) & scope.clean)
-    variants = scope.same[scored.codes[scope.same] >= 0]
+    clean_of = np.flatnonzero(scored.clean_known & scope.clean)
+    variants = scope.same[scored.known[scope.same]]
     codes, width = _codes_by_draw(table, scored, variants)
     varied = np.unique(table.example[variants])
     worst = np.full(len(table.ids), -1)
     score = np.where(np.isnan(scored.varied), np.inf, scored.varied)[variants]
     order = np.lexsort((np.arange(len(variants)), score, table.example[variants]))[::-1]
     worst[table.example[variants][order]] = scored.codes[variants][order]  # the lowest comes last, and stays
-    has_clean = scored.clean_codes[varied] >= 0
+    has_clean = scored.clean_known[varied]
     both = varied[has_clean]
     first = np.full((len(both), width), -1)
     first[:, 0] = scored.clean_codes[both]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from math import isnan
+from typing import NamedTuple, Protocol
 
 from unfazed.core.suite import Suite
 from unfazed.core.task import Task
+from unfazed.core.values import Example, Json, Output, Variant
 from unfazed.measure.intervals import Settings
 from unfazed.measure.planning import ALL, GRID, SCORES, Plan
 from unfazed.measure.results import Results
 from unfazed.measure.sets import slices_of
 from unfazed.measure.signature import Signer
-from unfazed.measure.table import Item, PairCodes, Scored, TableReader
+from unfazed.measure.table import Item, PairCodes, TableReader, answer_of
 from unfazed.measure.validity import Validity
 from unfazed.score import scorers
 from unfazed.score._scorer import Scorer
@@ -53,17 +55,15 @@ def measure_run(
     validity.check(table)
     slices, warnings = slices_of(table, groups)
     plan = Plan(table)
-    ordered: list[Scored | None] = [table.scored[scorer.name] for scorer in used]
-    for place, scored in enumerate(ordered or [None]):
-        sign = Signer(table, scored, suite.id, run.identity, settings).sign
-        if place == 0:
-            plan.add_blocks(scored, slices, sign)
-        elif scored is not None:
-            plan.add_scores(scored, sign)
+    main = used[0] if used else None
+    runs = [(table, run.identity)]
+    plan.add_blocks(table.scored[main.name] if main else None, slices, Signer(runs, main, suite.id, settings).sign)
+    for scorer in used[1:]:
+        plan.add_scores(table.scored[scorer.name], Signer(runs, scorer, suite.id, settings).sign)
     found = plan.answer(settings)
     whole = found.block(ALL, ALL)
     return Results(
-        score=used[0].name if used else "none",
+        score=main.name if main else "none",
         task=suite.task.name,
         suite=suite.id,
         system=run.system,
@@ -83,4 +83,37 @@ def measure_run(
 
 def scorers_for(task: Task, names: Sequence[str] | None) -> list[Scorer]:
     """The named scorers, or the task's own, each once."""
-    return [scorers.get(name)() for name in dict.fromkeys(task.scores if names is None else names)]
+    return [scorers.get(name)() for name in dict.fromkeys(names or task.scores)]
+
+
+class Flip(NamedTuple):
+    """A variant whose answer differs from the clean one; whether each was right is None where no score can say."""
+
+    example: Example
+    variant: Variant
+    clean: Output
+    varied: Output
+    right_before: bool | None
+    right_after: bool | None
+
+
+def flips(run: Runlike, score: str | None = None) -> Iterator[Flip]:
+    """Every changed answer of a run, controls included, in the order of the suite; `score` is the task's main one."""
+    task = run.suite.task
+    scorer = next(iter(scorers_for(task, [score] if score else None)), None)
+    for example, clean, varied in run.items():
+        before = answer_of(task, clean)
+        for variant, output in varied if before is not None else ():
+            after = answer_of(task, output)
+            if after is not None and after != before:
+                right_before = _right(scorer, clean.value, example.gold, task)
+                right_after = _right(scorer, output.value, variant.gold, task)
+                yield Flip(example, variant, clean, output, right_before, right_after)
+
+
+def _right(scorer: Scorer | None, output: Json, gold: Json, task: Task) -> bool | None:
+    """Does the output have the full score?"""
+    if scorer is None or gold is None or scorer.key(output, task) is None or scorer.key(gold, task) is None:
+        return None
+    score = float(scorer.aggregate(scorer.stats([output], [gold], task))[0])
+    return None if isnan(score) else score >= scorer.bounds[1]

@@ -142,21 +142,31 @@ def _draw_examples(samples: list[Sample], times: int, seed: int) -> list[Array]:
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
 
-def swap(a: Array, b: Array, statistic: Statistic, times: int, seed: int) -> Array:
+def swap(a: Array, b: Array, counts: Ints, statistic: Statistic, times: int, seed: int) -> Array:
     """The statistic of B minus that of A after swapping the two for a random half of the examples, `times` times.
 
-    With S = A + B and D = A - B, a swap turns A's sum (S + D) / 2 into (S - D) / 2: only the signs of D are drawn.
+    `a` and `b` are the distinct rows that `counts` examples have. With S = A + B and D = A - B, a swap turns A's sum
+    (S + D) / 2 into (S - D) / 2: only the signs of D are drawn.
     """
-    n = len(a)
-    difference, counts = count_rows(a - b)
-    total = (a + b).sum(axis=0)
+    n = int(counts.sum())
+    difference, total = a - b, counts @ (a + b)
+    every_one = len(counts) * 8 > n  # then a bit for each example is cheaper than a binomial for each row
+    if every_one:
+        difference, counts = np.repeat(difference, counts, axis=0), np.ones(n, dtype=np.int64)
     rng = np.random.Generator(np.random.PCG64(seed))
     out = np.empty(times)
     for part in _parts(times, len(counts) + a.shape[1]):
-        kept = rng.binomial(counts, 0.5, size=(part.stop - part.start, len(counts)))
-        signed = (2.0 * kept - counts) @ difference
+        shape = part.stop - part.start, len(counts)
+        kept = _bits(rng, shape) if every_one else rng.binomial(counts, 0.5, size=shape)
+        signed = 2.0 * (kept.astype(np.float64) @ difference) - counts @ difference
         out[part] = statistic((total - signed) / 2, n) - statistic((total + signed) / 2, n)
     return out
+
+
+def _bits(rng: np.random.Generator, shape: tuple[int, int]) -> npt.NDArray[np.uint8]:
+    size = shape[0] * shape[1]
+    words = rng.bit_generator.random_raw(-(-size // 64))
+    return np.unpackbits(words.view(np.uint8), count=size).reshape(shape)
 
 
 def _parts(times: int, width: int) -> Iterator[slice]:

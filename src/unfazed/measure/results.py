@@ -44,3 +44,38 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     grid: dict[str, dict[str, Estimate]]
     scores: dict[str, dict[str, Estimate]]
     validity: dict[str, Json]
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """One measure of B less that of A over the examples that both answered; `p_corrected` is for all comparisons made.
+
+    `test` is how p was found: `mcnemar` (exact) or `randomisation`.
+    """
+
+    measure: str
+    set: str
+    a: float | None
+    b: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_corrected: float | None
+    test: str
+    n: int
+    missing: int
+    sentence: str
+    signature: str
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Two runs on one suite, pair by pair. `a` and `b` are the systems' names."""
+
+    score: str
+    task: str
+    suite: str
+    a: str
+    b: str
+    correction: str
+    level: float
+    differences: list[Difference]

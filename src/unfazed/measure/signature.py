@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -12,40 +13,41 @@ from unfazed.core.version import VERSION as PACKAGE_VERSION
 from unfazed.measure.intervals import Settings
 from unfazed.measure.measures import SCORE_MEASURES, VERSION
 from unfazed.measure.table import Scored, Table
+from unfazed.score._scorer import Scorer
 
 
 class Signer:
-    """Makes the signatures of one run's numbers under one score."""
+    """Makes the signatures of the numbers of one run, or of a pair of runs that are compared."""
 
-    def __init__(self, table: Table, scored: Scored | None, suite: str, identity: str, settings: Settings) -> None:
-        scorer = scored.scorer if scored else None
-        self._score = f"{scorer.name}:{scorer.version}" if scorer else "none"
-        self._answers = f"outputs={answers_id(table)}"
-        self._scores = f"outputs={scores_id(scored)}" if scored else self._answers
-        self._task = table.task.name
-        self._tail = "|".join(
-            (
-                f"suite={suite}",
-                f"system={content_id(identity)}",
-                f"level={settings.level}",
-                f"bootstrap={settings.bootstrap}",
-                f"seed={settings.seed}",
-                f"unfazed={PACKAGE_VERSION}",
-            )
-        )
+    def __init__(
+        self,
+        runs: Sequence[tuple[Table, str]],
+        scorer: Scorer | None,
+        suite: str,
+        settings: Settings,
+        **more: str,
+    ) -> None:
+        """`runs` are tables with the identities of the systems that answered; `more` is what else decides."""
+        answers = "-".join(answers_id(table) for table, _ in runs)
+        scores = "-".join(scores_id(table.scored[scorer.name]) for table, _ in runs) if scorer else answers
+        score = f"{scorer.name}:{scorer.version}" if scorer else "none"
+        self._scores = f"score={score}", f"outputs={scores}"
+        self._answers = f"task={runs[0][0].task.name}", f"outputs={answers}"
+        fields = {
+            "suite": suite,
+            "system": "-".join(content_id(identity) for _, identity in runs),
+            "level": settings.level,
+            "bootstrap": settings.bootstrap,
+            "seed": settings.seed,
+            **more,
+            "unfazed": PACKAGE_VERSION,
+        }
+        self._tail = "|".join(f"{key}={value}" for key, value in fields.items())
 
     def sign(self, measure: str, set_: str) -> str:
         """`set_` is "all" or what was selected, as in "operator=spoken/filler_end"."""
-        scores = measure in SCORE_MEASURES
-        return "|".join(
-            (
-                f"measure={measure}:{VERSION}",
-                f"score={self._score}" if scores else f"task={self._task}",
-                f"set={_plain(set_)}",
-                self._scores if scores else self._answers,
-                self._tail,
-            )
-        )
+        how, outputs = self._scores if measure in SCORE_MEASURES else self._answers
+        return f"measure={measure}:{VERSION}|{how}|set={_plain(set_)}|{outputs}|{self._tail}"
 
 
 def _plain(text: str) -> str:
@@ -61,7 +63,10 @@ def answers_id(table: Table) -> str:
 
 def scores_id(scored: Scored) -> str:
     """An id of all items' scores."""
-    return _digest(scored.clean, scored.varied, scored.clean_codes, scored.codes, scored.rows)
+    scores = scored.clean, scored.varied, scored.clean_due, scored.due
+    if scored.scorer.linear:
+        return _digest(*scores)
+    return _digest(*scores, scored.clean_codes, scored.codes, scored.rows)
 
 
 def _digest(*columns: npt.NDArray[Any]) -> str:

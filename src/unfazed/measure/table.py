@@ -40,6 +40,15 @@ class Scored:
     codes: Ints
     rows: Array
 
+    @property
+    def clean_known(self) -> Bools:
+        """Which examples can be scored; an item without slots has no slot F1 of its own but still counts in a set."""
+        return ~np.isnan(self.clean) if self.scorer.linear else self.clean_codes >= 0
+
+    @property
+    def known(self) -> Bools:
+        return ~np.isnan(self.varied) if self.scorer.linear else self.codes >= 0
+
 
 @dataclass(frozen=True)
 class Table:

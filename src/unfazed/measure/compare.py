@@ -1,0 +1,175 @@
+"""Comparing two runs on the same suite: is one sturdier, by how much, and may that be chance?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import isfinite
+
+import msgspec
+import numpy as np
+
+from unfazed.core.errors import NothingEvaluated, UsageError
+from unfazed.measure.corrections import correct
+from unfazed.measure.intervals import Settings
+from unfazed.measure.measures import Scope, answer_columns, scope_of, score_columns
+from unfazed.measure.measuring import Runlike, scorers_for
+from unfazed.measure.pairing import Pair, intervals_of
+from unfazed.measure.results import Comparison, Difference
+from unfazed.measure.sets import operator_scopes
+from unfazed.measure.signature import Signer
+from unfazed.measure.table import PairCodes, Scored, Table, TableReader
+from unfazed.score._scorer import Scorer
+
+_WORDS = {"clean": "clean score", "average": "average", "worst": "worst-average", "flips": "flip rate"}
+
+
+def compare_runs(
+    run_a: Runlike,
+    run_b: Runlike,
+    scores: Sequence[str] | None = None,
+    level: float = 0.95,
+    bootstrap: int = 10_000,
+    seed: int = 0,
+    correction: str = "holm",
+) -> Comparison:
+    """B less A for each measure, overall and by operator, under the first of `scores`, on what both answered."""
+    settings = Settings(level, bootstrap, seed)
+    correct([], correction)
+    if run_a.suite.id != run_b.suite.id:
+        raise UsageError(
+            f"The runs are of different suites ({run_a.suite.id} and {run_b.suite.id}), so they can't be compared "
+            f"pair by pair. Run both systems on the same suite."
+        )
+    used = scorers_for(run_a.suite.task, scores)[:1]
+    a, b = _tables(run_a, run_b, used)
+    scorer = used[0] if used else None
+    runs = [(a, run_a.identity), (b, run_b.identity)]
+    sign = Signer(runs, scorer, run_a.suite.id, settings, difference="b-a", correction=correction).sign
+    pairs = dict(_pairs(a, b, scorer))
+    tested = {place: pair for place, pair in pairs.items() if len(pair.a.examples)}
+    if not tested:
+        raise NothingEvaluated("The two runs have no example with variants that both answered. Finish both runs.")
+    intervals = dict(zip(tested, intervals_of(list(tested.values()), settings), strict=True))
+    found = [_difference(pair, intervals.get(place), settings, *place, sign(*place)) for place, pair in pairs.items()]
+    corrected = correct([d.p for d in found], correction)
+    return Comparison(
+        score=scorer.name if scorer else "none",
+        task=run_a.suite.task.name,
+        suite=run_a.suite.id,
+        a=run_a.system,
+        b=run_b.system,
+        correction=correction,
+        level=level,
+        differences=[_finished(d, p, level) for d, p in zip(found, corrected, strict=True)],
+    )
+
+
+def _tables(run_a: Runlike, run_b: Runlike, used: Sequence[Scorer]) -> tuple[Table, Table]:
+    """Both runs' columns, in each of them only what both have."""
+    task = run_a.suite.task
+    pairs = PairCodes(used, task)  # one for both, so that a class is the same column in both
+    readers = []
+    for run in (run_a, run_b):
+        reader = TableReader(task, pairs)
+        for item in run.items():
+            reader.add(*item)
+        readers.append(reader)
+    a, b = (reader.table(used) for reader in readers)
+    return _shared(a, b), _shared(b, a)
+
+
+def _shared(mine: Table, other: Table) -> Table:
+    """Items that the other table lacks become missing; what was due stays due, so they are counted."""
+    scored = {name: _shared_scores(s, other.scored[name]) for name, s in mine.scored.items()}
+    return replace(mine, flip=np.where(other.flip < 0, -1, mine.flip), scored=scored)
+
+
+def _shared_scores(mine: Scored, other: Scored) -> Scored:
+    clean_lost, lost = ~other.clean_known, ~other.known
+    return replace(
+        mine,
+        clean=np.where(clean_lost, np.nan, mine.clean),
+        varied=np.where(lost, np.nan, mine.varied),
+        clean_codes=np.where(clean_lost, -1, mine.clean_codes),
+        codes=np.where(lost, -1, mine.codes),
+    )
+
+
+def _pairs(a: Table, b: Table, scorer: Scorer | None) -> Iterator[tuple[tuple[str, str], Pair]]:
+    """Each comparison by measure and set. A single operator's set is the whole, which is not tested twice."""
+    yield from _pairs_of("all", scope_of(a), a, b, scorer)
+    for name, scope in operator_scopes(a) if len(a.operators) > 1 else ():
+        for (measure, set_), pair in _pairs_of(f"operator={name}", scope, a, b, scorer):
+            if measure != "clean":
+                yield (measure, set_), pair
+
+
+def _pairs_of(
+    set_: str, scope: Scope, a: Table, b: Table, scorer: Scorer | None
+) -> Iterator[tuple[tuple[str, str], Pair]]:
+    columns = []
+    for table in (a, b):
+        scores = score_columns(table, table.scored[scorer.name], scope) if scorer else {}
+        columns.append(scores | answer_columns(table, scope))
+    for measure in _WORDS:
+        if measure in columns[0]:
+            yield (measure, set_), Pair(columns[0][measure], columns[1][measure])
+
+
+def _difference(
+    pair: Pair,
+    interval: tuple[float | None, float | None] | None,
+    settings: Settings,
+    measure: str,
+    set_: str,
+    signature: str,
+) -> Difference:
+    """A difference with its own p-value; `_finished` adds the corrected one and the sentence."""
+    low, high = interval or (None, None)
+    a: float | None = None
+    b: float | None = None
+    p, test = None, "none"
+    if interval and isfinite(sum(pair.values)):
+        a, b = pair.values
+        p, test = pair.p_value(settings)
+    return Difference(
+        measure=measure,
+        set=set_,
+        a=a,
+        b=b,
+        difference=b - a if a is not None and b is not None else None,
+        low=low,
+        high=high,
+        p=p,
+        p_corrected=None,
+        test=test,
+        n=len(pair.a.examples),
+        missing=int(pair.a.missing.sum()),
+        sentence="",
+        signature=signature,
+    )
+
+
+def _finished(found: Difference, p: float | None, level: float) -> Difference:
+    return msgspec.structs.replace(found, p_corrected=p, sentence=sentence_of(found, p, level))
+
+
+def sentence_of(found: Difference, p: float | None, level: float) -> str:
+    """What a difference says, in plain words; an interval that includes zero is said to."""
+    where = "" if found.set == "all" else f" on {found.set.partition('=')[2]}"
+    what = _WORDS[found.measure]
+    if found.difference is None or p is None:
+        return f"The {what}{where} can't be compared: there is no example that both answered."
+    if found.difference == 0:
+        return f"A and B have the same {what}{where} on {found.n:,} examples."
+    more = found.difference > 0
+    ends = sorted(end if more else -end for end in (found.low, found.high) if end is not None)
+    chance = f"p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}"
+    said = f"B's {what}{where} is {abs(found.difference):.3f} {'higher' if more else 'lower'}"
+    said += f" ({ends[0]:.3f} to {ends[1]:.3f}, {chance})" if ends else f" ({chance})"
+    if not ends or ends[0] <= 0:
+        return f"{said}, but the difference may be chance: the interval includes zero."
+    if p > 1 - level:
+        return f"{said}, but the difference may be chance: p is above {1 - level:.2g} after correction."
+    return f"{said}."
