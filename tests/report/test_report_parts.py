@@ -162,7 +162,9 @@ def test_charts_are_well_formed_for_any_name(name):
 
 
 def test_a_heat_map_has_its_numbers(make_estimate):
-    root = check_svg(charts.heat_map({"op": {"a=b": make_estimate(0.31), "a=c": make_estimate(-0.01)}}, ["a=b", "a=c"], "t"))
+    root = check_svg(
+        charts.heat_map({"op": {"a=b": make_estimate(0.31), "a=c": make_estimate(-0.01)}}, ["a=b", "a=c"], "t")
+    )
     words = [element.text for element in root.iter() if element.tag.endswith("}text")]
     assert words == ["a", "b", "a", "c", "op", "0.31", "−0.01"]
 

@@ -48,7 +48,9 @@ def main() -> None:
     """Runs a command and turns every way it can end into its exit code."""
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        code = unfazed.main(standalone_mode=False) or 0
+        # Not click's own `main`, which would end a broken pipe with 1, our code for a failed gate.
+        with unfazed.make_context("unfazed", sys.argv[1:]) as context:
+            code = unfazed.invoke(context) or 0
     except click.exceptions.Exit as end:
         code = end.exit_code
     except click.ClickException as error:

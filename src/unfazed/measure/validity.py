@@ -26,6 +26,7 @@ class Validity:
         )
         self.operators: Counter[str] = Counter()
         self.answered = 0
+        self._errors: Counter[str] = Counter()
         self._texts: Counter[str] = Counter()
         self._gold_labels = set(labels or ())
         self._output_labels: Counter[str] = Counter()
@@ -53,8 +54,12 @@ class Validity:
             self._gold_labels.add(label)
 
     def _see_output(self, output: Output) -> None:
-        if not output.ok:
-            self.counts["not_asked" if output.error == NOT_ASKED.error else "failed"] += 1
+        if output.error == NOT_ASKED.error:
+            self.counts["not_asked"] += 1
+            return
+        if output.error is not None:
+            self.counts["failed"] += 1
+            self._errors[output.error.splitlines()[0][:200] if output.error else ""] += 1
             return
         self.answered += 1
         label = self.task.label(output.value)
@@ -71,8 +76,11 @@ class Validity:
                 f"No {'variant' if counts['variants'] else 'example'} has an output that can be read: of "
                 f"{counts['examples']:,} examples and {counts['variants']:,} variants {counts['failed']:,} failed, "
                 f"{counts['not_asked']:,} were not asked and {counts['unreadable']:,} have not the task's form. "
-                f"Ask the system with `unfazed run`."
+                f"{self._commonest_error() or 'Ask the system with `unfazed run`.'}"
             )
+
+    def _commonest_error(self) -> str:
+        return f"The commonest error: {self._errors.most_common(1)[0][0]}" if self._errors else ""
 
     def report(self, warnings: list[str]) -> dict[str, Json]:
         unseen = {
@@ -84,6 +92,7 @@ class Validity:
         duplicates = sum(self._texts.values()) - len(self._texts)
         return {
             **self.counts,
+            "errors": dict(self._errors.most_common(10)),
             "operators": dict(sorted(self.operators.items())),
             "unchanged": dict(sorted(self.unchanged.items())),
             "unseen_labels": {"count": sum(unseen.values()), "labels": commonest},
