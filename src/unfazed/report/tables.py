@@ -6,91 +6,48 @@ import json
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 import msgspec
 
 from unfazed.core.errors import UnknownName
 from unfazed.core.values import Estimate, Json
-from unfazed.measure.results import Block, Results
 from unfazed.report.figures import NONE, figure, number
+from unfazed.report.rows import Figure, Row, records, shown
 from unfazed.report.text import one_line
 
 FORMATS = ("table", "json", "jsonl", "md")
-MEASURES = ("clean", "average", "worst", "drop", "flips", "consistency", "noticed")
-
-Row = Mapping[str, Any]
-Rows = Iterable[Row]
 
 # Where a terminal is narrow, intervals are left out before anything is cut: which columns keep theirs.
-_KEEP: tuple[frozenset[str], ...] = (
-    frozenset(MEASURES),
-    frozenset({"average", "drop"}),
-    frozenset({"average"}),
-    frozenset(),
-)
+_KEEP: tuple[frozenset[str], ...] = (frozenset({"average", "drop"}), frozenset({"drop"}), frozenset())
 _NARROWEST = 8
 
 
-def render(shown: Any, format: str = "table", width: int | None = None) -> str:
-    """Results, a comparison (any struct or mapping), or rows, as text. `width` is the terminal's unless given."""
+def render(value: Any, format: str = "table", width: int | None = None) -> str:
+    """Results, a comparison, a mapping or rows as text. `width` is the terminal's unless given."""
     if format not in FORMATS:
         raise UnknownName("format", format, FORMATS)
-    if not isinstance(shown, (msgspec.Struct, Mapping)):
-        shown = list(shown)
+    if not isinstance(value, (msgspec.Struct, Mapping)):
+        value = list(value)
     if format == "json":
-        return _pretty(shown)
+        return _pretty(value)
     if format == "jsonl":
-        return "\n".join(_compact(row) for row in _rows(shown, flat=False))
-    rows = _rows(shown, flat=True)
+        return "\n".join(_compact(record) for record in records(value))
+    sentences, tables = shown(value)
     if format == "md":
-        return _sections(_sentences(shown), markdown(rows))
-    return _sections(_sentences(shown), table(rows, width if width is not None else _terminal_width()))
+        return _joined([one_line(s).translate(_MARKS) for s in sentences], [markdown(rows) for rows in tables])
+    width = _terminal_width() if width is None else width
+    return _joined([_wrapped(one_line(s), width) for s in sentences], [table(rows, width) for rows in tables])
 
 
-def _sections(sentences: Sequence[str], body: str) -> str:
-    said = "\n".join(one_line(sentence) for sentence in sentences)
-    return "\n\n".join(part for part in (said, body) if part)
+def _joined(sentences: Sequence[str], tables: Sequence[str]) -> str:
+    return "\n\n".join(part for part in ("\n".join(sentences), *tables) if part)
 
 
-def _rows(shown: Any, flat: bool) -> list[Row]:
-    if isinstance(shown, Results):
-        return result_rows(shown)
-    if isinstance(shown, msgspec.Struct):
-        return struct_rows(shown)
-    if isinstance(shown, Mapping):
-        return [{"name": key, "value": value} for key, value in shown.items()] if flat else [shown]
-    return list(shown)
-
-
-def _sentences(shown: Any) -> list[str]:
-    return list(getattr(shown, "sentences", ())) if isinstance(shown, msgspec.Struct) else []
-
-
-def result_rows(results: Results) -> list[Row]:
-    """One row for all variants, then one for each operator, family, slice value and other score."""
-    rows = [_measures("all", "", results)]
-    for by, blocks in results.by.items():
-        rows += [_measures(by, name, block) for name, block in blocks.items()]
-    for score, estimates in results.scores.items():
-        rows.append({"by": "score", "name": score, **estimates})
-    return rows
-
-
-def _measures(by: str, name: str, block: Block | Results) -> Row:
-    found = {measure: getattr(block, measure) for measure in MEASURES}
-    return {"by": by, "name": name, "n": block.clean.n, **{k: v for k, v in found.items() if v is not None}}
-
-
-def struct_rows(struct: msgspec.Struct) -> list[Row]:
-    """The rows of a struct that holds a list of them, such as a comparison; else one row for each field."""
-    for field in msgspec.structs.fields(struct):
-        value = getattr(struct, field.name)
-        if isinstance(value, (list, tuple)) and value and isinstance(value[0], msgspec.Struct):
-            return [msgspec.structs.asdict(entry) for entry in value]
-    skipped = ("sentences",)
-    return [{"name": k, "value": v} for k, v in msgspec.structs.asdict(struct).items() if k not in skipped]
+def _wrapped(text: str, width: int | None) -> str:
+    return text if width is None else fill(text, max(width, 20), break_on_hyphens=False)
 
 
 def _pretty(value: Json) -> str:
@@ -113,7 +70,7 @@ def table(rows: Sequence[Row], width: int | None = None) -> str:
         return ""
     columns = _columns(rows)
     heads = [one_line(column) for column in columns]
-    for keep in _KEEP:
+    for keep in (frozenset(columns), *_KEEP):
         cells = [[_cell(row.get(column), column in keep) for column in columns] for row in rows]
         widths = [max(map(columns_of, column)) for column in zip(heads, *cells, strict=True)]
         if width is None or _total(widths) <= width:
@@ -145,7 +102,7 @@ _MARKS = str.maketrans({**{mark: "\\" + mark for mark in "\\|`*[]"}, "<": "&lt;"
 
 def _markdown_cell(value: object) -> str:
     text = _cell(value, True)
-    return text if isinstance(value, Estimate) else text.translate(_MARKS)
+    return text if isinstance(value, (Estimate, Figure)) else text.translate(_MARKS)
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
@@ -154,7 +111,9 @@ def _columns(rows: Sequence[Row]) -> list[str]:
 
 def _numeric(rows: Sequence[Row], column: str) -> bool:
     values = [row[column] for row in rows if row.get(column) is not None]
-    return bool(values) and all(isinstance(v, (int, float, Estimate)) and not isinstance(v, bool) for v in values)
+    return bool(values) and all(
+        isinstance(v, (int, float, Estimate, Figure)) and not isinstance(v, bool) for v in values
+    )
 
 
 def _cell(value: object, with_interval: bool) -> str:
