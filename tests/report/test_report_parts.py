@@ -110,9 +110,15 @@ def test_the_sample_does_not_depend_on_order(order):
 def test_the_verdict_in_words(results):
     assert plain(verdict(results, 3)) == (
         "Accuracy falls from 0.94 to 0.81 (0.79–0.83) when people mistype, rephrase or speak off the cuff; on the "
-        "worst of 3 tries it is 0.67. 12 % of answers change. Hurt most: operator keyboard/adjacent (drop 0.23); "
-        "slice length = short (drop 0.21)."
+        "worst variant of each example it is 0.67. 12 % of answers change. Hurt most: operator keyboard/adjacent "
+        "(drop 0.23); slice length = short (drop 0.21)."
     )
+
+
+def test_the_worst_of_one_operator_is_of_its_tries(make_results, make_block):
+    results = make_results(by={"operator": {"keyboard/adjacent": make_block(0.94, 0.81, 0.67, 0.12)}})
+    assert "on the worst of 3 tries it is 0.67." in plain(verdict(results, 3))
+    assert "worst" not in plain(verdict(results, 1))
 
 
 def test_a_drop_that_may_be_chance_is_called_so(make_results, make_estimate):

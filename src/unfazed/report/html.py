@@ -44,19 +44,21 @@ def write_report(
     path = Path(path)
     sample = Sample()
     log = path.with_name(f"{path.stem}.flips.jsonl")
-    count = write_flips(_flips_of(run) if flips is None else flips, log, sample)
+    count = write_flips(_flips_of(run, results.score) if flips is None else flips, log, sample)
     page = render_page(run, results, sample, gates=list(gates), more=provenance, name=str(path), link=(log.name, count))
     # A lone surrogate that got past the cleaning becomes a reference, which a browser shows as unknown.
     write_atomically(path, page.encode("utf-8", "xmlcharrefreplace"))
     return path
 
 
-def _flips_of(run: Run | None) -> Iterable[Flip]:
+def _flips_of(run: Run | None, score: str) -> Iterable[Flip]:
+    """The run's changed answers, right or wrong by the report's main score."""
     if run is None:
         return ()
     from unfazed.measure.measuring import flips
+    from unfazed.score import scorers
 
-    return flips(run)
+    return flips(run, score if score in scorers else None)
 
 
 def _failures(run: Run | None, results: Results) -> Counter[str]:
@@ -88,6 +90,7 @@ def render_page(
     return _template().render(
         css=_style(),
         results=results,
+        suite=results.suite if run is None else Path(run.suite.path).name,
         headline=sections.headline(results),
         verdict=verdict(results, draws if isinstance(draws, int) else None, gates),
         gates=gates,

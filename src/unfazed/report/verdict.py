@@ -89,8 +89,9 @@ def _change(results: Results, draws: int | None) -> Markup:
     said = Markup("{} {} {}{} when people {}").format(
         outside(title(results.score)), moves, start, figures, _ways(results)
     )
-    if worst is not None and draws != 1:
-        tries = f"the worst of {draws} tries" if draws else "the worst variant of each example"
+    alone = len(results.by.get("operator", {})) == 1  # with more, an example's worst is over all of theirs
+    if worst is not None and not (alone and draws == 1):
+        tries = f"the worst of {draws} tries" if alone and draws else "the worst variant of each example"
         said += Markup("; on {} it is <strong>{}</strong>").format(tries, typeset(number(worst, digits)))
     return said + "."
 
