@@ -37,5 +37,3 @@ def program(tmp_path: Path) -> Iterator[Program]:
     yield make
     for system in made:
         system.close()
-
-

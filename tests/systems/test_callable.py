@@ -138,7 +138,9 @@ def imported(folder: Path, name: str, body: str) -> Any:
 def test_an_edited_module_is_a_new_system(tmp_path: Path) -> None:
     seen = []
     for helper in ("1", "22"):
-        module = imported(tmp_path, "edited", f"def helper(): return {helper}\ndef predict(b): return [helper() for _ in b]\n")
+        module = imported(
+            tmp_path, "edited", f"def helper(): return {helper}\ndef predict(b): return [helper() for _ in b]\n"
+        )
         seen.append(CallableSystem(module.predict).identity)
     assert seen[0].startswith("edited:predict ")
     assert seen[0] != seen[1]

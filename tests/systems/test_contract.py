@@ -26,7 +26,20 @@ for line in sys.stdin:
     request = json.loads(line)
     print(json.dumps({"id": request["id"], "output": len(request["inputs"]["text"])}), flush=True)
 """
-HOSTILE = ["", " ", "?!", "\n", "two\nlines", "tab\there", "🙂👩‍👩‍👧", "שלום עולם", "مرحبا", "\x00", "  two  spaces ", "x" * 1_000_000]
+HOSTILE = [
+    "",
+    " ",
+    "?!",
+    "\n",
+    "two\nlines",
+    "tab\there",
+    "🙂👩‍👩‍👧",
+    "שלום עולם",
+    "مرحبا",
+    "\x00",
+    "  two  spaces ",
+    "x" * 1_000_000,
+]
 HOSTILE += ["word " * 200_000, '{"id": 0}', "\u2028", "ﷺ"]
 PLAIN = ["play some jazz", "will it rain on monday", "rain", "play", "one two three four five six"]
 

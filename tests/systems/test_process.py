@@ -42,7 +42,9 @@ def alive(pid: int) -> bool:
 
 
 def test_answers_come_back_in_order_whatever_theirs(program) -> None:
-    system = program("rs = [r for r, _ in zip(requests(), range(5))]\nfor r in reversed(rs): answer(r, output=text(r))\n")
+    system = program(
+        "rs = [r for _, r in zip(range(5), requests())]\nfor r in reversed(rs): answer(r, output=text(r))\n"
+    )
     assert ask(system, *"abcde") == list("abcde")
 
 
@@ -113,7 +115,9 @@ def test_a_slow_start_is_waited_for(program) -> None:
 
 def test_garbage_on_one_item_fails_that_item(program) -> None:
     system = program(
-        "for r in requests():\n    if text(r) == 'g': print('Warning: deprecated!', flush=True)\n    answer(r, output=text(r))\n"
+        "for r in requests():\n"
+        "    if text(r) == 'g': print('Warning: deprecated!', flush=True)\n"
+        "    answer(r, output=text(r))\n"
     )
     found = ask(system, "a", "g", "b")
     assert (found[0], found[2]) == ("a", "b")
@@ -153,8 +157,8 @@ def test_bad_answers_fail_their_item(program, line: str, says: str) -> None:
     body = f"""
 for r in requests():
     if text(r) != 'bad': answer(r, output=text(r)); continue
-    sys.stdout.buffer.write({line!r}.replace('n, ', str(r['id']) + ', ').replace('n}}', str(r['id']) + '}}').encode('latin-1'))
-    sys.stdout.buffer.write(b'\\n'); sys.stdout.flush()
+    line = {line!r}.replace('n, ', str(r['id']) + ', ').replace('n}}', str(r['id']) + '}}')
+    sys.stdout.buffer.write(line.encode('latin-1') + b'\\n'); sys.stdout.flush()
 """
     if line.startswith("\\x"):
         body = body.replace(repr(line), "'\\xff\\xfe'")
@@ -164,15 +168,16 @@ for r in requests():
 
 
 def test_ids_written_as_decimals_are_understood(program) -> None:
-    assert ask(program("for r in requests(): print('{\"id\": %.1f, \"output\": 5}' % r['id'], flush=True)\n"), "a", "b") == [5, 5]
+    assert ask(
+        program("for r in requests(): print('{\"id\": %.1f, \"output\": 5}' % r['id'], flush=True)\n"), "a", "b"
+    ) == [5, 5]
 
 
 @pytest.mark.parametrize("body", ["r['id'] = 99", "answer(r, output=0)", "r['id'] = 0"])
 def test_ids_that_were_not_asked_or_come_twice_break_the_system(program, body: str) -> None:
     system = program(f"for r in requests():\n    {body}\n    answer(r, output=1)\n")
     with pytest.raises(SystemBroken, match="answered id"):
-        for _ in range(3):
-            ask(system, "a", "b")
+        [ask(system, "a", "b") for _ in range(3)]  # what comes after a batch's last answer is read with the next
 
 
 def test_a_huge_line_fails_its_item(program) -> None:
@@ -221,7 +226,9 @@ time.sleep(600)
 
 
 def test_a_system_that_is_forgotten_ends_its_process(program, tmp_path: Path) -> None:
-    (tmp_path / "echo.py").write_text(Path(program(ECHO).command[1]).read_text().replace("text(r))\n", "os.getpid())\n"))
+    (tmp_path / "echo.py").write_text(
+        Path(program(ECHO).command[1]).read_text().replace("text(r))\n", "os.getpid())\n")
+    )
     system = ProcessSystem([sys.executable, str(tmp_path / "echo.py")])
     [pid] = ask(system, "a")
     del system
@@ -290,7 +297,8 @@ lines.on('line', line => {
 """
 AWK = r"""{ match($0, /"id":[0-9]+/); id = substr($0, RSTART + 5, RLENGTH - 5)
 print "{\"id\": " id ", \"output\": \"seen\"}"; fflush() }"""
-SH = r"""while IFS= read -r line; do id=${line#*'"id":'}; id=${id%%,*}; echo "{\"id\": $id, \"output\": \"seen\"}"; done"""
+SH = r"""while IFS= read -r line; do id=${line#*'"id":'}; id=${id%%,*}
+echo "{\"id\": $id, \"output\": \"seen\"}"; done"""
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def _globals(function: FunctionType) -> dict[str, Json]:
     waiting = [function]
     while waiting:
         here = waiting.pop()
-        for name in here.__code__.co_names:
+        for name in _names(here.__code__):
             value = here.__globals__.get(name)
             if name in found or name not in here.__globals__:
                 continue
@@ -105,6 +105,12 @@ def _value(value: object) -> Json:
 def _code(code: CodeType) -> list[Json]:
     """A code object without what differs between processes: no addresses, no file names, no line numbers."""
     return [code.co_code.hex(), [_value(const) for const in code.co_consts], list(code.co_names)]
+
+
+def _names(code: CodeType) -> list[str]:
+    """The names that code refers to, also in the comprehensions and functions inside it."""
+    inner = [name for const in code.co_consts if isinstance(const, CodeType) for name in _names(const)]
+    return [*code.co_names, *inner]
 
 
 def _bound(value: object, name: str) -> Json:

@@ -104,10 +104,12 @@ class ProcessSystem(System):
         self._try(seat, lines, answers)
         for n, line in lines.items():
             while n not in answers:
-                self._try(seat, {n: line}, answers)
+                self._try(seat, {n: line}, answers, final=True)
         return [answers[n] for n in range(first, first + len(batch))]
 
-    def _try(self, seat: _Seat, lines: dict[int, bytes], answers: dict[int, Json | Failed]) -> None:
+    def _try(
+        self, seat: _Seat, lines: dict[int, bytes], answers: dict[int, Json | Failed], final: bool = False
+    ) -> None:
         """Asks these items. Where the process breaks off, those that it did not answer are left to ask again.
 
         An item is to blame only if this process was asked nothing else, or if it alone was waited for in vain.
@@ -117,7 +119,7 @@ class ProcessSystem(System):
         if seat.child is None:
             seat.child = Child(self.command, self._max_line, self._closed)
         conversation = _Conversation(self, seat.child.asked == 0, lines, answers)
-        lonely = len(lines) == 1 and (seat.child.asked == 0)
+        lonely = len(lines) == 1 and seat.child.asked == 0
         try:
             seat.child.exchange(
                 b"".join(lines.values()), conversation.waiting, conversation.take, conversation.patience
@@ -126,7 +128,7 @@ class ProcessSystem(System):
             seat.leave()
             self._broken(problem)
             if lonely or (problem.silent and len(lines) == 1):
-                answers.update({n: Failed(f"the process {problem}") for n in conversation.waiting})
+                answers.update({n: Failed(f"the process {problem}", final) for n in conversation.waiting})
 
     def _broken(self, problem: BrokeOff) -> None:
         self._broken_in_a_row += 1

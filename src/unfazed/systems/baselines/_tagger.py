@@ -17,7 +17,7 @@ Tags = npt.NDArray[np.int64]
 
 
 class Tagger:
-    """Weights of (feature, tag) and of (tag, tag before); the last row of `pairs`' columns is the beginning."""
+    """Weights of (feature, tag) and of (tag, tag before); the last column of `pairs` is the beginning."""
 
     def __init__(self, tags: Sequence[str], vocabulary: Vocabulary, weights: Floats, pairs: Floats) -> None:
         self.tags = list(tags)

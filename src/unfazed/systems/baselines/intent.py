@@ -29,7 +29,7 @@ from unfazed.systems.system import Failed, System
 
 NAME = "baselines/intent"
 VERSION_OF_MODEL = 1
-_SOFTMAX_EPOCHS = 20
+_SOFTMAX_EPOCHS = 12
 _TAGGER_EPOCHS = 8
 
 
@@ -134,11 +134,9 @@ class Intent(System):
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
         """Writes `system.json` and `weights.npz`; the folder appears only when both are whole."""
         folder = Path(folder)
-        if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-            if not (folder / "system.json").is_file():
-                raise UsageError(f"{folder} exists and is not a saved system. Choose another place.")
-            if not overwrite:
-                raise UsageError(f"{folder} holds another system. Say overwrite, or choose another place.")
+        if _holds(folder, self.identity):
+            return folder
+        _refuse_existing(folder, overwrite)
         folder.parent.mkdir(parents=True, exist_ok=True)
         partial = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
         shutil.rmtree(partial, ignore_errors=True)
@@ -220,6 +218,23 @@ def _numbered(golds: list[Json]) -> tuple[list[Json], list[int]]:
     label_of = dict(zip(keys, golds, strict=True))
     number = {key: i for i, key in enumerate(sorted(label_of))}
     return [label_of[key] for key in number], [number[key] for key in keys]
+
+
+def _holds(folder: Path, identity: str) -> bool:
+    """Is this very system saved there already, whole?"""
+    try:
+        return Intent.load(folder).identity == identity
+    except StoredFileError:
+        return False
+
+
+def _refuse_existing(folder: Path, overwrite: bool) -> None:
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not (folder / "system.json").is_file():
+        raise UsageError(f"{folder} exists and is not a saved system. Choose another place.")
+    if not overwrite:
+        raise UsageError(f"{folder} holds another system. Say overwrite, or choose another place.")
 
 
 def _read_card(file: Path) -> Card:
