@@ -25,7 +25,7 @@ def outputs_of(returned: Any) -> list[Any]:
     return list(CallableSystem(lambda batch: returned).predict(BATCH))
 
 
-class Colour(str, enum.Enum):
+class Colour(enum.StrEnum):
     RED = "red"
 
 

@@ -66,7 +66,11 @@ def test_unicode_and_line_ends_survive(program) -> None:
     assert ask(program(ECHO), *texts) == texts
 
 
-CRASH = "for r in requests():\n    if 'crash' in text(r): print('out of luck', file=sys.stderr); os._exit(3)\n    answer(r, output=text(r))\n"
+CRASH = """
+for r in requests():
+    if 'crash' in text(r): print('out of luck', file=sys.stderr); os._exit(3)
+    answer(r, output=text(r))
+"""
 
 
 def test_the_item_that_kills_the_process_fails_and_no_other(program) -> None:
