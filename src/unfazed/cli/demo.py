@@ -29,7 +29,7 @@ def command(to: str, format_: str) -> int:
 
     folder = Path(to)
     examples = read_examples(sample_path("home_train"), ReadOptions())
-    Intent.train(examples, "slu").save(folder / "model")
+    Intent.train(examples, "slu").save(folder / "model", overwrite=True)
     verdict = carry_out(_plan(sample_path("home_test"), folder), folder / "run")
     click.echo(render(verdict.results, format_))
     write_report(Run(folder / "run"), verdict.results, folder / "report.html")

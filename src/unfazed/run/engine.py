@@ -84,7 +84,9 @@ class _Engine:
         self.in_flight: set[Key] = set()
 
     def run(self) -> None:
-        concurrency = self.asking.concurrency or self.system.concurrency
+        if self.asking.concurrency:
+            self.system.concurrency = self.asking.concurrency
+        concurrency = self.system.concurrency
         if concurrency <= 1:
             for batch in self.batches():
                 self.keep(batch, self.ask(batch))

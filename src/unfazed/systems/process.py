@@ -56,10 +56,8 @@ class ProcessSystem(System):
         self._identity = f"cmd {_fingerprint(self.command)}" if identity is None else identity
         self._closed = Event()
         self._closing = Lock()
-        self._seats = [_Seat() for _ in range(concurrency)]
+        self._seats: list[_Seat] = []  # up to `concurrency` of them, made as they are needed
         self._free: LifoQueue[_Seat] = LifoQueue()
-        for seat in self._seats:
-            self._free.put(seat)
         self._slowest_start: float | None = None
         self._broken_in_a_row = 0
         # Processes end with the system even where nobody called close().
@@ -72,7 +70,7 @@ class ProcessSystem(System):
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         if not batch:
             return []
-        seat = self._free.get()
+        seat = self._take()
         try:
             return self._ask(seat, batch)
         except Closed:
@@ -83,6 +81,14 @@ class ProcessSystem(System):
             raise
         finally:
             self._free.put(seat)
+
+    def _take(self) -> _Seat:
+        """A free seat, or a new one where there may be more."""
+        with self._closing:
+            if self._free.empty() and len(self._seats) < self.concurrency:
+                self._seats.append(_Seat())
+                return self._seats[-1]
+        return self._free.get()
 
     def close(self) -> None:
         with self._closing:
