@@ -100,9 +100,9 @@ def _pairs(a: Table, b: Table, scorer: Scorer | None) -> Iterator[tuple[tuple[st
     """Each comparison by measure and set. A single operator's set is the whole, which is not tested twice."""
     yield from _pairs_of("all", scope_of(a), a, b, scorer)
     for name, scope in operator_scopes(a) if len(a.operators) > 1 else ():
-        for (measure, set_), pair in _pairs_of(f"operator={name}", scope, a, b, scorer):
-            if measure != "clean":
-                yield (measure, set_), pair
+        if len(scope.same):  # an operator of controls has nothing to compare
+            pairs = _pairs_of(f"operator={name}", scope, a, b, scorer)
+            yield from ((place, pair) for place, pair in pairs if place[0] != "clean")
 
 
 def _pairs_of(

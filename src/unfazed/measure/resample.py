@@ -20,6 +20,7 @@ from unfazed.measure.weights import draw_counts
 
 Ints = npt.NDArray[np.int64]
 _CELLS = 1 << 22  # numbers held at once by a worker: bounds the memory, whatever the number of examples
+_ONE_THREAD = 1 << 18  # multiplications up to which OpenBLAS uses no threads
 _ALWAYS_COUNT = 64  # distinct rows up to which counting is used without weighing costs
 
 
@@ -125,21 +126,28 @@ def _draw_examples(samples: list[Sample], times: int, seed: int) -> list[Array]:
     table = np.hstack([np.repeat(sample.rows, sample.counts, axis=0) for sample in samples])
     ends = np.cumsum([sample.rows.shape[1] for sample in samples])
     centre = table.mean(axis=0)
-    table -= centre  # sums stay near zero, where single precision is enough
-    single = table.astype(np.float32)
+    single = (table - centre).astype(np.float32)  # sums stay near zero, where single precision is enough
 
     def draw(part: slice) -> list[Array]:
         rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence((seed, part.start))))
-        counts, left = draw_counts(rng, part.stop - part.start, n)
-        sums = (counts.astype(np.float32) @ single).astype(np.float64)
-        added = rng.integers(0, n, size=int(left.sum()))
-        sums += np.add.reduceat(table[added], np.cumsum(left) - left, axis=0)
-        sums += n * centre
+        sums = n * centre + _product(draw_counts(rng, part.stop - part.start, n), single)
         pieces = np.split(sums, ends[:-1], axis=1)
         return [sample.statistic(piece, n) for sample, piece in zip(samples, pieces, strict=True)]
 
     parts = _in_threads(draw, list(_parts(times, n)))
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
+
+
+def _product(counts: npt.NDArray[np.uint8], table: npt.NDArray[np.float32]) -> Array:
+    """counts @ table in pieces so small that BLAS stays in this thread; its own threads would fight with ours."""
+    samples, columns = len(counts), table.shape[1]
+    step = _ONE_THREAD // (samples * columns)
+    if step < 64:
+        return (counts.astype(np.float32) @ table).astype(np.float64)
+    out = np.zeros((samples, columns))
+    for at in range(0, len(table), step):
+        out += counts[:, at : at + step].astype(np.float32) @ table[at : at + step]
+    return out
 
 
 def swap(a: Array, b: Array, counts: Ints, statistic: Statistic, times: int, seed: int) -> Array:

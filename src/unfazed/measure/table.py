@@ -184,7 +184,7 @@ class TableReader:
         operators, operator = self._operators.ordered(column["operator"])
         families, family = self._families.ordered(column["family"])
         example = new_place[column["example"]]
-        sort = np.lexsort((operator, column["draw"], example))
+        sort = np.lexsort((column["changed"], operator, column["draw"], example))
         clean_codes = [_ints(codes)[order] for codes in self._clean_codes]
         codes = [_ints(codes)[sort] for codes in self._codes]
         return Table(

@@ -11,6 +11,7 @@ from unfazed.core.task import Task
 from unfazed.core.values import Json, Output
 from unfazed.measure.table import Item, Table
 from unfazed.run.record import NOT_ASKED
+from unfazed.score._mean import label_of
 
 _SHOWN = 5
 
@@ -49,7 +50,7 @@ class Validity:
             yield item
 
     def _see_gold(self, gold: Json) -> None:
-        label = None if gold is None else self.task.label(gold)
+        label = None if gold is None else label_of(gold, self.task)
         if label is not None:
             self._gold_labels.add(label)
 
@@ -62,7 +63,7 @@ class Validity:
             self._errors[output.error.splitlines()[0][:200] if output.error else ""] += 1
             return
         self.answered += 1
-        label = self.task.label(output.value)
+        label = label_of(output.value, self.task)
         if label is not None:
             self._output_labels[label] += 1
 

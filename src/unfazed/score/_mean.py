@@ -28,4 +28,10 @@ class MeanScorer(Scorer):
 
 def label_key(self: Scorer, value: Json, task: Task) -> Hashable:
     """The `key` of scorers that look at the label alone; shared, so that a run's labels are read once."""
-    return task.label(value)
+    return label_of(value, task)
+
+
+def label_of(value: Json, task: Task) -> str | None:
+    """The task's label, or None where an odd output holds something else in its place."""
+    label = task.label(value)
+    return label if isinstance(label, str) else None

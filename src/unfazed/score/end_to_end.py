@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from unfazed.core.task import Task
 from unfazed.core.values import Json
-from unfazed.score._mean import MeanScorer
+from unfazed.score._mean import MeanScorer, label_of
 from unfazed.score._tags import tags_of
 
 
@@ -14,7 +14,7 @@ class EndToEnd(MeanScorer):
     name = "end_to_end"
 
     def key(self, value: Json, task: Task) -> Hashable:
-        intent, tags = task.label(value), tags_of(value)
+        intent, tags = label_of(value, task), tags_of(value)
         return None if intent is None or tags is None else (intent, tags)
 
     def item(self, output: Json, gold: Json, task: Task) -> float:

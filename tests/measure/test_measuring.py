@@ -1,0 +1,360 @@
+"""Every measure against a plain loop over the same run, and what must hold whatever the run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from statistics import mean
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score
+
+from unfazed.core.errors import NothingEvaluated, UnknownName, UsageError
+from unfazed.measure.measuring import flips, measure_run
+from unfazed.measure.results import Results
+from unfazed.score import scorers
+
+LABEL = st.sampled_from(["x", "y", "z"])
+OUTPUT = st.one_of(LABEL, LABEL, LABEL, st.none())  # None: no output
+VARIANT = st.tuples(
+    st.sampled_from(["k/a", "s/b"]), st.integers(0, 2), st.sampled_from(["same", "same", "changed"]), OUTPUT
+)
+ROW = st.tuples(
+    st.one_of(LABEL, LABEL, st.none()),
+    OUTPUT,
+    st.lists(VARIANT, max_size=5, unique_by=lambda v: (v[0], v[1], v[2])),
+    st.dictionaries(st.sampled_from(["g", "h"]), st.sampled_from(["1", "2"]), max_size=2),
+)
+RUN = st.lists(ROW, min_size=1, max_size=12)
+
+
+def with_failures(rows, fake_run):
+    def known(o):
+        return fake_run.FAILED if o is None else o
+
+    return [(g, known(c), [(op, d, m, known(o)) for op, d, m, o in v], groups) for g, c, v, groups in rows]
+
+
+class Oracle:
+    """The definitions, written as loops."""
+
+    def __init__(self, rows, operator=None, inside=lambda groups: True):
+        self.rows = [
+            (g, c, [v for v in vs if operator in (None, v[0])])
+            for g, c, vs, groups in rows
+            if inside(groups) and (operator is None or any(v[0] == operator for v in vs))
+        ]
+
+    def clean(self):
+        return [(float(c == g)) for g, c, _ in self.rows if g is not None and c is not None]
+
+    def scored(self):
+        """Gold, clean output, outputs of same-meaning variants; for examples with at least one."""
+        for g, c, vs in self.rows:
+            outputs = [o for _, _, m, o in vs if m == "same" and o is not None]
+            if g is not None and outputs:
+                yield g, c, outputs
+
+    def average(self):
+        return [mean(float(o == g) for o in outputs) for g, _, outputs in self.scored()]
+
+    def worst(self):
+        return [min(float(o == g) for o in outputs) for g, _, outputs in self.scored()]
+
+    def drop(self):
+        return [
+            float(c == g) - mean(float(o == g) for o in outputs) for g, c, outputs in self.scored() if c is not None
+        ]
+
+    def changes(self, meaning):
+        return [
+            [o != c for _, _, m, o in vs if m == meaning and o is not None]
+            for _, c, vs in self.rows
+            if c is not None and any(m == meaning and o is not None for _, _, m, o in vs)
+        ]
+
+    def missing(self):
+        gold = [(c, [o for _, _, m, o in vs if m == "same"]) for g, c, vs in self.rows if g is not None]
+        variants = sum(o is None for _, os in gold for o in os)
+        return {
+            "clean": sum(c is None for c, _ in gold),
+            "average": variants,
+            "worst": variants,
+            "drop": variants + sum(c is None and bool(os) for c, os in gold),
+            "flips": sum(c is None or o is None for _, c, vs in self.rows for _, _, m, o in vs if m == "same"),
+        }
+
+
+def check(block, oracle):
+    for name in ("clean", "average", "worst", "drop"):
+        values, estimate = getattr(oracle, name)(), getattr(block, name)
+        assert estimate.n == len(values), name
+        assert estimate.value == (pytest.approx(mean(values), abs=1e-12) if values else None), name
+    changes = oracle.changes("same")
+    flat = [flip for of_example in changes for flip in of_example]
+    assert block.flips.n == block.consistency.n == len(changes)
+    assert block.flips.value == (pytest.approx(mean(flat)) if flat else None)
+    assert block.consistency.value == (pytest.approx(mean(not any(c) for c in changes)) if changes else None)
+    noticed = [flip for of_example in oracle.changes("changed") for flip in of_example]
+    if noticed:
+        assert block.noticed.value == pytest.approx(mean(noticed))
+    else:
+        assert block.noticed is None or block.noticed.value is None
+    for name, missing in oracle.missing().items():
+        assert getattr(block, name).missing == missing, name
+
+
+@settings(max_examples=150, deadline=None)
+@given(RUN)
+def test_measures_are_their_definitions(fake_run, rows):
+    run = fake_run(with_failures(rows, fake_run))
+    variants = [v for *_, vs, _ in rows for v in vs]
+    if all(v[3] is None for v in variants) if variants else all(row[1] is None for row in rows):
+        with pytest.raises(NothingEvaluated):
+            measure_run(run, bootstrap=20)
+        return
+    results = measure_run(run, bootstrap=20)
+    check(results, Oracle(rows))
+    for operator in {v[0] for v in variants}:
+        check(results.by["operator"][operator], Oracle(rows, operator))
+        check(results.by["family"][operator.split("/")[0]], Oracle(rows, operator))
+    for key in ("g", "h"):
+        values = {groups[key] for *_, groups in rows if key in groups}
+        assert set(results.by.get(key, {})) == values
+        for value in values:
+            oracle = Oracle(rows, inside=lambda groups, k=key, v=value: groups.get(k) == v)
+            check(results.by[key][value], oracle)
+            for operator, cells in results.grid.items():
+                one = Oracle(rows, operator, lambda groups, k=key, v=value: groups.get(k) == v)
+                drop = one.drop()
+                assert cells[f"{key}={value}"].value == (pytest.approx(mean(drop)) if drop else None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(RUN)
+def test_macro_f1_measures_are_of_whole_sets(fake_run, rows):
+    rows = [(g, c, [v for v in vs if v[2] == "same" and v[3] is not None], q) for g, c, vs, q in rows]
+    if not any(vs for g, _, vs, _ in rows if g is not None):
+        return
+    run = fake_run(with_failures(rows, fake_run))
+    found = measure_run(run, bootstrap=20).scores["macro_f1"]
+
+    def f1(pairs):
+        return f1_score([g for g, _ in pairs], [o for _, o in pairs], average="macro") if pairs else None
+
+    def average(rows):
+        draws = sorted({v[1] for _, _, vs, _ in rows for v in vs})
+        return mean(f1([(g, v[3]) for g, _, vs, _ in rows for v in vs if v[1] == draw]) for draw in draws)
+
+    gold = [row for row in rows if row[0] is not None]
+    clean = f1([(g, c) for g, c, _, _ in gold if c is not None])
+    assert found["clean"].value == (None if clean is None else pytest.approx(clean, abs=1e-12))
+    assert found["average"].value == pytest.approx(average(gold), abs=1e-12)
+    both = [row for row in gold if row[1] is not None and row[2]]
+    if both:
+        drop = f1([(g, c) for g, c, _, _ in both]) - average(both)
+        assert found["drop"].value == pytest.approx(drop, abs=1e-12)
+    worst = []
+    for g, _, vs, _ in gold:
+        if vs:
+            ordered = sorted(vs, key=lambda v: (float(v[3] == g), v[1], v[0]))
+            worst.append((g, ordered[0][3]))
+    assert found["worst"].value == pytest.approx(f1(worst), abs=1e-12)
+
+
+def test_readins_averages(fake_run):
+    """Three people each, as in READIN: two thirds and one third right on average, none and none in the worst case."""
+    rows = [
+        ("a", "a", [("p", 0, "same", "a"), ("p", 1, "same", "a"), ("p", 2, "same", "b")]),
+        ("a", "a", [("p", 0, "same", "a"), ("p", 1, "same", "b"), ("p", 2, "same", "b")]),
+        ("a", "a", [("p", d, "same", "a") for d in range(3)]),
+        ("a", "a", []),
+    ]
+    results = measure_run(fake_run(rows))
+    assert results.clean.n == 4
+    assert results.average.value == pytest.approx(2 / 3)
+    assert results.worst.value == pytest.approx(1 / 3)
+    assert results.drop.value == pytest.approx(1 / 3)
+    assert results.average.n == results.drop.n == 3
+
+
+def test_slot_f1_where_some_have_no_slots(fake_run):
+    def slu(tag):
+        return {"intent": "i", "slots": [tag]}
+
+    rows = [
+        (slu("B-x"), slu("B-x"), [("p", 0, "same", slu("O")), ("p", 1, "same", slu("B-x"))]),
+        (slu("O"), slu("O"), [("p", 0, "same", slu("O")), ("p", 1, "same", slu("B-y"))]),
+    ]
+    found = measure_run(fake_run(rows, task="slu")).scores["slot_f1"]
+    assert found["clean"].value == 1.0
+    assert found["clean"].missing == found["average"].missing == 0
+    assert found["average"].value == pytest.approx((0 + 2 / 3) / 2)
+    assert found["worst"].value == 0.0
+
+
+def test_texts_without_gold_have_flips_only(fake_run):
+    rows = [(None, {"any": i}, [("p", 0, "same", {"any": 0})]) for i in range(4)]
+    results = measure_run(fake_run(rows, task="text"))
+    assert results.score == "none"
+    for name in ("clean", "average", "worst", "drop"):
+        estimate = getattr(results, name)
+        assert (estimate.value, estimate.low, estimate.n, estimate.missing) == (None, None, 0, 0)
+    assert results.flips.value == 0.75
+    assert results.consistency.value == 0.25
+
+
+def test_an_unreadable_output_is_missing_not_wrong(fake_run):
+    rows = [({"answers": [{"text": "a"}]}, "a", [("p", 0, "same", 7), ("p", 1, "same", "a")])]
+    results = measure_run(fake_run(rows, task="qa"))
+    assert results.average.value == 1.0
+    assert results.average.missing == results.flips.missing == 1
+    assert results.validity["unreadable"] == 1
+
+
+def test_nothing_evaluated(fake_run):
+    with pytest.raises(NothingEvaluated, match="No variant has an output"):
+        measure_run(fake_run([("a", "a", [("p", 0, "same", fake_run.FAILED)])]))
+    with pytest.raises(NothingEvaluated, match="No example"):
+        measure_run(fake_run([("a", fake_run.FAILED, [])]))
+    assert measure_run(fake_run([("a", "a", [])])).clean.value == 1.0
+
+
+def test_order_changes_nothing(random_run):
+    run = random_run(60, fail=0.1)
+    expected = msgspec.json.encode(measure_run(run, bootstrap=200))
+    for seed in range(3):
+        assert msgspec.json.encode(measure_run(run.shuffled(seed), bootstrap=200)) == expected
+
+
+def test_order_changes_nothing_in_continuous_scores(fake_run, monkeypatch):
+    monkeypatch.setattr(scorers.get("exact_match"), "item", lambda self, o, g, task: float(o) / 1000)
+    rows = [("x", i, [("p", d, "same", (i * 7919 + d * 104729) % 1000) for d in range(3)]) for i in range(400)]
+    run = fake_run(rows)
+    expected = msgspec.json.encode(measure_run(run, ["exact_match"], bootstrap=200))
+    assert msgspec.json.encode(measure_run(run.shuffled(1), ["exact_match"], bootstrap=200)) == expected
+
+
+HASHED = """
+import importlib.util, msgspec, sys
+spec = importlib.util.spec_from_file_location("fakes", sys.argv[1])
+fakes = importlib.util.module_from_spec(spec); spec.loader.exec_module(fakes)
+from unfazed.measure.measuring import measure_run
+from unfazed.core.ids import content_id
+rows = [("abc"[i % 3], "abc"[i % 2], [("k/" + "xyz"[d], d, "same", "abc"[(i * d) % 3]) for d in range(3)],
+         {"g": str(i % 4)}) for i in range(30)]
+print(content_id(msgspec.to_builtins(measure_run(fakes.FakeRun(rows), bootstrap=100))))
+"""
+
+
+def test_hash_seed_changes_nothing(fake_run):
+    here = os.path.join(os.path.dirname(__file__), "conftest.py")
+    ids = {
+        subprocess.run(
+            [sys.executable, "-c", HASHED, here],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in (1, 2)
+    }
+    assert len(ids) == 1
+
+
+def test_results_survive_json(random_run):
+    results = measure_run(random_run(), bootstrap=50)
+    assert msgspec.json.decode(msgspec.json.encode(results), type=Results) == results
+
+
+def test_signature_changes_with_everything_that_decides(fake_run, random_run):
+    run = random_run(30)
+    first = measure_run(run, bootstrap=50)
+    others = [
+        measure_run(run, bootstrap=51),
+        measure_run(run, bootstrap=50, seed=1),
+        measure_run(run, bootstrap=50, level=0.9),
+        measure_run(random_run(30, identity="another"), bootstrap=50),
+        measure_run(random_run(30, seed=1), bootstrap=50),
+    ]
+    signatures = {r.average.signature for r in (first, *others)}
+    assert len(signatures) == 6
+    assert measure_run(run, ["macro_f1"], bootstrap=50).average.signature not in signatures
+    blocks = [first, *(block for sets in first.by.values() for block in sets.values())]
+    every = [getattr(b, m).signature for b in blocks for m in ("clean", "average", "worst", "drop", "flips")]
+    every += [cell.signature for cells in first.grid.values() for cell in cells.values()]
+    assert len(set(every)) == len(every)
+    for part in ("measure=average:1", "score=accuracy:1", "set=all", "suite=s1", "level=0.95", "seed=0"):
+        assert part in first.average.signature.split("|")
+
+
+def test_a_scorers_version_is_in_the_signature(random_run, monkeypatch):
+    before = measure_run(random_run(10), bootstrap=10)
+    monkeypatch.setattr(scorers.get("accuracy"), "version", 2)
+    assert measure_run(random_run(10), bootstrap=10).clean.signature != before.clean.signature
+
+
+def test_many_slice_values_are_cut_to_the_largest(fake_run):
+    rows = [("a", "a", [("p", 0, "same", "a")], {"who": f"w{i % 60:02}"}) for i in range(63)]
+    results = measure_run(fake_run(rows), bootstrap=10)
+    assert len(results.by["who"]) == 50
+    assert {"w00", "w01", "w02"} <= set(results.by["who"])
+    assert any("'who' has 60 values" in w for w in results.validity["warnings"])
+
+
+def test_only_the_wanted_slices(random_run):
+    results = measure_run(random_run(), bootstrap=10, groups=["size"])
+    assert set(results.by) == {"operator", "family", "size"}
+    with pytest.raises(UnknownName, match="parity"):
+        measure_run(random_run(), bootstrap=10, groups=["party"])
+
+
+def test_a_slice_called_operator_does_not_hide_operators(fake_run):
+    rows = [("a", "a", [("p/q", 0, "same", "a")], {"operator": "o2"})]
+    by = measure_run(fake_run(rows), bootstrap=10).by
+    assert set(by["operator"]) == {"p/q"}
+    assert set(by["slice operator"]) == {"o2"}
+
+
+def test_validity_says_what_was_in_the_data(fake_run):
+    from unfazed.run.record import NOT_ASKED
+
+    rows = [
+        ("a", "a", [("p", 0, "same", fake_run.FAILED), ("p", 1, "same", "A")]),
+        ("b", "b", [("p", 0, "same", NOT_ASKED)]),
+    ]
+    found = measure_run(fake_run(rows, unchanged={"p": 1}), bootstrap=10).validity
+    assert (found["examples"], found["variants"], found["failed"], found["not_asked"]) == (2, 3, 1, 1)
+    assert found["operators"] == {"p": 3}
+    assert found["unchanged"] == {"p": 1}
+    assert found["unseen_labels"] == {"count": 1, "labels": ["A"]}
+    text = " ".join(found["warnings"])
+    assert "1 of 5 items failed" in text
+    assert "not asked yet" in text
+    assert "'A'" in text
+
+
+def test_labels_of_the_manifest_are_not_unseen(fake_run):
+    rows = [("a", "b", [("p", 0, "same", "a")])]
+    assert measure_run(fake_run(rows, labels=["a", "b"]), bootstrap=10).validity["unseen_labels"]["count"] == 0
+
+
+def test_flips_stream_with_what_was_right(fake_run):
+    rows = [
+        ("a", "a", [("p", 0, "same", "b"), ("p", 1, "same", "a"), ("p", 2, "same", fake_run.FAILED)]),
+        ("a", "b", [("p", 0, "same", "a"), ("p", 1, "changed", "c")]),
+        ("a", fake_run.FAILED, [("p", 0, "same", "a")]),
+        (None, "b", [("p", 0, "same", "a")]),
+    ]
+    found = [(f.example.row, f.variant.draw, f.right_before, f.right_after) for f in flips(fake_run(rows))]
+    assert found == [(0, 0, True, False), (1, 0, False, True), (1, 1, False, False), (3, 0, None, None)]
+
+
+@pytest.mark.parametrize("wrong", [{"level": 1.0}, {"level": 0}, {"bootstrap": 0}, {"seed": -1}])
+def test_wrong_settings_are_told(random_run, wrong):
+    with pytest.raises(UsageError):
+        measure_run(random_run(5), **wrong)
