@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import msgspec
+
+if TYPE_CHECKING:
+    from unfazed.run.plan import Plan
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,6 +58,20 @@ measure_options = together(
     click.option("--bootstrap", type=click.IntRange(min=1), help="Bootstrap samples.  [default: 10000]"),
 )
 
+gate_options = together(
+    click.option(
+        "--fail-under", multiple=True, metavar="MEASURE=VALUE", help="Fail if a measure is below. Repeatable."
+    ),
+    click.option("--max-drop", type=float, help="Fail if the drop from clean to average is more."),
+    click.option("--max-flips", type=float, help="Fail if more of the answers change."),
+    click.option(
+        "--gate-on",
+        type=click.Choice(["value", "ci-lower", "ci-upper"]),
+        help="What a gate looks at: the value, or the interval's unfavourable (ci-lower) or favourable (ci-upper) end.",
+    ),
+    click.option("--allow-missing", type=click.FloatRange(0, 1), help="Share of items that may fail.  [default: 0]"),
+)
+
 asking_options = together(
     click.option("--batch-size", type=click.IntRange(min=1), help="Inputs a call. Default: the system's choice."),
     click.option("--concurrency", type=click.IntRange(min=1), help="Calls at once. Default: the system's choice."),
@@ -65,6 +82,14 @@ asking_options = together(
         "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the system. Repeatable."
     ),
 )
+
+
+def with_judging(plan: Plan, given: dict[str, Any]) -> Plan:
+    """The plan with what measure and gate options say."""
+    plan = plan.with_("measure", {name: given[name] for name in ("scores", "level", "bootstrap")})
+    gates = {name: given[name] for name in ("max_drop", "max_flips", "allow_missing")}
+    fail_under = key_values(given["fail_under"], "--fail-under")
+    return plan.with_("gate", {**gates, "on": given["gate_on"], "fail_under": fail_under})
 
 
 def key_values(pairs: tuple[str, ...], option: str) -> dict[str, Any]:

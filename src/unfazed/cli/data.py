@@ -23,8 +23,11 @@ def pull_command(name: str, cache: str | None, mirror: str | None) -> None:
     The corpus's licence is shown and is yours to keep to. A file that can't be fetched whole and unchanged is an
     error, and no part of it stays.
     """
+    from unfazed.core.progress import Progress
     from unfazed.data import corpus_named, pull
 
     found = corpus_named(name)
     click.echo(f"{found.name}: {found.description}\nLicence: {found.licence}\nFrom: {found.homepage}", err=True)
-    click.echo(pull(name, cache, mirror))
+    with Progress("bytes", found.size) as progress:
+        folder = pull(name, cache, mirror, progress.add)
+    click.echo(folder)

@@ -6,27 +6,31 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import measure_options
+from unfazed.cli._options import gate_options, measure_options, plan_option, with_judging
 
 
 @click.command("report", short_help="Write a run's report as one HTML file.")
 @click.argument("run", metavar="RUN")
 @measure_options
+@gate_options
+@plan_option
 @click.option("-o", "to", default="report.html", show_default=True, metavar="FILE", help="The HTML file to write.")
-def command(run: str, to: str, **given: Any) -> None:
+def command(run: str, to: str, plan_file: str | None, **given: Any) -> int:
     """Write what RUN showed as one HTML file that needs no network and no scripts.
 
     \b
       unfazed report run/ -o report.html
 
-    The system is not asked again. All changed answers are written as JSON lines beside the report.
+    The system is not asked again. All changed answers are written as JSON lines beside the report. With gates, the
+    report says which held, and the exit code is that of `unfazed run`.
     """
-    from unfazed.measure.measuring import measure_run
+    from unfazed.measure.verdict import judge
     from unfazed.report.html import write_report
-    from unfazed.run.plan import Plan
+    from unfazed.run.plan import read_plan
     from unfazed.run.record import Run
 
     opened = Run(run)
-    plan = Plan().with_("measure", given).measure
-    write_report(opened, measure_run(opened, plan.scores, plan.level, plan.bootstrap, plan.seed), to)
+    verdict = judge(opened, with_judging(read_plan(plan_file), given))
+    write_report(opened, verdict.results, to, gates=verdict.gates)
     click.echo(f"Report in {to}", err=True)
+    return verdict.exit_code

@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import asking_options, format_option, key_values, measure_options, plan_option
+from unfazed.cli._options import (
+    asking_options,
+    format_option,
+    gate_options,
+    key_values,
+    measure_options,
+    plan_option,
+    with_judging,
+)
 
 
 @click.command("run", short_help="Run a system on a suite and measure what changed.")
@@ -14,15 +22,7 @@ from unfazed.cli._options import asking_options, format_option, key_values, meas
 @click.option("--system", metavar="SYSTEM", help="module:function, a trained model's folder, or cmd:COMMAND.")
 @asking_options
 @measure_options
-@click.option("--fail-under", multiple=True, metavar="MEASURE=VALUE", help="Exit 1 if a measure is below. Repeatable.")
-@click.option("--max-drop", type=float, help="Exit 1 if the drop from clean to average is more.")
-@click.option("--max-flips", type=float, help="Exit 1 if more of the answers change.")
-@click.option(
-    "--gate-on",
-    type=click.Choice(["value", "ci-lower", "ci-upper"]),
-    help="What a gate looks at: the value, or the interval's unfavourable (ci-lower) or favourable (ci-upper) end.",
-)
-@click.option("--allow-missing", type=click.FloatRange(0, 1), help="Share of items that may fail.  [default: 0]")
+@gate_options
 @click.option("--junit", type=click.Path(dir_okay=False), help="Also write JUnit XML for a CI server.")
 @plan_option
 @click.option("-o", "to", required=True, metavar="RUN", help="The run's folder; a run that was stopped goes on in it.")
@@ -62,11 +62,7 @@ def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> An
             "asking": msgspec.structs.replace(plan.run.asking, **asking),
         },
     )
-    plan = plan.with_("measure", {k: given[k] for k in ("scores", "level", "bootstrap")})
-    gates = {k: given[k] for k in ("max_drop", "max_flips", "allow_missing")}
-    return plan.with_(
-        "gate", {**gates, "on": given["gate_on"], "fail_under": key_values(given["fail_under"], "--fail-under")}
-    )
+    return with_judging(plan, given)
 
 
 def _show(verdict: Any, format_: str, junit: str | None) -> None:
