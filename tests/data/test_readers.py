@@ -39,7 +39,7 @@ def rows(path: Path, *records: dict) -> Path:
 
 
 def test_the_registry_lists_the_readers() -> None:
-    assert readers.names() == ["hf", "jsonl", "parquet", "slu", "table", "text"]
+    assert readers.names() == ["hf", "jsonl", "nlu_ed", "parquet", "slu", "table", "text"]
 
 
 class TestText:

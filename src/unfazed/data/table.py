@@ -25,7 +25,7 @@ class Table(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
-        rows = _csv_rows(path) if path.suffix.lower() == ".csv" else _tsv_rows(path)
+        rows = csv_rows(path) if path.suffix.lower() == ".csv" else _tsv_rows(path)
         _, header = next(rows, (0, []))
         _check_header(header, path)
         fields = Fields(options, cells=True)
@@ -42,10 +42,12 @@ class Table(Reader):
             row += 1
 
 
-def _csv_rows(path: Path) -> Iterator[Row]:
+def csv_rows(path: Path, delimiter: str | None = None) -> Iterator[Row]:
+    """The rows of a CSV file, whose delimiter is guessed from its header unless given."""
     csv.field_size_limit(_LONGEST_CELL)
-    first = next(read_lines(path), "")
-    delimiter = ";" if ";" in first and "," not in first else ","
+    if delimiter is None:
+        first = next(read_lines(path), "")
+        delimiter = ";" if ";" in first and "," not in first else ","
     rows = csv.reader(read_lines(path), delimiter=delimiter, strict=True)
     line = 1
     while True:
