@@ -1,0 +1,106 @@
+"""The word list that ships with the package: words by pinyin, their readings and frequencies, and segmentation."""
+
+from __future__ import annotations
+
+import lzma
+import re
+from functools import cached_property, lru_cache
+from math import log
+from pathlib import Path
+
+_FILE = Path(__file__).parent / "data" / "words.txt.xz"
+_WORD = re.compile(r"([\u4e00-\u9fff]+)(.)")
+_HALF_LOG2 = log(2) / 2  # a step of the frequency letters that `tools/make_pinyin_words.py` writes
+_UNKNOWN = -2.0  # log frequency of a character that is not in the list
+_LONGEST = 7
+_TOTAL = log(60_000_000)  # running words that the frequencies were counted in
+
+
+class Lexicon:
+    """Words with frequency and reading. A reading is its syllables joined by apostrophes: `hua'bei`."""
+
+    def __init__(self, text: str) -> None:
+        self._rows = dict(line.split("\t") for line in text.split("\n"))
+        self._parsed: dict[str, list[tuple[str, float]]] = {}
+
+    def words(self, reading: str) -> list[tuple[str, float]]:
+        """The words of a reading, commonest first, with their log frequency."""
+        found = self._parsed.get(reading)
+        if found is None:
+            row = self._rows.get(reading, "")
+            found = [(word, (ord(level) - 65) * _HALF_LOG2) for word, level in _WORD.findall(row)]
+            self._parsed[reading] = found
+        return found
+
+    def __contains__(self, reading: str) -> bool:
+        return reading in self._rows
+
+    @cached_property
+    def frequency(self) -> dict[str, float]:
+        """Log frequency by word, that of the commonest reading."""
+        return {word: self._best[word][1] for word in self._best}
+
+    @cached_property
+    def _best(self) -> dict[str, tuple[str, float]]:
+        best: dict[str, tuple[str, float]] = {}
+        for reading, row in self._rows.items():
+            for word, level in _WORD.findall(row):
+                count = (ord(level) - 65) * _HALF_LOG2
+                if word not in best or count > best[word][1]:
+                    best[word] = reading, count
+        return best
+
+    @cached_property
+    def syllables(self) -> frozenset[str]:
+        return frozenset(reading for reading in self._rows if "'" not in reading)
+
+    @cached_property
+    def by_initials(self) -> dict[str, list[str]]:
+        """The readings that an abbreviation may stand for: `hb` for `hua'bei`. One syllable a letter."""
+        found: dict[str, list[str]] = {}
+        for reading in self._rows:
+            initials = "".join([syllable[0] for syllable in reading.split("'")])
+            found.setdefault(initials, []).append(reading)
+        return found
+
+    @cached_property
+    def characters(self) -> dict[str, list[tuple[str, float]]]:
+        """Single characters by syllable, commonest first."""
+        return {syllable: self.words(syllable) for syllable in self.syllables}
+
+    def reading(self, word: str) -> tuple[str, ...] | None:
+        """The syllables of a word, or of its characters where it is not in the list; None if one has no reading."""
+        found = self._best.get(word)
+        if found:
+            return tuple(found[0].split("'"))
+        if len(word) == 1:
+            return None
+        parts = [self._best.get(c) for c in word]
+        return None if None in parts else tuple(part[0] for part in parts if part)
+
+    def segment(self, text: str) -> list[str]:
+        """The likeliest words of a run of Chinese characters, by frequency alone."""
+        frequency = self.frequency
+        n = len(text)
+        score = [0.0] * (n + 1)
+        step = [1] * (n + 1)
+        for i in range(n - 1, -1, -1):
+            best = frequency.get(text[i], _UNKNOWN) - _TOTAL + score[i + 1]
+            for j in range(i + 2, min(n, i + _LONGEST) + 1):
+                count = frequency.get(text[i:j])
+                if count is not None:
+                    value = count - _TOTAL + score[j]
+                    if value > best:
+                        best, step[i] = value, j - i
+            score[i] = best
+        words, at = [], 0
+        while at < n:
+            words.append(text[at : at + step[at]])
+            at += step[at]
+        return words
+
+
+@lru_cache(1)
+def lexicon() -> Lexicon:
+    """The shipped list, read once a process."""
+    return Lexicon(lzma.decompress(_FILE.read_bytes()).decode("utf-8"))
