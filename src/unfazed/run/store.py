@@ -24,7 +24,9 @@ CREATE TABLE IF NOT EXISTS outputs (
     key BLOB PRIMARY KEY, value BLOB, error TEXT, seconds REAL NOT NULL, attempts INTEGER NOT NULL
 )
 """
-_COMMIT_SECONDS = 0.02  # a system that answers faster than this has its batches committed together
+_COMMIT_SECONDS = 0.02  # a system that answers faster than this has its batches committed together,
+_COMMIT_SHARE = 10  # and where a commit takes long, no more often than costs a tenth of the time,
+_COMMIT_AT_LEAST = 1.0  # but at least every second
 _KEYS_A_QUERY = 900
 
 Key = bytes
@@ -50,6 +52,7 @@ class Store:
         self._db = connection
         self._lock = lock
         self._committed = time.monotonic()
+        self._commit_every = _COMMIT_SECONDS
 
     @classmethod
     def writer(cls, folder: Path) -> Store:
@@ -59,6 +62,7 @@ class Store:
             db = _connect(folder / "outputs.sqlite")
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
+            db.execute("PRAGMA cache_size=-65536")  # KiB; keys are random, so pages come up again and again
             db.execute(_SCHEMA)
         except sqlite3.DatabaseError as error:
             lock.close()
@@ -90,15 +94,18 @@ class Store:
             "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?, ?)",
             [(key, encode(o.value) if o.error is None else None, o.error, o.seconds, o.attempts) for key, o in rows],
         )
-        if time.monotonic() - self._committed > _COMMIT_SECONDS:
+        if time.monotonic() - self._committed > self._commit_every:
             self.commit()
 
     def commit(self) -> None:
+        began = time.monotonic()
         try:
             self._db.commit()
         except sqlite3.OperationalError as error:
             raise _unwritable(self._file, error) from error
         self._committed = time.monotonic()
+        cost = self._committed - began
+        self._commit_every = min(max(_COMMIT_SECONDS, _COMMIT_SHARE * cost), _COMMIT_AT_LEAST)
 
     def get(self, keys: Sequence[Key]) -> dict[Key, Output]:
         """The stored outputs of these keys; keys that were never asked are not in it."""
