@@ -208,6 +208,11 @@ def test_texts_without_gold_have_flips_only(fake_run):
     assert results.consistency.value == 0.25
 
 
+def test_golds_that_python_calls_equal_stay_apart(fake_run):
+    rows = [(1, 1, [("p", 0, "same", 1)]), (True, True, [("p", 0, "same", True)])]
+    assert measure_run(fake_run(rows), bootstrap=10).clean.value == 1.0
+
+
 def test_an_unreadable_output_is_missing_not_wrong(fake_run):
     rows = [({"answers": [{"text": "a"}]}, "a", [("p", 0, "same", 7), ("p", 1, "same", "a")])]
     results = measure_run(fake_run(rows, task="qa"))

@@ -84,11 +84,16 @@ class PairCodes:
         self._reader_of = {s.name: list(readers).index(type(s).key) for s in scorers}
         self._codes: list[dict[tuple[Hashable, Hashable], int]] = [{} for _ in self._readers]
         self._pairs: list[list[tuple[Json, Json]]] = [[] for _ in self._readers]
+        self._gold: Json = None
+        self._gold_keys: list[Hashable] = [None for _ in self._readers]
 
     def code(self, output: Output, ok: bool, gold: Json, into: list[array[int]]) -> None:
         """Appends the item's code for each way of reading it."""
-        for i, reader in enumerate(self._readers):
-            true = None if gold is None else reader.key(gold, self.task)
+        last = self._gold  # a variant's gold is most often its example's; 1 and True are equal but not the same label
+        if gold is not last and (type(gold) is not type(last) or gold != last):
+            self._gold = gold
+            self._gold_keys = [None if gold is None else r.key(gold, self.task) for r in self._readers]
+        for i, (reader, true) in enumerate(zip(self._readers, self._gold_keys, strict=True)):
             if true is None:
                 into[i].append(NO_GOLD)
                 continue

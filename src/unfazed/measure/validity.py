@@ -45,7 +45,8 @@ class Validity:
                 counts["variants"] += 1
                 counts["same_as_original"] += variant.inputs == example.inputs
                 self.operators[variant.source] += 1
-                self._see_gold(variant.gold)
+                if variant.gold != example.gold:
+                    self._see_gold(variant.gold)
                 self._see_output(output)
             yield item
 
@@ -86,7 +87,7 @@ class Validity:
     def report(self, warnings: list[str]) -> dict[str, Json]:
         unseen = {
             label: count
-            for label, count in sorted(self._output_labels.items())
+            for label, count in self._output_labels.items()
             if self._gold_labels and label not in self._gold_labels
         }
         commonest = sorted(unseen, key=lambda label: (-unseen[label], label))[:_SHOWN]
