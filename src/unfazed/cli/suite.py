@@ -16,7 +16,7 @@ def command() -> None:
 @click.argument("suite", metavar="SUITE")
 @format_option
 def show(suite: str, format_: str) -> None:
-    """Print the manifest of SUITE, after checking that its files are the ones it was written for."""
+    """Print what is in SUITE, after checking that its files are whole: its manifest, and who made which share of it."""
     import msgspec
 
     from unfazed.core.suite import Suite
@@ -25,10 +25,16 @@ def show(suite: str, format_: str) -> None:
     opened = Suite(suite)
     opened.verify()
     facts = msgspec.to_builtins(opened.manifest)
+    made = opened.sources()
+    if format_ in ("json", "jsonl"):
+        click.echo(render(facts | {"sources": made}, format_))
+        return
     rows = [
         {"fact": key, "value": value if isinstance(value, (str, int)) else str(value)} for key, value in facts.items()
     ]
-    click.echo(render(facts if format_ == "json" else rows, format_))
+    total = sum(made.values())
+    shares = [{"source": source, "variants": n, "share": f"{n / total:.1%}"} for source, n in made.items()]
+    click.echo(render(rows, format_) + "\n\n" + render(shares, format_))
 
 
 @command.command("export", short_help="Write a suite as JSON lines.")

@@ -6,36 +6,52 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import data_options, key_values, plan_option, split_list
+from unfazed.cli._options import asking_options, data_options, key_values, plan_option, split_list
 
 
 @click.command("vary", short_help="Say the same things differently: make a suite of variants.")
 @click.argument("data", required=False, metavar="DATA")
 @click.option("--with", "operators", multiple=True, metavar="OPERATOR", help="An operator. Repeatable.")
 @click.option("--param", "params", multiple=True, metavar="[OPERATOR:]KEY=VALUE", help="What an operator is told.")
-@click.option("--draws", type=click.IntRange(min=1), help="Variants of each example an operator makes.  [default: 1]")
+@click.option(
+    "--set",
+    "set_",
+    type=click.Choice(["each", "random", "hard"]),
+    help="Keep each operator's variants, one by a random operator, or the hardest.  [default: each]",
+)
+@click.option("--selector", metavar="SYSTEM", help="Whom --set hard is to be hard for: what `run --system` takes.")
+@click.option(
+    "--draws",
+    type=click.IntRange(min=1),
+    help="Variants of each example and operator, or of each example in a set.  [default: 1]",
+)
 @click.option("--seed", type=int, help="Another seed, other variants; the same seed, the same.  [default: 0]")
 @click.option("--field", "fields", multiple=True, metavar="FIELD", help="An input to vary. Default: the task's.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes to vary with; changes only the speed.")
+@asking_options
 @data_options
 @plan_option
 @click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make, or - for JSON lines.")
 @click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")
 def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, **given: Any) -> None:
-    """Make variants of DATA: a JSONL, CSV, TSV, Parquet or text file, a datasets folder, or an slu folder.
+    """Make variants of DATA: a JSONL, CSV, TSV, Parquet or text file, or a folder that some reader knows.
 
     \b
       unfazed vary mine.jsonl --with keyboard/adjacent --with spoken/filler_end --draws 3 --seed 7 -o suite/
       unfazed vary texts.txt --with keyboard/adjacent --draws 3 -o -      # a text a line in, JSON lines out
+      unfazed vary atis/test --set random --draws 10 -o random/           # one operator at random, ten times
+      unfazed vary atis/test --set hard --selector model/ -o hard/        # what `model/` does worst on
 
-    `unfazed list operators` shows what there is. Operators keep labels true: token tags and answer spans move with
-    the words. Where an operator finds nothing to change in an example, the example gets no variant of it.
+    `unfazed list operators` shows what there is; random and hard sets use NATURE's ten unless --with names others.
+    Operators keep labels true: token tags and answer spans move with the words. Where an operator finds nothing to
+    change in an example, the example gets no variant of it; a random set then draws another operator.
     """
-    from unfazed.run.making import Making, suite_of
+    from unfazed.run.making import making_of, suite_of
 
     plan = _plan(data, plan_file, given)
     if to == "-":
-        _print(Making(plan))
+        with making_of(plan) as making:
+            _print(making)
         return
     suite = suite_of(plan, to, overwrite)
     m = suite.manifest
@@ -44,6 +60,8 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
 
 
 def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Any:
+    import msgspec
+
     from unfazed.run.plan import read_plan
 
     plan = read_plan(plan_file)
@@ -61,7 +79,10 @@ def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Any
             "labels": split_list(given["labels"]),
         },
     )
-    varied = {name: given[name] for name in ("draws", "seed", "fields", "workers")}
+    varied = {name: given[name] for name in ("draws", "seed", "fields", "workers", "selector")}
+    varied |= {"set": given["set_"], "options": key_values(given["options"], "--option")}
+    asking = {k: given[k] for k in ("batch_size", "concurrency", "retries") if given[k] is not None}
+    varied["asking"] = msgspec.structs.replace(plan.vary.asking, **asking)
     return plan.with_("vary", {**varied, "operators": _specs(given["operators"], given["params"])})
 
 

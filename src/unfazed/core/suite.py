@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from itertools import groupby
@@ -49,6 +50,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
     draws: int | None = None
     operators: list[dict[str, Json]] = []
+    set: dict[str, str] = {}  # how variants were chosen, where not all were kept: its name, and who selected them
     plan: str = ""
     examples: int = 0
     variants: int = 0
@@ -71,6 +73,17 @@ class Suite:
     @property
     def id(self) -> str:
         return self.manifest.content
+
+    @property
+    def signed(self) -> str:
+        """The id as it stands in signatures, where the selector of a hard set is named too."""
+        selector = self.manifest.set.get("selector")
+        return self.id if selector is None else f"{self.id} (hard for {selector})"
+
+    def sources(self) -> dict[str, int]:
+        """How many variants each operator or person made, the most first."""
+        counts = Counter(source for (source,) in read_rows(self.path / "variants.parquet", ["source"]))
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def examples(self) -> Iterator[Example]:
         decode = msgspec.json.decode
@@ -124,6 +137,8 @@ def write_suite(
     partial.mkdir()
     content = blake2b(digest_size=16)
     content.update(canonical([FORMAT, manifest.task, manifest.language, manifest.labels]))
+    if manifest.set:
+        content.update(canonical(manifest.set))
     try:
         n_examples = write_rows(
             partial / "examples.parquet", _EXAMPLE_COLUMNS, _example_rows(examples(), content.update)

@@ -45,7 +45,7 @@ def compare_runs(
     a, b = _tables(run_a, run_b, used)
     scorer = used[0] if used else None
     runs = [(a, run_a.identity), (b, run_b.identity)]
-    sign = Signer(runs, scorer, run_a.suite.id, settings, difference="b-a", correction=correction).sign
+    sign = Signer(runs, scorer, run_a.suite.signed, settings, difference="b-a", correction=correction).sign
     pairs = dict(_pairs(a, b, scorer))
     tested = {place: pair for place, pair in pairs.items() if len(pair.a.examples)}
     if not tested:

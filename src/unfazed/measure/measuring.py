@@ -57,9 +57,9 @@ def measure_run(
     plan = Plan(table)
     main = used[0] if used else None
     runs = [(table, run.identity)]
-    plan.add_blocks(table.scored[main.name] if main else None, slices, Signer(runs, main, suite.id, settings).sign)
+    plan.add_blocks(table.scored[main.name] if main else None, slices, Signer(runs, main, suite.signed, settings).sign)
     for scorer in used[1:]:
-        plan.add_scores(table.scored[scorer.name], Signer(runs, scorer, suite.id, settings).sign)
+        plan.add_scores(table.scored[scorer.name], Signer(runs, scorer, suite.signed, settings).sign)
     found = plan.answer(settings)
     whole = found.block(ALL, ALL)
     return Results(

@@ -34,7 +34,7 @@ class Signer:
         self._scores = f"score={score}", f"outputs={scores}"
         self._answers = f"task={runs[0][0].task.name}", f"outputs={answers}"
         fields = {
-            "suite": suite,
+            "suite": _plain(suite),
             "system": "-".join(content_id(identity) for _, identity in runs),
             "level": settings.level,
             "bootstrap": settings.bootstrap,

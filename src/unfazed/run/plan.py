@@ -18,6 +18,21 @@ from unfazed.run.engine import Asking
 from unfazed.vary.engine import OperatorSpec
 
 GateOn = Literal["value", "ci-lower", "ci-upper"]
+SetName = Literal["each", "random", "hard"]
+
+# The ten of the NATURE paper: what random and hard sets are made of unless something else is asked for.
+NATURE = (
+    "spoken/filler_begin",
+    "spoken/filler_end",
+    "spoken/filler_post_verb",
+    "spoken/filler_pre_verb",
+    "spoken/speako",
+    "spoken/synonym_adjective",
+    "spoken/synonym_adverb",
+    "spoken/synonym_any",
+    "spoken/synonym_stopword",
+    "spoken/synonym_verb",
+)
 
 
 class DataPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -35,16 +50,25 @@ class DataPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class VaryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How examples are said differently. `workers` changes the speed and nothing else."""
+    """How examples are said differently, and which of the ways are kept.
+
+    `set` is `each`, all variants; `random`, one operator at random for each; or `hard`, the one on which `selector`,
+    a system with its `options`, does worst. `workers` and `asking` change the speed and nothing else.
+    """
 
     operators: tuple[str | OperatorSpec, ...] = ()
+    set: SetName = "each"
     draws: int = 1
     seed: int = 0
     fields: tuple[str, ...] = ()
     workers: int = 1
+    selector: str | None = None
+    options: dict[str, Json] = {}
+    asking: Asking = Asking()
 
     def specs(self) -> tuple[OperatorSpec, ...]:
-        return tuple(OperatorSpec(o) if isinstance(o, str) else o for o in self.operators)
+        names = self.operators or (() if self.set == "each" else NATURE)
+        return tuple(OperatorSpec(o) if isinstance(o, str) else o for o in names)
 
 
 class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

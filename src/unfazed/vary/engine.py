@@ -1,13 +1,13 @@
-"""Applies operators to examples: every operator, every draw, labels moved, in the examples' order."""
+"""Applies operators to examples: each of them or one at random, every draw, labels moved, in the examples' order."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
 from multiprocessing import get_context
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -55,6 +55,7 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
     draws: int = 1
     seed: int = 0
     fields: tuple[str, ...] = ()
+    set: Literal["each", "random"] = "each"  # a variant by each operator, or by one of them at random
 
     def check(self) -> None:
         """Raises before any work where an operator can't be used for this language or task."""
@@ -66,58 +67,101 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError("No operator was given. See `unfazed list operators`.")
         if self.draws < 1:
             raise UsageError(f"draws must be 1 or more, not {self.draws}.")
-        task = task_named(self.task)
-        for spec in self.operators:
-            cls = operators.get(spec.name)
-            require_language(spec.name, cls.languages, self.language, self.language_guessed)
-            if task.aligned and not cls.aligned:
-                raise CannotKeepLabels(
-                    f"{spec.name} rewrites whole texts, so the labels of a {task.name} example can't be kept true."
-                )
+        for name in names:
+            self.require(name, operators.get(name))
+
+    def require(self, name: str, operator: type[Operator]) -> None:
+        """Raises where one operator can't be used."""
+        require_language(name, operator.languages, self.language, self.language_guessed)
+        if task_named(self.task).aligned and not operator.aligned:
+            raise CannotKeepLabels(
+                f"{name} rewrites whole texts, so the labels of a {self.task} example can't be kept true."
+            )
+
+
+_Place = tuple[int, int]  # an example's place in a block, and a draw
 
 
 class Varier:
     """Makes the variants of blocks of examples. Holds the operators, so make one a process."""
 
-    def __init__(self, variation: Variation) -> None:
-        variation.check()
+    def __init__(self, variation: Variation, made: Sequence[Operator] | None = None, keep_gold: bool = False) -> None:
+        """`made` are operators to use instead of the variation's own; `keep_gold` leaves it to controls too."""
+        if made is None:
+            variation.check()
+        for operator in made or ():
+            variation.require(operator.name, type(operator))
         self.variation = variation
         self.task = task_named(variation.task)
-        self.operators = [spec.make() for spec in variation.operators]
+        self.keep_gold = keep_gold
+        self.operators = [spec.make() for spec in variation.operators] if made is None else list(made)
         self.seeds = [Seeds(variation.seed, op.name, op.version) for op in self.operators]
+        self._by_name = sorted(range(len(self.operators)), key=lambda k: self.operators[k].name)
+        self._lots = Seeds(variation.seed, "set/random", 1)
 
     def block(self, examples: Sequence[Example]) -> tuple[list[Variant], Counter[str]]:
-        """The variants of these examples in their order, and how often each operator found nothing to change."""
+        """The variants of these examples in their order, and how often an operator or set found nothing to change."""
         fields = [self._fields(example) for example in examples]
+        return self._each(examples, fields) if self.variation.set == "each" else self._random(examples, fields)
+
+    def _each(self, examples: Sequence[Example], fields: list[tuple[str, ...]]) -> tuple[list[Variant], Counter[str]]:
         made: list[list[Variant]] = [[] for _ in examples]
         unchanged: Counter[str] = Counter()
-        for operator, seeds in zip(self.operators, self.seeds, strict=True):
+        for k, operator in enumerate(self.operators):
             changed = set()
             for draw in range(self.variation.draws):
-                for i, variant in self._draw(operator, seeds, draw, examples, fields):
+                places = [(i, draw) for i in range(len(examples))]
+                for (i, _), variant in self._applied(k, places, examples, fields):
                     made[i].append(variant)
                     changed.add(i)
             if len(changed) < len(examples):
                 unchanged[operator.name] += len(examples) - len(changed)
         return [variant for variants in made for variant in variants], unchanged
 
-    def _draw(
-        self, operator: Operator, seeds: Seeds, draw: int, examples: Sequence[Example], fields: list[tuple[str, ...]]
-    ) -> Iterator[tuple[int, Variant]]:
-        """One operator's variants of a block for one draw, with the example's place in the block."""
+    def _random(self, examples: Sequence[Example], fields: list[tuple[str, ...]]) -> tuple[list[Variant], Counter[str]]:
+        """Draws an operator for each place; where it finds nothing to change, another of those not yet tried."""
+        places = [(i, draw) for i in range(len(examples)) for draw in range(self.variation.draws)]
+        lots = {place: self._lots.stream(examples[place[0]].id, place[1]) for place in places}
+        untried: dict[_Place, list[int]] = {}
+        made: dict[_Place, Variant] = {}
+        pending = places
+        while pending:
+            drawn: dict[int, list[_Place]] = defaultdict(list)
+            for place in pending:
+                rest = untried.get(place, self._by_name)
+                if rest:
+                    drawn[lots[place].choice(rest)].append(place)
+            pending = []
+            for k, chosen in drawn.items():
+                made.update(self._applied(k, chosen, examples, fields))
+                failed = [place for place in chosen if place not in made]
+                untried |= {place: [o for o in untried.get(place, self._by_name) if o != k] for place in failed}
+                pending += failed
+        left = len(examples) - len({i for i, _ in made})
+        return [made[place] for place in places if place in made], Counter({"set/random": left} if left else {})
+
+    def _applied(
+        self, k: int, places: Sequence[_Place], examples: Sequence[Example], fields: list[tuple[str, ...]]
+    ) -> Iterator[tuple[_Place, Variant]]:
+        """The variants that one operator makes at these places of a block; none where it finds nothing to change."""
+        operator, stream = self.operators[k], self.seeds[k].stream
         language = self.variation.language
         aligned = self.task if self.task.aligned else None
-        stream = seeds.stream
-        places = [(i, field) for i, names in enumerate(fields) for field in names]
-        texts = [Text(examples[i].inputs[f], language, examples[i].gold, f, aligned) for i, f in places]
-        rngs = [stream(examples[i].id, draw, f) for i, f in places]
+        texts, rngs = [], []
+        for i, draw in places:
+            example = examples[i]
+            for field in fields[i]:
+                texts.append(Text(example.inputs[field], language, example.gold, field, aligned))
+                rngs.append(stream(example.id, draw, field))
         changes = operator.changes(texts, rngs)
         at = 0
-        for i, names in enumerate(fields):
+        for place in places:
+            i, draw = place
+            names = fields[i]
             variant = self._variant(operator, draw, examples[i], names, changes[at : at + len(names)])
             at += len(names)
             if variant is not None:
-                yield i, variant
+                yield place, variant
 
     def _variant(
         self, operator: Operator, draw: int, example: Example, names: tuple[str, ...], changes: list[Change | None]
@@ -148,7 +192,8 @@ class Varier:
             operator.family,
             operator.meaning,
             inputs,
-            None if operator.meaning == "changed" else gold,  # then the answer should differ; which, nobody said
+            # after a control the answer should differ; which it then is, nobody said
+            gold if self.keep_gold or operator.meaning == "same" else None,
             "; ".join(notes),
         )
 
@@ -170,7 +215,8 @@ def vary(
 ) -> Iterator[Variant]:
     """The variants of all examples, in the examples' order whatever the number of workers.
 
-    `unchanged` collects, by operator, how many examples had nothing to change; `done` hears of finished examples.
+    `unchanged` collects, by operator, how many examples had nothing to change, or, under `set/random`, how many no
+    operator could change; `done` hears of finished examples.
     """
     blocks = _blocks(examples, BLOCK)
     for variants, none, size in _local(blocks, variation) if workers <= 1 else _pooled(blocks, variation, workers):

@@ -1,0 +1,80 @@
+"""Hard sets: of each example's candidates, the one on which a selector does worst.
+
+Worst is the lowest main score of the task; then, where gold has tags, the most wrong tags; then the task's other
+scores; then an answer that differs from the clean one. Equals are drawn by lot, so no operator is favoured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby, islice
+
+import numpy as np
+
+from unfazed.core.errors import SystemBroken
+from unfazed.core.seeds import Seeds
+from unfazed.core.task import Task
+from unfazed.core.values import Json, Output, Variant
+from unfazed.run.record import Run
+from unfazed.score import scorers
+from unfazed.score._scorer import Scorer
+from unfazed.score._tags import tags_of
+
+_BLOCK = 256  # examples scored together
+
+Badness = tuple[float, ...]
+
+
+def hardest(run: Run, seed: int) -> Iterator[Variant]:
+    """For each example and draw the candidate on which the run's system did worst, in the examples' order."""
+    task = run.suite.task
+    judged = [scorers.get(name)() for name in task.scores]
+    judged = [scorer for scorer in judged if scorer.linear]  # others have no score of a single item to compare
+    lots = Seeds(seed, "set/hard", 1)
+    items = run.items()
+    while block := list(islice(items, _BLOCK)):
+        candidates = [(clean, variant, output) for _, clean, varied in block for variant, output in varied]
+        badness = _badness(candidates, task, judged)
+        ranked = sorted(
+            zip(badness, (variant for _, variant, _ in candidates), strict=True),
+            key=lambda pair: (pair[1].row, pair[1].draw, pair[1].source),
+        )
+        for (_, draw), group in groupby(ranked, key=lambda pair: (pair[1].row, pair[1].draw)):
+            rivals = list(group)
+            worst = max(bad for bad, _ in rivals)
+            equals = [variant for bad, variant in rivals if bad == worst]
+            yield lots.stream(equals[0].example_id, draw).choice(equals)
+
+
+def _badness(candidates: list[tuple[Output, Variant, Output]], task: Task, judged: list[Scorer]) -> list[Badness]:
+    """How badly the selector did on each candidate; greater is worse."""
+    for _, variant, output in candidates:
+        if not output.ok:
+            raise SystemBroken(
+                f"The selector has no answer to a candidate ({variant.source} of example {variant.example_id!r}): "
+                f"{output.error} A hard set needs all answers; mend the selector, then give the same command again."
+            )
+    outputs = [output.value for _, _, output in candidates]
+    golds = [variant.gold for _, variant, _ in candidates]
+    scores = [_scores(scorer, outputs, golds, task) for scorer in judged]
+    bad: list[Badness] = []
+    for i, (clean, _, output) in enumerate(candidates):
+        main, *others = [-column[i] for column in scores] or [0.0]
+        flipped = clean.ok and task.answer(clean.value) != task.answer(output.value)
+        bad.append((main, _wrong_tags(output.value, golds[i]), *others, float(flipped)))
+    return bad
+
+
+def _scores(scorer: Scorer, outputs: list[Json], golds: list[Json], task: Task) -> list[float]:
+    """Each item's score; without gold there is none, and all of an example's candidates count as equal."""
+    known = [i for i, gold in enumerate(golds) if gold is not None]
+    scores = np.zeros(len(golds))
+    if known:
+        rows = scorer.stats([outputs[i] for i in known], [golds[i] for i in known], task)
+        scores[known] = np.nan_to_num(scorer.aggregate(rows))
+    return [float(score) for score in scores]
+
+
+def _wrong_tags(output: Json, gold: Json) -> int:
+    said, true = tags_of(output), tags_of(gold)
+    return sum(a != b for a, b in zip(said, true, strict=False)) if said and true else 0

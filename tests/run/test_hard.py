@@ -1,0 +1,197 @@
+"""Hard sets keep the variant on which the selector does worst, say who it was, and go on after a kill."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unfazed.core.edits import slots_of
+from unfazed.core.errors import SystemBroken, UsageError
+from unfazed.core.suite import Suite
+from unfazed.core.values import Example
+from unfazed.measure.measuring import measure_run
+from unfazed.run.engine import run_system
+from unfazed.run.making import make_suite
+from unfazed.run.plan import NATURE, VaryPlan, read_plan
+
+THREE = ["keyboard/adjacent", "spoken/filler_begin", "spoken/filler_end"]
+SLU = [
+    Example(
+        i,
+        f"e{i}",
+        {"text": f"play song{i} by miles davis"},
+        {"intent": "play", "slots": ["O", "B-s", "O", "B-a", "I-a"]},
+    )
+    for i in range(60)
+]
+
+
+def wrong_tags(text: str) -> int:
+    """How many tags the selector below gets wrong: any number that differs from text to text will do."""
+    return sum(map(ord, text)) % 3
+
+
+def selector(batch: list[dict[str, str]]) -> list[Any]:
+    """Knows the right tags of every variant of SLU, and errs as `wrong_tags` and the number of its letters say."""
+    outputs = []
+    for item in batch:
+        tokens = item["text"].split(" ")
+        at = next(i for i, token in enumerate(tokens[1:], 1) if any(c.isdigit() for c in token))
+        tags = ["O"] * len(tokens)
+        tags[at], tags[at + 2], tags[at + 3] = "B-s", "B-a", "I-a"
+        for i in range(wrong_tags(item["text"])):
+            tags[-1 - i] = "B-wrong"
+        outputs.append({"intent": "stop" if len(item["text"]) % 2 else "play", "slots": tags})
+    return outputs
+
+
+def badness(text: str) -> tuple[bool, int, bool]:
+    tags, intent = wrong_tags(text), len(text) % 2 == 1
+    return bool(tags or intent), tags, intent
+
+
+def test_each_pick_is_the_worst_of_its_candidates(tmp_path: Path) -> None:
+    candidates = make_suite(SLU, THREE, draws=2, to=tmp_path / "each")
+    hard = make_suite(SLU, THREE, draws=2, set="hard", selector=selector, to=tmp_path / "hard")
+    worst: dict[tuple[int, int], list[Any]] = {}
+    for variant in candidates.variants():
+        worst.setdefault((variant.row, variant.draw), []).append((badness(variant.inputs["text"]), variant))
+    picks = list(hard.variants())
+    assert [(v.row, v.draw) for v in picks] == [(row, draw) for row in range(60) for draw in range(2)]
+    for pick in picks:
+        rivals = worst[pick.row, pick.draw]
+        assert pick in [variant for bad, variant in rivals if bad == max(b for b, _ in rivals)]
+    assert len({badness(v.inputs["text"]) for v in candidates.variants()}) > 3, "the selector tells candidates apart"
+    assert not (tmp_path / ".hard.selecting").exists()
+
+
+def test_equals_are_drawn_by_lot_in_any_order_of_operators(tmp_path: Path) -> None:
+    always: Any = lambda batch: ["a" for _ in batch]  # noqa: E731
+    data = [Example(i, f"e{i}", {"text": f"some text {i}"}, "a") for i in range(600)]
+    hard = make_suite(data, THREE, set="hard", selector=always, to=tmp_path / "hard")
+    assert all(160 < count < 240 for count in hard.sources().values()), "600 draws among three: within 3.5 sigma"
+    again = make_suite(data, THREE[::-1], set="hard", selector=always, to=tmp_path / "again")
+    assert list(again.variants()) == list(hard.variants())
+    assert (
+        make_suite(data, THREE, set="hard", selector=always, seed=1, to=tmp_path / "other").sources() != hard.sources()
+    )
+
+
+def test_without_gold_a_changed_answer_is_worse(tmp_path: Path) -> None:
+    ends: Any = lambda batch: [item["text"].split(" ")[0] for item in batch]  # noqa: E731
+    data = [Example(i, f"e{i}", {"text": f"some text {i}"}) for i in range(20)]
+    hard = make_suite(data, THREE[1:], set="hard", selector=ends, to=tmp_path / "hard")
+    assert hard.manifest.task == "text"
+    assert hard.sources() == {"spoken/filler_begin": 20}
+
+
+def test_the_selector_is_part_of_the_suite_and_of_signatures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "two.py").write_text(
+        "def a(batch):\n    return ['x'] * len(batch)\n\n\ndef b(batch):\n    return ['x'] * len(batch)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    data = [{"text": f"some text {i}", "label": "x"} for i in range(5)]
+    by = {name: make_suite(data, THREE, set="hard", selector=f"two:{name}", to=tmp_path / name) for name in "ab"}
+    assert list(by["a"].variants()) == list(by["b"].variants())
+    assert by["a"].id != by["b"].id
+    assert by["a"].manifest.plan != by["b"].manifest.plan
+    assert by["a"].manifest.set["selector"] == "two:a"
+    results = measure_run(run_system(by["a"], "two:b", tmp_path / "run"))
+    assert f"suite={by['a'].id} (hard for two:a)|" in results.average.signature
+
+
+def test_a_selector_that_does_not_answer_makes_no_suite(tmp_path: Path) -> None:
+    def picky(batch: list[dict[str, str]]) -> list[str]:
+        if any(item["text"].startswith("well") for item in batch):
+            raise ValueError("no")
+        return ["a" for _ in batch]
+
+    data = [{"text": f"some text {i}", "label": "a"} for i in range(40)]
+    with pytest.raises(SystemBroken, match=r"no answer to a candidate \(spoken/filler_begin.*ValueError: no"):
+        make_suite(data, THREE, set="hard", selector=picky, to=tmp_path / "hard")
+    assert not (tmp_path / "hard").exists()
+
+
+def test_wrong_use_is_told(tmp_path: Path) -> None:
+    data = [{"text": "a b", "label": "x"}]
+    with pytest.raises(UsageError, match="needs a selector"):
+        make_suite(data, THREE, set="hard", to=tmp_path / "s")
+    with pytest.raises(UsageError, match="say --set hard"):
+        make_suite(data, THREE, selector=selector, to=tmp_path / "s")
+
+
+def test_plans_say_the_same(tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_text('[vary]\nset = "hard"\nselector = "model/"\noptions = { k = 1 }\n')
+    plan = read_plan(tmp_path / "p.toml").vary
+    assert (plan.set, plan.selector, plan.options) == ("hard", "model/", {"k": 1})
+    assert tuple(spec.name for spec in plan.specs()) == NATURE
+    assert VaryPlan().specs() == ()
+
+
+def test_the_average_of_a_random_set_is_the_mean_of_its_repetitions(tmp_path: Path) -> None:
+    suite = make_suite(SLU, THREE, draws=10, set="random", to=tmp_path / "random")
+    results = measure_run(run_system(suite, selector, tmp_path / "run"), bootstrap=200)
+    end_to_end = []
+    for draw in range(10):
+        variants = [v for v in suite.variants() if v.draw == draw]
+        assert [v.row for v in variants] == list(range(60))
+        end_to_end.append(1 - sum(badness(v.inputs["text"])[0] for v in variants) / 60)
+    assert results.average.value == pytest.approx(sum(end_to_end) / 10)
+    assert results.average.low < results.average.value < results.average.high
+    by_draw = [_slot_f1(suite, draw) for draw in range(10)]
+    assert results.scores["slot_f1"]["average"].value == pytest.approx(sum(by_draw) / 10)
+
+
+def _slot_f1(suite: Suite, draw: int) -> float:
+    counts: Counter[str] = Counter()
+    for v in suite.variants():
+        if v.draw == draw:
+            said, true = (set(slots_of(value["slots"])) for value in (selector([v.inputs])[0], v.gold))
+            counts += Counter(right=len(said & true), said=len(said), true=len(true))
+    return 2 * counts["right"] / (counts["said"] + counts["true"])
+
+
+SLOW = """
+import time
+def predict(batch):
+    time.sleep(0.01)
+    with open("asked.log", "a") as log:
+        log.write("".join(item["text"] + "\\n" for item in batch))
+    return [str(len(item["text"]) % 2) for item in batch]
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_selection_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "mine.jsonl").write_text("".join(f'{{"text": "request {i}", "label": "1"}}\n' for i in range(200)))
+    words = ["vary", "mine.jsonl", "--set", "hard", "--selector", "slow:predict", "--batch-size", "4", "-o", "hard"]
+    command = [sys.executable, "-m", "unfazed", *words, *(part for name in THREE for part in ("--with", name))]
+    log = tmp_path / "asked.log"
+    log.touch()
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    while process.poll() is None and log.stat().st_size < 4_000:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = log.read_text().splitlines()
+    assert (tmp_path / ".hard.selecting").exists()
+    assert not (tmp_path / "hard").exists()
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    asked = Counter(log.read_text().splitlines())
+    at_risk = 16  # answers that the kill may have caught between the log and the disk
+    assert sum(count - 1 for count in asked.values()) <= at_risk < len(before)
+    assert not (tmp_path / ".hard.selecting").exists()
+    (tmp_path / "whole").mkdir()
+    for name in ("slow.py", "mine.jsonl"):
+        (tmp_path / "whole" / name).write_text((tmp_path / name).read_text())
+    subprocess.run(command, cwd=tmp_path / "whole", check=True, capture_output=True)
+    for name in ("manifest.json", "examples.parquet", "variants.parquet"):
+        assert (tmp_path / "hard" / name).read_bytes() == (tmp_path / "whole/hard" / name).read_bytes()
