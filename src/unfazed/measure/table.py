@@ -164,14 +164,15 @@ class TableReader:
             names, codes = self._groups.setdefault(key, (_Names(), array("q")))
             codes.extend([-1] * (at - len(codes)))
             codes.append(names.code(value))
+        operator, family = self._operators.code, self._families.code
         for variant, output in varied:
             after = answer_of(self.task, output)
             flip = -1 if before is None or after is None else before != after
             self._variants.extend(
                 (
                     at,
-                    self._operators.code(variant.source),
-                    self._families.code(variant.family),
+                    operator(variant.source),
+                    family(variant.family),
                     variant.draw,
                     variant.meaning == "changed",
                     after is not None,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+import numpy as np
+
 from unfazed.core.errors import NothingEvaluated
 from unfazed.core.ids import content_id
 from unfazed.core.task import Task
@@ -25,7 +27,7 @@ class Validity:
         self.counts = dict.fromkeys(
             ("examples", "variants", "failed", "not_asked", "unreadable", "without_gold", "same_as_original"), 0
         )
-        self.operators: Counter[str] = Counter()
+        self.operators: dict[str, int] = {}
         self.answered = 0
         self._errors: Counter[str] = Counter()
         self._texts: Counter[str] = Counter()
@@ -41,11 +43,12 @@ class Validity:
             self._texts[content_id(example.inputs)] += 1
             self._see_gold(example.gold)
             self._see_output(clean)
+            counts["variants"] += len(varied)
+            inputs, gold = example.inputs, example.gold
             for variant, output in varied:
-                counts["variants"] += 1
-                counts["same_as_original"] += variant.inputs == example.inputs
-                self.operators[variant.source] += 1
-                if variant.gold != example.gold:
+                if variant.inputs == inputs:
+                    counts["same_as_original"] += 1
+                if variant.gold != gold:
                     self._see_gold(variant.gold)
                 self._see_output(output)
             yield item
@@ -73,6 +76,7 @@ class Validity:
         counts = self.counts
         readable = int(table.clean_ok.sum() + table.ok.sum())
         counts["unreadable"] = self.answered - readable
+        self.operators = dict(zip(table.operators, np.bincount(table.operator).tolist(), strict=True))
         if not (table.ok.any() if counts["variants"] else table.clean_ok.any()):
             raise NothingEvaluated(
                 f"No {'variant' if counts['variants'] else 'example'} has an output that can be read: of "
@@ -95,7 +99,7 @@ class Validity:
         return {
             **self.counts,
             "errors": dict(self._errors.most_common(10)),
-            "operators": dict(sorted(self.operators.items())),
+            "operators": self.operators,
             "unchanged": dict(sorted(self.unchanged.items())),
             "unseen_labels": {"count": sum(unseen.values()), "labels": commonest},
             "duplicated_texts": duplicates,
