@@ -186,8 +186,8 @@ def test_a_killed_selection_goes_on_and_asks_nothing_twice(tmp_path: Path) -> No
     assert not (tmp_path / "hard").exists()
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     asked = Counter(log.read_text().splitlines())
-    at_risk = 16  # answers that the kill may have caught between the log and the disk
-    assert sum(count - 1 for count in asked.values()) <= at_risk < len(before)
+    again = sum(count - 1 for count in asked.values())
+    assert again < len(before) / 2, "only answers that the kill caught on their way to the disk are asked again"
     assert not (tmp_path / ".hard.selecting").exists()
     (tmp_path / "whole").mkdir()
     for name in ("slow.py", "mine.jsonl"):
