@@ -29,7 +29,6 @@ def hardest(run: Run, seed: int) -> Iterator[Variant]:
     """For each example and draw the candidate on which the run's system did worst, in the examples' order."""
     task = run.suite.task
     judged = [scorers.get(name)() for name in task.scores]
-    judged = [scorer for scorer in judged if scorer.linear]  # others have no score of a single item to compare
     lots = Seeds(seed, "set/hard", 1)
     items = run.items()
     while block := list(islice(items, _BLOCK)):
@@ -66,12 +65,13 @@ def _badness(candidates: list[tuple[Output, Variant, Output]], task: Task, judge
 
 
 def _scores(scorer: Scorer, outputs: list[Json], golds: list[Json], task: Task) -> list[float]:
-    """Each item's score; without gold there is none, and all of an example's candidates count as equal."""
-    known = [i for i, gold in enumerate(golds) if gold is not None]
-    scores = np.zeros(len(golds))
-    if known:
-        rows = scorer.stats([outputs[i] for i in known], [golds[i] for i in known], task)
-        scores[known] = np.nan_to_num(scorer.aggregate(rows))
+    """Each item's score, the best where none is due or defined."""
+    due = [i for i, gold in enumerate(golds) if gold is not None and scorer.gold_key(gold, task) is not None]
+    best = scorer.bounds[1]
+    scores = np.full(len(golds), best)
+    if due:
+        rows = scorer.stats([outputs[i] for i in due], [golds[i] for i in due], task)
+        scores[due] = np.nan_to_num(scorer.aggregate(rows), nan=best)
     return [float(score) for score in scores]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
+from unfazed.vary._words import checked_rate, some
 from unfazed.vary.operator import Change, Operator, Text
 
 _ROWS = ("1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -27,18 +28,17 @@ class Adjacent(Operator):
     """Presses the key beside the right one, once or as often as `rate` says.
 
     With `rate` 0, the default, one letter is changed; otherwise each letter with that probability, one at least.
+    With `words`, only in that share of the words, so that mistakes come together.
     """
 
     languages = ("en", "es", "pt", "it", "nl", "sv", "da", "nb", "fi", "pl", "id", "ms", "vi", "tr")
     example = ("play some jazz by miles davis", "plsy some jazz by miles davis")
 
-    def __init__(self, rate: float = 0.0) -> None:
-        if not 0 <= rate <= 1:
-            raise ValueError(f"rate must be from 0 to 1, not {rate}")
-        self.rate = rate
+    def __init__(self, rate: float = 0.0, words: float = 1.0) -> None:
+        self.rate, self.words = checked_rate(rate), checked_rate(words)
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        places = self._many(text.text, rng) if self.rate else []
+        places = self._many(text, rng) if self.rate else []
         if not places:
             place = self._one(text.text, rng)
             if place is None:
@@ -47,8 +47,10 @@ class Adjacent(Operator):
         edits = [Edit(i, i + 1, rng.choice(NEIGHBOURS[text.text[i]])) for i in places]
         return Change(tuple(edits), ", ".join(f"{text.text[i]}→{new} at {i}" for i, _, new in edits[:5]))
 
-    def _many(self, text: str, rng: Stream) -> list[int]:
-        return [i for i, c in enumerate(text) if c in NEIGHBOURS and rng.random() < self.rate]
+    def _many(self, text: Text, rng: Stream) -> list[int]:
+        words = [(0, len(text.text))] if self.words == 1 else some(text.tokens, self.words, rng)
+        letters = (i for start, end in words for i in range(start, end))
+        return [i for i in letters if text.text[i] in NEIGHBOURS and rng.random() < self.rate]
 
     def _one(self, text: str, rng: Stream) -> int | None:
         """A random letter's place. Guessing finds one at once in most texts, and each letter as likely as any."""

@@ -1,0 +1,1 @@
+"""Controls: small edits after which the right answer, or the score, should differ."""
