@@ -37,7 +37,7 @@ $(VENV)/.core: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,hf]'
 	touch $@ $(VENV)/.core
 
 clean:

@@ -1,0 +1,24 @@
+"""Stack-Propagation, after Qin et al. 2019, A Stack-Propagation Framework with Token-Level Intent Detection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unfazed.systems.slu._settings import Settings
+from unfazed.systems.slu._system import SluSystem
+
+if TYPE_CHECKING:
+    from unfazed.systems.slu._batch import Network
+
+
+class Stackprop(SluSystem):
+    """A self-attentive encoder, or a Hugging Face one by path; an intent for each token feeds the slot decoder."""
+
+    name = "slu/stackprop"
+    defaults = Settings(epochs=30, dropout=0.4)
+
+    @classmethod
+    def network_class(cls) -> type[Network]:
+        from unfazed.systems.slu._stackprop import Stackprop as Net
+
+        return Net
