@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import isfinite
-from typing import Literal
+from typing import get_args
 
 import msgspec
 
 from unfazed.core.errors import UnknownName, UsageError
 from unfazed.core.values import Estimate
 from unfazed.measure.results import Results
+from unfazed.run.plan import GateOn
 
-GateOn = Literal["value", "ci-lower", "ci-upper"]
 AT_LEAST = ("clean", "average", "worst", "consistency", "noticed")
 AT_MOST = ("drop", "flips")
-_ENDS = ("value", "ci-lower", "ci-upper")
+_ENDS = get_args(GateOn)
 _ROUNDING = 1e-12  # 0.9 - 0.8 is a hair more than 0.1
 
 
