@@ -53,6 +53,10 @@ class Text:
                 at += len(token)
         return self._tokens
 
+    def labelled(self, at: int) -> bool:
+        """Is the character at this place part of a labelled span?"""
+        return self._task is not None and self._task.labelled(self._gold, self.field, self.text, at)
+
     def inside(self, at: int) -> bool:
         """Would a word put at this character break a labelled span?"""
         return any(start < at < end for start, end in self.marked)

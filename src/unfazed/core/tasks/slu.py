@@ -43,6 +43,9 @@ class Slu(Task):
             at += len(token) + 1
         return [(starts[first][0], starts[last - 1][1]) for _, first, last in slots_of(gold["slots"])]
 
+    def labelled(self, gold: Json, field: str, text: str, at: int) -> bool:
+        return bool(gold) and field == "text" and gold["slots"][text.count(" ", 0, at)] != "O"
+
     def move(self, gold: Json, field: str, text: str, edits: Sequence[Edit]) -> tuple[str, Json]:
         text, tags = move_tags(text, gold["slots"], edits)
         return text, {**gold, "slots": tags}
