@@ -109,20 +109,24 @@ class Validity:
     def _warnings(self, unseen: int, labels: list[str], duplicates: int) -> Iterator[str]:
         counts = self.counts
         items = counts["examples"] + counts["variants"]
+        left_out = "left out, not counted as wrong"
         if counts["failed"]:
-            yield f"{counts['failed']:,} of {items:,} items failed and are left out, not counted as wrong."
+            yield f"{counts['failed']:,} of {items:,} items failed: {left_out}."
         if counts["unreadable"]:
-            yield f"{counts['unreadable']:,} outputs have not the task's form and are left out, not counted as wrong."
+            yield f"{counts['unreadable']:,} of {items:,} outputs lacked the task's form: {left_out}."
         if counts["not_asked"]:
             yield f"{counts['not_asked']:,} of {items:,} items were not asked yet: the run is not complete."
         if 0 < counts["without_gold"] < counts["examples"]:
-            yield f"{counts['without_gold']:,} examples have no gold: they count for flips and consistency only."
+            yield f"{counts['without_gold']:,} of {counts['examples']:,} examples came without gold, for flips only."
         if unseen:
             shown = ", ".join(repr(label) for label in labels)
-            yield f"{unseen:,} outputs have a label that no gold has ({shown}): do system and data name labels alike?"
+            yield f"{unseen:,} of {items:,} outputs had a label that no gold has ({shown}): are labels named alike?"
         if duplicates:
-            yield f"{duplicates:,} examples repeat the texts of another example: intervals may be too narrow."
+            yield (
+                f"{duplicates:,} of {counts['examples']:,} examples repeated the texts of another: "
+                f"intervals may be too narrow."
+            )
         if counts["same_as_original"]:
-            yield f"{counts['same_as_original']:,} variants are the same as their original."
+            yield f"{counts['same_as_original']:,} of {counts['variants']:,} variants equalled their original."
         if not counts["variants"]:
             yield "The suite has no variants: only the clean score can be measured."
