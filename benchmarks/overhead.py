@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +21,26 @@ ROUNDS = 3
 
 
 class Busy(System):
-    """Works for a given time on each input, as a small model would."""
+    """Works a given time on each input, as a small model would: hashes it so many times."""
 
     def __init__(self, microseconds: float) -> None:
         self.name = f"{microseconds:.0f} µs an input"
-        self.seconds = microseconds / 1e6
+        self.rounds = 1000
+        taken = min(seconds(lambda: self.predict([{"text": "calibrating"}])) for _ in range(20))
+        self.rounds = max(1, round(self.rounds * microseconds / 1e6 / taken))
 
     @property
     def identity(self) -> str:
         return self.name
 
     def predict(self, batch: Sequence[dict[str, str]]) -> list[Any]:
-        end = time.perf_counter() + self.seconds * len(batch)
-        outputs = [str(len(item["text"])) for item in batch]
-        while time.perf_counter() < end:
-            pass
-        return outputs
+        return [self._work(item["text"]) for item in batch]
+
+    def _work(self, text: str) -> str:
+        digest = text.encode()
+        for _ in range(self.rounds):
+            digest = blake2b(digest, digest_size=16).digest()
+        return digest.hex()
 
 
 def suite_of(task: str, gold: Any, folder: Path) -> Suite:
@@ -45,9 +50,10 @@ def suite_of(task: str, gold: Any, folder: Path) -> Suite:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
+    """CPU time, which other programs on the machine change least."""
+    began = time.process_time()
     work()
-    return time.perf_counter() - began
+    return time.process_time() - began
 
 
 def loop(system: System, inputs: list[dict[str, str]]) -> list[Any]:
@@ -59,18 +65,17 @@ def loop(system: System, inputs: list[dict[str, str]]) -> list[Any]:
 
 def main() -> None:
     intent = Intent.train(read_examples(sample_path("home_train")), "slu")
-    print("| system | plain loop, s | unfazed, s | overhead |\n|---|---|---|---|")
+    print("| system | plain loop, CPU s | unfazed, CPU s | overhead |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as place:
         suite = suite_of("text", None, Path(place) / "suite")
         inputs = [e.inputs for e in suite.examples()]
-        for system in (Busy(100), Busy(1000 / 20), intent):
+        for system in (intent, Busy(100), Busy(50)):
             plain = whole = float("inf")
             for n in range(ROUNDS):  # in turns, so that both see the same machine
                 plain = min(plain, seconds(lambda s=system: loop(s, inputs)))  # type: ignore[misc]
                 folder = Path(place) / f"run-{n}-{id(system)}"
                 whole = min(whole, seconds(lambda s=system, f=folder: run_system(suite, s, f)))  # type: ignore[misc]
-            name = system.name or "embedded classifier and slot tagger"
-            print(f"| {name} | {plain:.2f} | {whole:.2f} | {whole / plain - 1:+.1%} |", flush=True)
+            print(f"| {system.name} | {plain:.2f} | {whole:.2f} | {whole / plain - 1:+.1%} |", flush=True)
 
 
 if __name__ == "__main__":

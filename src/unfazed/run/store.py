@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
+from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 
@@ -24,7 +25,7 @@ CREATE TABLE IF NOT EXISTS outputs (
     key BLOB PRIMARY KEY, value BLOB, error TEXT, seconds REAL NOT NULL, attempts INTEGER NOT NULL
 )
 """
-_COMMIT_SECONDS = 0.02  # a system that answers faster than this has its batches committed together,
+_COMMIT_SECONDS = 0.1  # a system that answers faster than this has its batches committed together,
 _COMMIT_SHARE = 10  # and where a commit takes long, no more often than costs a tenth of the time,
 _COMMIT_AT_LEAST = 1.0  # but at least every second
 _KEYS_A_QUERY = 900
@@ -53,6 +54,7 @@ class Store:
         self._lock = lock
         self._committed = time.monotonic()
         self._commit_every = _COMMIT_SECONDS
+        self._waiting: list[tuple[object, ...]] = []
 
     @classmethod
     def writer(cls, folder: Path) -> Store:
@@ -90,15 +92,15 @@ class Store:
     def put(self, rows: Iterable[tuple[Key, Output]]) -> None:
         """Adds outputs; a later answer to the same request takes the place of an earlier one."""
         encode = msgspec.json.encode
-        self._execute_many(
-            "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?, ?)",
-            [(key, encode(o.value) if o.error is None else None, o.error, o.seconds, o.attempts) for key, o in rows],
-        )
+        self._waiting += [
+            (key, encode(o.value) if o.error is None else None, o.error, o.seconds, o.attempts) for key, o in rows
+        ]
         if time.monotonic() - self._committed > self._commit_every:
             self.commit()
 
     def commit(self) -> None:
         began = time.monotonic()
+        self._flush()
         try:
             self._db.commit()
         except sqlite3.OperationalError as error:
@@ -120,6 +122,8 @@ class Store:
         return {key for (key,) in self._select("key", keys, "AND error IS NULL")}
 
     def _select(self, columns: str, keys: Sequence[Key], more: str = "") -> Iterator[tuple]:  # type: ignore[type-arg]
+        if self._waiting:
+            self._flush()
         for at in range(0, len(keys), _KEYS_A_QUERY):
             part = keys[at : at + _KEYS_A_QUERY]
             marks = ",".join("?" * len(part))
@@ -129,9 +133,11 @@ class Store:
             except sqlite3.DatabaseError as error:
                 raise _damaged(self._file, error) from error
 
-    def _execute_many(self, statement: str, rows: list[tuple[object, ...]]) -> None:
+    def _flush(self) -> None:
+        """Hands waiting rows to SQLite, in the order of their keys, which are random: that touches each page once."""
+        rows, self._waiting = sorted(self._waiting, key=itemgetter(0)), []
         try:
-            self._db.executemany(statement, rows)
+            self._db.executemany("INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?, ?)", rows)
         except sqlite3.OperationalError as error:
             raise _unwritable(self._file, error) from error
         except sqlite3.DatabaseError as error:
