@@ -1,0 +1,67 @@
+"""`unfazed survey`: utterances for people to judge, and what their answers say of each operator."""
+
+from __future__ import annotations
+
+import click
+
+from unfazed.cli._options import format_option
+
+
+@click.group("survey", short_help="Let people judge whether labels still hold.")
+def command() -> None:
+    """Are the labels of altered utterances still reasonable? Export items to be judged; read the answers back."""
+
+
+@command.command("export", short_help="Choose utterances to be judged.")
+@click.argument("suites", nargs=-1, required=True, metavar="SUITE...")
+@click.option("--per-operator", type=click.IntRange(min=1), default=12, show_default=True, help="Utterances each.")
+@click.option("--controls", type=click.IntRange(min=0), default=12, show_default=True, help="Originals among them.")
+@click.option("--groups", type=click.IntRange(min=1), default=2, show_default=True, help="Groups of people.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Another seed, other utterances.")
+@click.option("-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; its keys go beside it.")
+def export(suites: tuple[str, ...], per_operator: int, controls: int, groups: int, seed: int, to: str) -> None:
+    """Choose altered utterances of SUITE... evenly by operator, suite and group, and originals as controls.
+
+    \b
+      unfazed survey export atis/ snips/ nlu_ed/ -o items.jsonl
+
+    Each line of ITEMS is for one group: `utterance`, `marked` (with its slots in brackets), `slots` and `intent`. What
+    people must not see, such as the operator, is in ITEMS' key file (`items.key.jsonl`).
+    """
+    from unfazed.core.suite import Suite
+    from unfazed.measure.survey import Design, key_file, make_survey, write_survey
+
+    survey = make_survey([(path, Suite(path)) for path in suites], Design(per_operator, controls, groups, seed))
+    write_survey(survey, to)
+    altered = sum(not key.control for key in survey.keys)
+    click.echo(f"{altered} altered utterances and {len(survey.keys) - altered} controls in {to}", err=True)
+    click.echo(f"What they are is in {key_file(to)}: keep it from those who judge.", err=True)
+
+
+@command.command("read", short_help="What people's answers say of each operator.")
+@click.argument("answers", metavar="ANSWERS")
+@click.option("--items", required=True, metavar="ITEMS", help="The items that were judged; the key file is beside it.")
+@click.option("--min-control", type=click.FloatRange(0, 1), help="Leave out who accepts less of the controls.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
+@click.option("--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples.")
+@format_option
+def read(answers: str, items: str, min_control: float | None, level: float, bootstrap: int, format_: str) -> None:
+    """Print how many of the slots and intents people found reasonable, and how each person judged the controls.
+
+    A line of ANSWERS is {"item": ID, "participant": NAME, "slots": "reasonable", "intent": "unreasonable"}; true and
+    false serve as well, and null is no answer.
+    """
+    from unfazed.measure.acceptance import read_acceptance
+    from unfazed.measure.intervals import Settings
+    from unfazed.report.tables import render
+
+    found = read_acceptance(answers, items, least_control=min_control, settings=Settings(level, bootstrap))
+    if format_ in ("json", "jsonl"):
+        click.echo(render(found, format_))
+    else:
+        import msgspec
+
+        tables = ([msgspec.structs.asdict(row) for row in rows] for rows in (found.sets, found.participants))
+        click.echo("\n\n".join(render(rows, format_) for rows in tables))
+    for sentence in found.warnings:
+        click.echo(sentence, err=True)
