@@ -49,18 +49,30 @@ def export(suite: str, to: str) -> None:
     click.echo(f"{count:,} lines", err=True)
 
 
-@command.command("import", short_help="Make a suite from JSON lines.")
-@click.argument("file", metavar="FILE")
+@command.command("import", short_help="Make a suite from JSON lines, or from a corpus with people's versions.")
+@click.argument("data", metavar="DATA")
 @click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make.")
-@click.option("--task", help="The task, where the file has no manifest.")
-@click.option("--lang", help="The language, where the file has no manifest.")
+@click.option("--task", help="The task, where the data does not say it.")
+@click.option("--lang", help="The language, where the data does not say it.")
+@click.option("--format-in", metavar="READER", help="The reader of a corpus. Guessed from its name.")
 @click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")
-def import_(file: str, to: str, task: str | None, lang: str | None, overwrite: bool) -> None:
-    """Make a suite from FILE: lines with `example_id` are variants, others are examples.
+def import_(data: str, to: str, task: str | None, lang: str | None, format_in: str | None, overwrite: bool) -> None:
+    """Make a suite from variants that people made.
 
-    Use it for variants that people made: `source` is the person, `draw` tells their versions apart.
+    \b
+      unfazed suite import mine.jsonl -o suite/            # as `suite export` writes it
+      unfazed suite import readin/afqmc_keyboard -o suite/ # a corpus that has people's versions
+
+    In JSON lines, lines with `example_id` are variants, others are examples; `source` is the person, `draw` tells
+    their versions apart.
     """
-    from unfazed.core.suite_jsonl import import_suite
+    from pathlib import Path
 
-    suite = import_suite(file, to, task, lang, overwrite)
+    from unfazed.core.suite_jsonl import import_suite
+    from unfazed.data import ReadOptions, import_corpus
+
+    if format_in or Path(data).is_dir():
+        suite = import_corpus(data, to, ReadOptions(format=format_in, task=task), lang, overwrite)
+    else:
+        suite = import_suite(data, to, task, lang, overwrite)
     click.echo(f"{suite.manifest.variants:,} variants of {suite.manifest.examples:,} examples in {to}", err=True)

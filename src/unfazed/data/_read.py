@@ -40,13 +40,13 @@ def read_examples(path: str | Path, options: ReadOptions | None = None) -> Itera
     The first bad row raises DataError, which names the row and, with it, up to four more.
     """
     path, options = Path(path), options or ReadOptions()
-    return _sound(path, options, _find_reader(path, options))
+    return _sound(path, options, find_reader(path, options))
 
 
 def task_and_language(path: str | Path, options: ReadOptions | None = None, language: str | None = None) -> Kind:
     """The task and language of data: as given, or else guessed from its first examples."""
     path, options = Path(path), options or ReadOptions()
-    head, rest = _peek(_placed(path, options, _find_reader(path, options)))
+    head, rest = _peek(_placed(path, options, find_reader(path, options)))
     if not head:
         next(rest, None)  # raises, if a bad row is why there are none
         raise _empty(path)
@@ -124,7 +124,8 @@ def _empty(path: Path) -> DataError:
     return DataError("is empty: there is no example in it.", path)
 
 
-def _find_reader(path: Path, options: ReadOptions) -> Reader:
+def find_reader(path: Path, options: ReadOptions) -> Reader:
+    """The reader that is asked for, or the one that knows the path."""
     if not path.exists():
         raise _no_such(path)
     name = options.format or _only_fitting(path)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import msgspec
 
 from unfazed.core.registry import Registry
-from unfazed.core.values import Example
+from unfazed.core.values import Example, Variant
 
 
 class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +49,10 @@ class Reader:
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         """The examples as they stand, in order, without holding all of them. `row` counts them from 0."""
         raise NotImplementedError
+
+    def variants(self, path: Path, options: ReadOptions) -> Iterator[Variant]:
+        """The examples said another way, where the data has that, in the order of the examples and with their ids."""
+        return iter(())
 
 
 readers: Registry[Reader] = Registry("reader", Reader, "unfazed.data")

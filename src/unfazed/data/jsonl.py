@@ -64,7 +64,8 @@ def _json_problem(line: str, error: Exception) -> str:
 
 
 def _first_is_object(path: Path) -> bool:
-    """Is the first line a whole object? A `.json` file may also be one value over many lines."""
+    """Is the first line a whole object? A `.json` file may also be one value over many lines, or SQuAD's on one."""
     with open_bytes(path) as file:
         line = file.readline(1 << 20).strip()
-    return line.startswith(b"{") and (line.endswith(b"}") or len(line) > (1 << 19))
+    squad = b'"paragraphs"' in line[: 1 << 14]
+    return line.startswith(b"{") and not squad and (line.endswith(b"}") or len(line) > (1 << 19))

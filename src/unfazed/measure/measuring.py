@@ -113,7 +113,7 @@ def flips(run: Runlike, score: str | None = None) -> Iterator[Flip]:
 
 def _right(scorer: Scorer | None, output: Json, gold: Json, task: Task) -> bool | None:
     """Does the output have the full score?"""
-    if scorer is None or gold is None or scorer.key(output, task) is None or scorer.key(gold, task) is None:
+    if scorer is None or gold is None or scorer.key(output, task) is None or scorer.gold_key(gold, task) is None:
         return None
     score = float(scorer.aggregate(scorer.stats([output], [gold], task))[0])
     return None if isnan(score) else score >= scorer.bounds[1]

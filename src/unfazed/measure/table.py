@@ -79,9 +79,9 @@ class PairCodes:
     def __init__(self, scorers: Sequence[Scorer], task: Task) -> None:
         self.task = task
         self.scorers = scorers
-        readers = {type(scorer).key: scorer for scorer in scorers}
+        readers = {(type(scorer).key, type(scorer).gold_key): scorer for scorer in scorers}
         self._readers = list(readers.values())
-        self._reader_of = {s.name: list(readers).index(type(s).key) for s in scorers}
+        self._reader_of = {s.name: list(readers).index((type(s).key, type(s).gold_key)) for s in scorers}
         self._codes: list[dict[tuple[Hashable, Hashable], int]] = [{} for _ in self._readers]
         self._pairs: list[list[tuple[Json, Json]]] = [[] for _ in self._readers]
         self._gold: Json = None
@@ -92,7 +92,7 @@ class PairCodes:
         last = self._gold  # a variant's gold is most often its example's; 1 and True are equal but not the same label
         if gold is not last and (type(gold) is not type(last) or gold != last):
             self._gold = gold
-            self._gold_keys = [None if gold is None else r.key(gold, self.task) for r in self._readers]
+            self._gold_keys = [None if gold is None else r.gold_key(gold, self.task) for r in self._readers]
         for i, (reader, true) in enumerate(zip(self._readers, self._gold_keys, strict=True)):
             if true is None:
                 into[i].append(NO_GOLD)

@@ -35,3 +35,9 @@ def label_of(value: Json, task: Task) -> str | None:
     """The task's label, or None where an odd output holds something else in its place."""
     label = task.label(value)
     return label if isinstance(label, str) else None
+
+
+def label_among(labels: tuple[str, ...], gold: Json, task: Task) -> str | None:
+    """The gold label if it is one of these; else None, so that the item has no score and is not missing."""
+    label = label_of(gold, task)
+    return label if label is not None and label.casefold() in labels else None

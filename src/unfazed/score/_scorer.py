@@ -34,6 +34,10 @@ class Scorer:
         """
         return None if value is None else canonical(value)
 
+    def gold_key(self, gold: Json, task: Task) -> Hashable:
+        """The key of a gold, where that is read otherwise than an output; None says that no score is due."""
+        return self.key(gold, task)
+
     def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
         """One row of sufficient statistics for each item.
 

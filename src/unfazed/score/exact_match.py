@@ -24,12 +24,18 @@ class ExactMatch(MeanScorer):
 
 def answers_of(value: Json) -> tuple[str, ...] | None:
     """The normal forms of the answers in a gold or an output, or None where there is no answer to read."""
+    texts = texts_of(value)
+    return None if texts is None else tuple(map(normal_form, texts))
+
+
+def texts_of(value: Json) -> tuple[str, ...] | None:
+    """The answers in a gold or an output as they stand, or None where there is none to read."""
     if isinstance(value, dict):
         value = value.get("answers", value.get("text", value.get("label")))
     values = value if isinstance(value, list) else [value]
     texts = [v.get("text") if isinstance(v, dict) else v for v in values]
     readable = [text for text in texts if isinstance(text, (str, int, float)) and text == text]  # NaN is not itself
-    found = tuple(normal_form(str(text)) for text in readable)
+    found = tuple(map(str, readable))
     return found if found and len(found) == len(texts) else None
 
 

@@ -1,0 +1,50 @@
+"""Corpus metrics from sacreBLEU: the counts of each segment are taken from it once, and summed here."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from unfazed.core.errors import MissingExtra
+from unfazed.core.language import guess_language
+from unfazed.core.task import Task
+from unfazed.core.tasks.translate import references_of
+from unfazed.core.values import Json
+from unfazed.score._scorer import Array, Scorer
+
+
+class SegmentScorer(Scorer):
+    """Extend with `metric`. Outputs are texts; a gold is a reference or a list of them."""
+
+    linear = False
+    bounds = (0.0, 100.0)
+
+    def metric(self, metrics: Any, language: str) -> Any:
+        """The metric, from the module `sacrebleu.metrics`, for references in that language."""
+        raise NotImplementedError
+
+    def key(self, value: Json, task: Task) -> Hashable:
+        return value if isinstance(value, str) else None
+
+    def gold_key(self, gold: Json, task: Task) -> Hashable:
+        return tuple(references_of(gold)) or None
+
+    def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
+        if not outputs:
+            return np.zeros((0, 1))
+        references = [references_of(gold) for gold in golds]
+        metric = self.metric(_metrics(), guess_language(text for texts in references for text in texts))
+        most = max(map(len, references))
+        streams = [[texts[i] if i < len(texts) else None for texts in references] for i in range(most)]
+        # sacreBLEU's own significance tests resample what this gives; there is no public name for it.
+        return np.array(metric._extract_corpus_statistics(list(outputs), streams), dtype=float)
+
+
+def _metrics() -> Any:
+    try:
+        from sacrebleu import metrics
+    except ImportError as error:
+        raise MissingExtra("BLEU and chrF", "metrics") from error
+    return metrics

@@ -1,0 +1,19 @@
+"""Accuracy on negative items: of those whose gold is no, the share that is right."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from unfazed.core.task import Task
+from unfazed.core.values import Json
+from unfazed.score._mean import label_among
+from unfazed.score.accuracy import Accuracy
+
+
+class NegativeAccuracy(Accuracy):
+    """The share of items with gold 0, false, no or negative whose label is right."""
+
+    name = "negative_accuracy"
+
+    def gold_key(self, gold: Json, task: Task) -> Hashable:
+        return label_among(("0", "false", "no", "negative"), gold, task)
