@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -47,7 +49,7 @@ def test_any_edits_keep_every_slot_or_say_that_they_cannot(data: st.DataObject) 
     assert new_text.split(" ") == apply(text, edits).split()
     assert len(new_tags) == len(new_text.split(" "))
     assert [kind for kind, _, _ in slots_of(new_tags)] == [kind for kind, _, _ in slots_of(tags)]
-    for before, after in zip(new_tags, new_tags[1:], strict=False):
+    for before, after in pairwise(new_tags):
         assert not after.startswith("I-") or before[2:] == after[2:], "a slot continues what never began"
 
 

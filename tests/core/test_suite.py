@@ -144,7 +144,17 @@ def test_what_is_no_suite_is_told_apart(tmp_path: Path) -> None:
         ("[1]", "must be an object"),
         (
             json.dumps(
-                dict(row=5, example_id="q", draw=0, source="s", family="f", meaning="same", inputs={}, gold=1, note="")
+                {
+                    "row": 5,
+                    "example_id": "q",
+                    "draw": 0,
+                    "source": "s",
+                    "family": "f",
+                    "meaning": "same",
+                    "inputs": {},
+                    "gold": 1,
+                    "note": "",
+                }
             ),
             "no example here",
         ),

@@ -27,7 +27,9 @@ def guess_language(texts: Iterable[str]) -> str:
     counts = {language: len(pattern.findall(sample)) for language, pattern in _SCRIPTS.items()}
     if counts["ja"] * 5 > counts["zh"]:  # Japanese is written with kana among its Han characters
         counts["ja"] += counts["zh"]
-    counts["zh"] *= 2  # a Han character is a word's worth of letters
+        counts["zh"] = 0
+    for language in ("ja", "zh"):
+        counts[language] *= 2  # a Han character is a word's worth of letters
     best = max(counts, key=lambda language: counts[language])
     return best if counts[best] else "en"
 

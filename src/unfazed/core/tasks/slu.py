@@ -32,7 +32,8 @@ class Slu(Task):
         return (output["intent"], *(tag for tag in output["slots"] if tag != "O"))
 
     def label(self, value: Json) -> str | None:
-        return value.get("intent") if isinstance(value, dict) else None
+        intent = value.get("intent") if isinstance(value, dict) else None
+        return intent if isinstance(intent, str) else None
 
     def marked(self, gold: Json, field: str, text: str) -> list[tuple[int, int]]:
         if field != "text" or not gold:
