@@ -120,3 +120,9 @@ def test_a_rate_changes_about_that_share() -> None:
     letters = sum(c.isalpha() for c in text)
     changed = sum(a != b for a, b in zip(text, made.inputs["text"], strict=True))
     assert 0.07 < changed / letters < 0.13
+
+
+@pytest.mark.parametrize("rate", [2, "half"])
+def test_a_wrong_parameter_is_wrong_usage(rate: object) -> None:
+    with pytest.raises(UsageError, match=r"keyboard/adjacent can't be made with .*rate"):
+        OperatorSpec("keyboard/adjacent", {"rate": rate}).make()

@@ -83,10 +83,10 @@ def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Any
     varied |= {"set": given["set_"], "options": key_values(given["options"], "--option")}
     asking = {k: given[k] for k in ("batch_size", "concurrency", "retries") if given[k] is not None}
     varied["asking"] = msgspec.structs.replace(plan.vary.asking, **asking)
-    return plan.with_("vary", {**varied, "operators": _specs(given["operators"], given["params"])})
+    return plan.with_("vary", {**varied, "operators": operator_specs(given["operators"], given["params"])})
 
 
-def _specs(names: tuple[str, ...], params: tuple[str, ...]) -> tuple[Any, ...]:
+def operator_specs(names: tuple[str, ...], params: tuple[str, ...]) -> tuple[Any, ...]:
     """Operators with their parameters. A parameter without an operator's name goes to all that know it."""
     from unfazed.core.errors import UnknownName
     from unfazed.vary import operators

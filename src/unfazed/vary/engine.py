@@ -35,7 +35,10 @@ class OperatorSpec(msgspec.Struct, frozen=True):
         for key in self.params:
             if key not in known:
                 raise UnknownName(f"parameter of {self.name}", key, known)
-        operator = cls(**self.params)
+        try:
+            operator = cls(**self.params)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"{self.name} can't be made with {self.params}: {error}.") from error
         operator.name, operator.family = self.name, self.name.split("/", 1)[0]
         return operator
 

@@ -1,0 +1,68 @@
+"""`unfazed augment`: training data with altered copies of its examples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from unfazed.cli._options import data_options, split_list
+
+
+@click.command("augment", short_help="Add altered copies to training data, labels kept.")
+@click.argument("data", metavar="DATA")
+@click.option("--with", "names", multiple=True, metavar="NAME", help="A strategy or an operator. Repeatable.")
+@click.option("--param", "params", multiple=True, metavar="[OPERATOR:]KEY=VALUE", help="What an operator is told.")
+@click.option("--masked-lm", metavar="FOLDER", help="A Hugging Face model for the strategy `context`.")
+@click.option("--copies", type=click.IntRange(min=1), default=1, show_default=True, help="Copies of each example.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Another seed, other copies.")
+@data_options
+@click.option("-o", "to", required=True, metavar="FILE", help="The JSON-lines file to write, or - for standard output.")
+def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str, **given: Any) -> None:
+    """Write the examples of DATA, each followed by a copy that one strategy altered, drawn at random.
+
+    \b
+      unfazed augment atis/train -o augmented.jsonl
+      unfazed train slu augmented.jsonl --dev atis/valid -o model/
+      unfazed augment train.jsonl --with keyboard/homophone -o noisy.jsonl     # any operators, any task
+
+    Strategies, all six unless --with names some: keyboard, misspelling, synonym, antonym, tfidf, context. The last two
+    learn from DATA itself; with --masked-lm, `context` asks a language model. Labels move with the words and are kept
+    even where a word gives way to its opposite. A copy's groups say what was done to it.
+    """
+    from collections import Counter
+
+    from unfazed.cli.vary import operator_specs
+    from unfazed.data import ReadOptions, read_examples, task_and_language
+    from unfazed.mitigate.augment import augment, write_examples
+    from unfazed.mitigate.strategies import STRATEGIES, strategies
+
+    options = ReadOptions(
+        format=given["format_in"],
+        task=given["task"],
+        inputs=given["inputs"],
+        gold=given["gold"],
+        id=given["id_"],
+        groups=given["groups"],
+        labels=split_list(given["labels"]),
+    )
+    kind = task_and_language(data, options, given["lang"])
+    named = [name for name in names if name in STRATEGIES]
+    others = operator_specs(tuple(name for name in names if name not in STRATEGIES), params)
+    operators = strategies([*named, *others], lambda: read_examples(data, options), given["masked_lm"])
+    none: Counter[str] = Counter()
+    examples = augment(
+        read_examples(data, options),
+        operators,
+        given["seed"],
+        task=kind.task,
+        language=kind.language,
+        copies=given["copies"],
+        unchanged=none,
+    )
+    counts = write_examples(examples, to)
+    click.echo(f"{counts.pop(''):,} examples and {counts.total():,} altered copies in {to}", err=True)
+    for name, count in sorted(counts.items()):
+        click.echo(f"  {count:,} by {name}", err=True)
+    if none.total():
+        click.echo(f"Nothing could be altered in {none.total():,} examples.", err=True)

@@ -1,0 +1,1 @@
+"""What makes systems or their training data sturdier."""

@@ -1,0 +1,107 @@
+"""Augmentation: training data with altered copies of its examples, labels kept."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from unfazed.core.errors import DataError, UsageError
+from unfazed.core.task import guess_task
+from unfazed.core.values import Example, Variant
+from unfazed.vary.engine import BLOCK, Variation, Varier
+from unfazed.vary.operator import Operator
+
+BY, NOTE = "augmented", "augmented_note"  # the groups that tell a copy: by which operator, and what it did
+
+
+def augment(
+    examples: Iterable[Example],
+    operators: Sequence[Operator],
+    seed: int = 0,
+    *,
+    task: str | None = None,
+    language: str = "en",
+    copies: int = 1,
+    unchanged: Counter[str] | None = None,
+) -> Iterator[Example]:
+    """Each example followed by its copies, each altered by one operator at random; another where that finds nothing.
+
+    A copy keeps the label even where the operator is a control, as augmentation does. `unchanged` counts, under
+    `set/random`, the examples that nothing could alter; they have no copies.
+    """
+    if not operators:
+        raise UsageError("No operator was given to augment with. See `unfazed list operators`.")
+    twice = next((name for name, count in Counter(op.name for op in operators).items() if count > 1), None)
+    if twice:
+        raise UsageError(f"The operator {twice} is asked for twice.")
+    stream = iter(examples)
+    first = next(stream, None)
+    if first is None:
+        raise DataError("there are no examples to augment.")
+    settings = Variation(
+        operators=(),
+        task=task or guess_task(first).name,
+        language=language,
+        draws=copies,
+        seed=seed,
+        set="random",
+    )
+    varier = Varier(settings, operators, keep_gold=True)
+    stream, row = chain([first], stream), 0
+    while block := list(islice(stream, BLOCK)):
+        variants, none = varier.block(block)
+        if unchanged is not None:
+            unchanged.update(none)
+        for example in _joined(block, variants):
+            yield msgspec.structs.replace(example, row=row)
+            row += 1
+
+
+def _joined(block: Sequence[Example], variants: Sequence[Variant]) -> Iterator[Example]:
+    """The examples with their variants as examples behind them; both are in the same order."""
+    waiting = iter(variants)
+    variant = next(waiting, None)
+    for example in block:
+        yield example
+        while variant is not None and variant.row == example.row:
+            told = {BY: variant.source, NOTE: variant.note}
+            yield Example(
+                0, f"{example.id}+{variant.draw + 1}", variant.inputs, variant.gold, {**example.groups, **told}
+            )
+            variant = next(waiting, None)
+
+
+def write_examples(examples: Iterable[Example], to: str | Path) -> Counter[str]:
+    """Writes examples as JSON lines in unfazed's own form; counts them by the operator that made them, "" for none.
+
+    The file appears when it is whole. `-` is standard output.
+    """
+    if to == "-":
+        return _written(examples, sys.stdout.buffer)
+    to = Path(to)
+    to.parent.mkdir(parents=True, exist_ok=True)
+    partial = to.with_name(f".{to.name}.partial-{os.getpid()}")
+    try:
+        with partial.open("wb") as out:
+            counts = _written(examples, out)
+        os.replace(partial, to)
+    finally:
+        partial.unlink(missing_ok=True)
+    return counts
+
+
+def _written(examples: Iterable[Example], out: BinaryIO) -> Counter[str]:
+    encode = msgspec.json.Encoder().encode
+    counts: Counter[str] = Counter()
+    for example in examples:
+        out.write(encode(example) + b"\n")
+        counts[example.groups.get(BY, "")] += 1
+    out.flush()
+    return counts
