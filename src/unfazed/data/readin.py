@@ -48,13 +48,13 @@ class Readin(Reader):
         return path.is_dir() and len(_clean_files(path)) == 1 and bool(people_in(path))
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
-        self.file = _only_clean(path) if path.is_dir() else path
+        self.file = clean_file(path) if path.is_dir() else path
         for example, line in read_rows(self.file, strip=True):
             self.line = line
             yield example
 
     def variants(self, path: Path, options: ReadOptions) -> Iterator[Variant]:
-        clean = [example for example, _ in read_rows(_only_clean(path) if path.is_dir() else path, strip=True)]
+        clean = [example for example, _ in read_rows(clean_file(path) if path.is_dir() else path, strip=True)]
         by_person = {p: _joined(p, clean) for p in people_in(path)} if path.is_dir() else _raw_versions(path)
         for e in clean:
             for person, versions in by_person.items():
@@ -167,7 +167,8 @@ def _clean_files(folder: Path) -> list[Path]:
     return [file for file in sorted(folder.rglob("*clean*.json")) if not _VERSION.search(file.name)]
 
 
-def _only_clean(folder: Path) -> Path:
+def clean_file(folder: Path) -> Path:
+    """The one clean test set of a folder."""
     found = _clean_files(folder)
     if len(found) != 1:
         raise DataError(f"a folder of READIN has one test_clean.json; this has {len(found)}.", folder)

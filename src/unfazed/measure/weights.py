@@ -23,7 +23,7 @@ def draw_counts(rng: np.random.Generator, samples: int, n: int) -> Counts:
     left = n - counts.sum(axis=1, dtype=np.uint32).astype(np.int64)
     while (over := np.flatnonzero(left < 0)).size:
         counts[over] = _poisson(rng, rate, over.size, n)
-        left[over] = n - counts[over].sum(axis=1, dtype=np.uint32)
+        left[over] = n - counts[over].sum(axis=1, dtype=np.uint32).astype(np.int64)  # unsigned would wrap
     added = np.repeat(np.arange(samples) * n, left) + rng.integers(0, n, size=int(left.sum()))
     np.add.at(counts.ravel(), added, np.uint8(1))
     return counts

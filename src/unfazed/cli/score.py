@@ -1,0 +1,68 @@
+"""`unfazed score`: a file of outputs against a file of gold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from unfazed.cli._options import format_option
+
+
+@click.command("score", short_help="Score a file of outputs against a file of gold, line by line.")
+@click.argument("name", metavar="SCORER")
+@click.option("--gold", required=True, metavar="FILE", help="The right answers, one a line.")
+@click.option("--pred", required=True, metavar="FILE", help="The outputs, one a line.")
+@click.option("--tables", metavar="FILE", help="For sql: Spider's tables.json.")
+@click.option(
+    "--rule",
+    type=click.Choice(["current", "first"]),
+    default="current",
+    show_default=True,
+    help="For sql: how FROM is compared, always or, as the script's first version did, only where gold joins tables.",
+)
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the interval.")
+@click.option("--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples.")
+@format_option
+def command(
+    name: str, gold: str, pred: str, tables: str | None, rule: str, level: float, bootstrap: int, format_: str
+) -> None:
+    """Print the score of the outputs in --pred under SCORER, with its interval.
+
+    \b
+      unfazed score bleu --gold reference.txt --pred output.txt
+      unfazed score macro_f1 --gold labels.txt --pred predicted.txt --format json
+      unfazed score sql --gold gold.txt --pred pred.txt --tables tables.json --format json
+
+    Files have a text or a label a line; `.jsonl` files a JSON value a line. For `sql`, Spider's exact set match, a line
+    of gold is SQL, a tab and the database. `unfazed list scorers` shows what there is.
+    """
+    from unfazed.measure.intervals import Settings
+    from unfazed.report.tables import render
+
+    settings = Settings(level, bootstrap)
+    if name != "sql":
+        from unfazed.measure.files import score_files
+
+        estimate = score_files(name, gold, pred, settings)
+        click.echo(render({"score": name} | _facts(estimate), format_))
+        return
+    if tables is None:
+        raise click.UsageError("sql needs the schemas: --tables tables.json.")
+    from unfazed.measure.sql_files import score_sql_files
+
+    scores = score_sql_files(gold, pred, tables, rule, settings)  # type: ignore[arg-type]
+    click.echo(render(_facts(scores) if "json" in format_ else _level_rows(scores), format_))
+
+
+def _level_rows(scores: Any) -> list[dict[str, object]]:
+    """For people: a row for each level of hardness, after one for all."""
+    whole = {"queries": "all", "n": scores.n, "exact": scores.exact, "low": scores.low, "high": scores.high}
+    return [whole, *({"queries": name, **_facts(level)} for name, level in scores.hardness.items())]
+
+
+def _facts(value: object) -> dict[str, object]:
+    import msgspec
+
+    found: dict[str, object] = msgspec.to_builtins(value)
+    return found

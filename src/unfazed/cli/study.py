@@ -1,0 +1,79 @@
+"""`unfazed study`: the published studies, done again; one subcommand for each file of the studies' folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unfazed.cli._options import format_option
+
+
+class _Studies(click.Group):
+    """A group whose commands are the registered studies."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        from unfazed.studies import studies
+
+        return studies.names()
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        return _command(name) if name in self.list_commands(context) else None
+
+
+@click.group("study", cls=_Studies, short_help="Do a published study again: its tables, ours beside the paper's.")
+def command() -> None:
+    """Do a published study again on its data and print its tables, ours beside the paper's.
+
+    \b
+      unfazed study readin --data readin/ --only error-rates --format json
+    """
+
+
+def _command(name: str) -> click.Command:
+    from unfazed.studies import studies
+
+    study = studies.get(name)
+
+    def run(data: str, only: tuple[str, ...], format_: str, **given: Any) -> None:
+        found = study().run(Path(data), only, given)
+        click.echo("\n\n".join(_shown(table, format_) for table in found.values()) if format_ != "json"
+                   else _shown(found if len(found) > 1 else next(iter(found.values())), format_))  # fmt: skip
+
+    params: list[click.Parameter] = [
+        click.Option(["--data"], required=True, type=click.Path(exists=True), metavar="DIR", help="The study's data."),
+        click.Option(
+            ["--only"], multiple=True, metavar="TABLE", help=f"A table. Repeatable. Of: {', '.join(study.tables)}."
+        ),
+        *(
+            click.Option([f"--{o.name}"], help=o.help, default=o.default, multiple=o.multiple, show_default=True)
+            for o in study.options
+        ),
+    ]
+    made = click.Command(name, callback=run, params=params, help=study.__doc__)
+    return format_option(made)
+
+
+def _shown(table: Any, format_: str) -> str:
+    """A table of the study: for people a row an entry, without what only programs need."""
+    from unfazed.report.tables import render
+
+    if format_ == "json" or not isinstance(table, dict):
+        return render(table, format_)
+    rows = [{"": key, **_row(entry)} if isinstance(entry, dict) else {"": key, "value": entry}
+            for key, entry in table.items()]  # fmt: skip
+    return render(rows, format_)
+
+
+def _row(entry: dict[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in entry.items():
+        if isinstance(value, dict):
+            flat |= {f"{key.replace('_', ' ')}: {inner}": number for inner, number in value.items()}
+        elif key.endswith("_interval"):
+            low, high = value
+            flat[key.replace("_", " ")] = None if low is None else f"{low:.2f}–{high:.2f}"
+        elif key != "signature":
+            flat[key.replace("_", " ")] = value
+    return flat

@@ -1,0 +1,37 @@
+"""What a study is: named tables, each a function from the data to what the paper prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from unfazed.core.errors import UnknownName
+from unfazed.core.values import Json
+
+Given = Mapping[str, Any]  # what the study's own options were given
+Table = Callable[[Path, Given], Json]
+
+
+class Option(NamedTuple):
+    """An option that a study adds to its command: `--NAME VALUE`."""
+
+    name: str
+    help: str
+    default: str | int | float | None = None
+    multiple: bool = False
+
+
+class Study:
+    """Extend, and put in `studies/NAME.py`. The docstring is the command's help."""
+
+    tables: ClassVar[Mapping[str, Table]]
+    options: ClassVar[tuple[Option, ...]] = ()
+
+    def run(self, data: Path, only: Sequence[str] = (), given: Given | None = None) -> dict[str, Json]:
+        """The chosen tables by name; all of them where none is named."""
+        for name in only:
+            if name not in self.tables:
+                raise UnknownName("table in this study", name, self.tables)
+        chosen = only or list(self.tables)
+        return {name: table(data, given or {}) for name, table in self.tables.items() if name in chosen}

@@ -1,0 +1,102 @@
+"""READIN (ACL 2023): what people's typing and speaking does to Chinese test data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from unfazed.core.errors import DataError
+from unfazed.core.task import guess_task
+from unfazed.core.values import Estimate, Json
+from unfazed.data.readin import Readin as Reader
+from unfazed.data.readin import clean_file, people_in, read_rows
+from unfazed.measure.error_rate import ErrorRates, Group, error_rates
+from unfazed.studies._study import Given, Study
+
+_CORPORA = {"classify": "afqmc", "qa": "cmrc2018", "sql": "cspider", "translate": "nmt"}
+
+# The paper's Table 3, average and worst in per cent. Its WMT2021 (nmt) has 1,948 segments, its AFQMC 4,317 pairs.
+_TABLE_3 = {
+    "afqmc.keyboard": (18.8, 27.5),
+    "afqmc.speech": (30.9, 44.1),
+    "cmrc2018.keyboard": (17.4, 26.9),
+    "cmrc2018.speech": (25.1, 38.1),
+    "cspider.keyboard": (17.4, 25.7),
+    "cspider.speech": (13.3, 21.8),
+    "nmt.keyboard": (17.7, 25.1),
+    "nmt.speech": (21.6, 30.8),
+}
+
+
+def error_rate_table(data: Path, given: Given) -> Json:
+    """Table 3: character error rates in per cent by corpus and way of entering, ours beside the paper's.
+
+    The paper's figure for AFQMC counts the line break that the third annotator's file has after every second sentence
+    as an error. `average` and `worst` do the same; `without_line_breaks` says what is left when it is taken off.
+    """
+    table: dict[str, Json] = {}
+    for name, folder in corpora_in(data).items():
+        for family in dict.fromkeys(person.family for person in people_in(folder)):
+            key = f"{name}.{family}"
+            table[key] = _percent(corpus_error_rates(folder, family, strip=False))
+            stripped = corpus_error_rates(folder, family)
+            table[key]["without_line_breaks"] = {
+                "average": _scaled(stripped.average.value),
+                "worst": _scaled(stripped.worst.value),
+            }
+            if key in _TABLE_3:
+                table[key]["paper"] = dict(zip(("average", "worst"), _TABLE_3[key], strict=True))
+    return table
+
+
+class Readin(Study):
+    """READIN's tables on its real files: what three people each made of Chinese test data by keyboard and by voice."""
+
+    tables: ClassVar = {"error-rates": error_rate_table}
+
+
+def corpora_in(data: Path) -> dict[str, Path]:
+    """The folders of READIN's corpora in a folder, or the folder itself, by the corpus's name."""
+    folders = [data] if Reader().accepts(data) else sorted(f for f in data.glob("*") if Reader().accepts(f))
+    if not folders:
+        raise DataError("there is no READIN corpus here: a folder with test_clean.json and test_noisy_….json.", data)
+    found: dict[str, Path] = {}
+    for folder in folders:
+        first, _ = next(read_rows(clean_file(folder), strip=True))
+        found.setdefault(_CORPORA.get(guess_task(first).name, folder.name), folder)
+    return found
+
+
+def corpus_error_rates(folder: Path, family: str, strip: bool = True) -> ErrorRates:
+    """The error rates of one corpus by keyboard or speech; without `strip`, line breaks that end versions count."""
+    return error_rates(_groups(folder, family, strip))
+
+
+def _groups(folder: Path, family: str, strip: bool) -> Iterator[Group]:
+    clean = {example.id: example for example, _ in read_rows(clean_file(folder), strip=True)}
+    fields = guess_task(next(iter(clean.values()))).varied
+    versions: dict[str, list[tuple[str, ...]]] = {id: [] for id in clean}
+    for person in people_in(folder):
+        if person.family == family:
+            for version, line in read_rows(person.file, strip):
+                if version.id not in versions:
+                    raise DataError(f"row {version.id} is not in the clean test set.", person.file, line)
+                versions[version.id].append(tuple(version.inputs[name] for name in fields or version.inputs))
+    for id, texts in versions.items():
+        if texts:
+            yield tuple(clean[id].inputs[name] for name in fields or clean[id].inputs), texts
+
+
+def _percent(rates: ErrorRates) -> dict[str, Json]:
+    found: dict[str, Json] = {name: _scaled(estimate.value) for name, estimate in rates._asdict().items()}
+    found |= {f"{name}_interval": _interval(estimate) for name, estimate in rates._asdict().items()}
+    return found | {"n": rates.average.n, "signature": rates.average.signature}
+
+
+def _interval(estimate: Estimate) -> list[float | None]:
+    return [_scaled(estimate.low), _scaled(estimate.high)]
+
+
+def _scaled(value: float | None) -> float | None:
+    return None if value is None else 100 * value
