@@ -37,7 +37,12 @@ def _command(name: str) -> click.Command:
     study = studies.get(name)
 
     def run(data: str, only: tuple[str, ...], format_: str, **given: Any) -> None:
-        found = study().run(Path(data), only, given)
+        made = study()
+        found = made.run(Path(data), only, given)
+        text = made.text(found, format_)
+        if text is not None:
+            click.echo(text)
+            return
         click.echo("\n\n".join(_shown(table, format_) for table in found.values()) if format_ != "json"
                    else _shown(found if len(found) > 1 else next(iter(found.values())), format_))  # fmt: skip
 
@@ -47,7 +52,15 @@ def _command(name: str) -> click.Command:
             ["--only"], multiple=True, metavar="TABLE", help=f"A table. Repeatable. Of: {', '.join(study.tables)}."
         ),
         *(
-            click.Option([f"--{o.name}"], help=o.help, default=o.default, multiple=o.multiple, show_default=True)
+            click.Option(
+                [f"--{o.name}", *([o.short] if o.short else [])],
+                help=o.help,
+                default=False if o.flag else o.default,
+                type=o.kind,
+                multiple=o.multiple,
+                is_flag=o.flag,
+                show_default=not o.flag,
+            )
             for o in study.options
         ),
     ]

@@ -37,7 +37,7 @@ def forest(rows: Sequence[tuple[str, Shapes]], title: str, unit: str) -> Markup:
     for i, (name, shapes) in enumerate(rows):
         parts.append(_forest_row(name, shapes, ticks, _TOP + i * _ROW))
     told = f"{unit} on clean inputs, on average and at worst, with intervals, for {len(rows)} rows."
-    return _svg(title, told, height, parts)
+    return svg(title, told, height, parts)
 
 
 def _forest_row(name: str, shapes: Shapes, ticks: Sequence[float], top: int) -> Markup:
@@ -75,7 +75,7 @@ def bars(rows: Sequence[tuple[str, Estimate]], title: str) -> Markup:
         parts.append(_text(100, top + 15, typeset(number(estimate.value)), "value", "end"))
         if estimate.value is not None:
             parts.append(_bar(estimate, estimate.value, ticks, top + 22))
-    return _svg(title, f"The share of answers that change, with intervals, for {len(rows)} operators.", height, parts)
+    return svg(title, f"The share of answers that change, with intervals, for {len(rows)} operators.", height, parts)
 
 
 def _bar(estimate: Estimate, value: float, ticks: Sequence[float], top: int) -> Markup:
@@ -125,7 +125,8 @@ def _text(x: float, y: int, text: str, kind: str, anchor: str = "start") -> Mark
     return Markup('<text x="{}%" y="{}" text-anchor="{}" class="{}">{}</text>').format(x, y, anchor, kind, text)
 
 
-def _svg(title: str, description: str, height: int, parts: Sequence[Markup], width: str = "100%") -> Markup:
+def svg(title: str, description: str, height: int, parts: Sequence[Markup], width: str = "100%") -> Markup:
+    """The frame of a chart, which says in words what it shows."""
     head = Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{}" height="{}" font-family="system-ui, sans-serif"'
         ' font-size="13" class="chart"><title>{}</title><desc>{}</desc>'
@@ -151,7 +152,7 @@ def heat_map(grid: Mapping[str, Mapping[str, Estimate]], columns: Sequence[str],
         parts += [_cell(cells.get(name), _NAMES + i * _CELL, top, most) for i, name in enumerate(columns)]
     told = f"The drop for each of {len(grid)} operators (rows) in each of {len(columns)} slices (columns)."
     width, height = _NAMES + _CELL * len(columns), _HEAD + _CELL_HEIGHT * len(grid)
-    return _svg(title, told, height, parts, str(width))
+    return svg(title, told, height, parts, str(width))
 
 
 def _column(i: int, name: str) -> Markup:

@@ -87,8 +87,8 @@ def render_page(
     draws = run.suite.manifest.draws if run is not None else (more or {}).get("draws")
     cards = sample.cards()
     given = (more or {}).get("commands")
-    return _template().render(
-        css=_style(),
+    return template("report.html.jinja").render(
+        css=style(),
         results=results,
         suite=results.suite if run is None else Path(run.suite.path).name,
         headline=sections.headline(results),
@@ -111,7 +111,8 @@ def render_page(
 
 
 @cache
-def _template() -> Template:
+def template(name: str) -> Template:
+    """A page's template, in which all that is filled in is escaped."""
     place = Path(__file__).parent
     environment = Environment(
         loader=FileSystemLoader(place),
@@ -127,9 +128,9 @@ def _template() -> Template:
         "heading": figures.title,
     }
     environment.filters.update(filters)
-    return environment.get_template("report.html.jinja")
+    return environment.get_template(name)
 
 
 @cache
-def _style() -> Markup:
+def style() -> Markup:
     return Markup((Path(__file__).parent / "report.css").read_text("utf-8"))  # noqa: S704  our own file

@@ -37,7 +37,7 @@ def render(value: Any, format: str = "table", width: int | None = None) -> str:
         return "\n".join(_compact(record) for record in records(value))
     sentences, tables = shown(value)
     if format == "md":
-        return _joined([one_line(s).translate(_MARKS) for s in sentences], [markdown(rows) for rows in tables])
+        return _joined([escaped(s) for s in sentences], [markdown(rows) for rows in tables])
     width = _terminal_width() if width is None else width
     return _joined([_wrapped(one_line(s), width) for s in sentences], [table(rows, width) for rows in tables])
 
@@ -68,10 +68,10 @@ def table(rows: Sequence[Row], width: int | None = None) -> str:
     """An aligned table. One that is too wide loses intervals first, then the ends of its longest texts."""
     if not rows:
         return ""
-    columns = _columns(rows)
+    columns = column_names(rows)
     heads = [one_line(column) for column in columns]
     for keep in (frozenset(columns), *_KEEP):
-        cells = [[_cell(row.get(column), column in keep) for column in columns] for row in rows]
+        cells = [[cell(row.get(column), column in keep) for column in columns] for row in rows]
         widths = [max(map(columns_of, column)) for column in zip(heads, *cells, strict=True)]
         if width is None or _total(widths) <= width:
             break
@@ -89,10 +89,10 @@ def markdown(rows: Sequence[Row]) -> str:
     """A GitHub table."""
     if not rows:
         return ""
-    columns = _columns(rows)
+    columns = column_names(rows)
     rule = ["---:" if _numeric(rows, column) else ":---" for column in columns]
     body = [[_markdown_cell(row.get(column)) for column in columns] for row in rows]
-    lines = [[one_line(c).translate(_MARKS) for c in columns], rule, *body]
+    lines = [[escaped(c) for c in columns], rule, *body]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -100,12 +100,18 @@ def markdown(rows: Sequence[Row]) -> str:
 _MARKS = str.maketrans({**{mark: "\\" + mark for mark in "\\|`*[]"}, "<": "&lt;", ">": "&gt;", "&": "&amp;"})
 
 
+def escaped(text: str) -> str:
+    """A text that Markdown shows as it is, on one line."""
+    return one_line(text).translate(_MARKS)
+
+
 def _markdown_cell(value: object) -> str:
-    text = _cell(value, True)
+    text = cell(value, True)
     return text if isinstance(value, (Estimate, Figure)) else text.translate(_MARKS)
 
 
-def _columns(rows: Sequence[Row]) -> list[str]:
+def column_names(rows: Sequence[Row]) -> list[str]:
+    """The columns of a table, in the order in which its rows name them."""
     return list(dict.fromkeys(str(key) for row in rows for key in row))
 
 
@@ -116,7 +122,8 @@ def _numeric(rows: Sequence[Row], column: str) -> bool:
     )
 
 
-def _cell(value: object, with_interval: bool) -> str:
+def cell(value: object, with_interval: bool = True) -> str:
+    """A value as it stands in a table."""
     if value is None:
         return NONE
     if isinstance(value, Estimate):

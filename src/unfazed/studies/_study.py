@@ -14,12 +14,15 @@ Table = Callable[[Path, Given], Json]
 
 
 class Option(NamedTuple):
-    """An option that a study adds to its command: `--NAME VALUE`."""
+    """An option that a study adds to its command: `--NAME VALUE`, or `--NAME` alone for a flag."""
 
     name: str
     help: str
     default: str | int | float | None = None
     multiple: bool = False
+    short: str | None = None
+    kind: type[str | int | float] | None = None  # what the value is, where no default says so
+    flag: bool = False
 
 
 class Study:
@@ -30,8 +33,16 @@ class Study:
 
     def run(self, data: Path, only: Sequence[str] = (), given: Given | None = None) -> dict[str, Json]:
         """The chosen tables by name; all of them where none is named."""
+        self.check(only)
+        chosen = only or list(self.tables)
+        return {name: table(data, given or {}) for name, table in self.tables.items() if name in chosen}
+
+    def check(self, only: Sequence[str]) -> None:
+        """Raises where a table is asked for that there is not."""
         for name in only:
             if name not in self.tables:
                 raise UnknownName("table in this study", name, self.tables)
-        chosen = only or list(self.tables)
-        return {name: table(data, given or {}) for name, table in self.tables.items() if name in chosen}
+
+    def text(self, found: Mapping[str, Json], format_: str) -> str | None:
+        """What was found as text for people; None leaves it to the command, which sets an entry a row."""
+        return None
