@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from unfazed.core.edits import Edit
-from unfazed.core.errors import MissingExtra, UsageError
 from unfazed.core.seeds import Stream
 from unfazed.vary._words import cased, checked_rate, some
 from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.spoken._masked import MaskedModel
 
 _BATCH = 64
 _TOP = 50  # candidates for a word, drawn by their probabilities
@@ -27,7 +26,8 @@ class Masked(Operator):
 
     def __init__(self, model: str = "", rate: float = 0.3) -> None:
         self.rate = checked_rate(rate)
-        self._tokenizer, self._model = _opened(model)
+        opened = MaskedModel(model)
+        self._tokenizer, self._model = opened.tokenizer, opened.model
         self._words = _whole_words(self._tokenizer)
 
     def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
@@ -83,19 +83,6 @@ def _change(
             edits.append(Edit(start, end, cased(new, old)))
     notes = [f"{text.text[start:end]}→{new}" for start, end, new in edits]
     return Change(tuple(edits), ", ".join(notes)) if edits else None
-
-
-def _opened(model: str) -> tuple[Any, Any]:
-    if not Path(model).is_dir():
-        raise UsageError(f"{model!r} is not a folder. Give the folder of a masked language model from Hugging Face.")
-    try:
-        from transformers import AutoModelForMaskedLM, AutoTokenizer
-    except ImportError as error:
-        raise MissingExtra("A masked language model", "hf") from error
-    tokenizer = AutoTokenizer.from_pretrained(model, local_files_only=True)
-    if tokenizer.mask_token is None:
-        raise UsageError(f"The tokenizer in {model} has no mask token, so it is not of a masked language model.")
-    return tokenizer, AutoModelForMaskedLM.from_pretrained(model, local_files_only=True).eval()
 
 
 def _whole_words(tokenizer: Any) -> dict[int, str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from unfazed.core.errors import UnknownName, UsageError
 from unfazed.core.values import Example
+from unfazed.mitigate._learnt import Context, TfIdf
 from unfazed.vary import operators
 from unfazed.vary.engine import OperatorSpec
 from unfazed.vary.operator import Operator
@@ -38,17 +39,14 @@ def strategies(
 
 
 def _operator(name: str | OperatorSpec, examples: Callable[[], Iterable[Example]], masked_lm: str | None) -> Operator:
-    from unfazed.mitigate._learnt import Context, TfIdf
-    from unfazed.mitigate._masked import Masked
-
-    if name in _REGISTERED:
-        return _REGISTERED[str(name)].make()
     if name == "context" and masked_lm is not None:
+        from unfazed.mitigate._masked import Masked
+
         return Masked(masked_lm, RATE)
     if name in ("tfidf", "context"):
         texts = (text for example in examples() for text in example.inputs.values())
         return TfIdf(texts, RATE) if name == "tfidf" else Context(texts, RATE)
-    spec = OperatorSpec(name) if isinstance(name, str) else name
+    spec = _REGISTERED.get(name, OperatorSpec(name)) if isinstance(name, str) else name
     if spec.name not in operators and ":" not in spec.name:
         known = [*STRATEGIES, *operators.names()]
         raise UnknownName("strategy or operator", spec.name, known, "unfazed augment --help")
