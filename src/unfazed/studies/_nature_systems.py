@@ -53,12 +53,15 @@ def train_all(trainings: Sequence[Training]) -> None:
 
 def _train(training: Training) -> str | None:
     """What went wrong, or None. Errors cross processes as text, since not all of them can be rebuilt."""
-    corpus, settings = training.corpus, {"seed": training.seed, "epochs": training.epochs, "threads": 1}
+    corpus, cls = training.corpus, systems.get(f"slu/{training.model}")
+    settings = {"seed": training.seed, "epochs": training.epochs, "threads": 1}
+    if training.augmented:  # twice the data, so half the epochs: as many steps as without
+        settings["epochs"] = -(-(training.epochs or cls.defaults.epochs) // 2)  # type: ignore[attr-defined]
     try:
         learn = _learnt(corpus.train, training)
         dev = None if corpus.valid is None else _learnt(corpus.valid, training)
         with redirect_stderr(_Named(f"{training.name}: ")):
-            systems.get(f"slu/{training.model}").train(  # type: ignore[attr-defined]
+            cls.train(  # type: ignore[attr-defined]
                 learn, dev, encoder=training.encoder, to=training.to, progress=True, **settings
             )
     except UnfazedError as error:
