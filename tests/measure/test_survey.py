@@ -56,6 +56,14 @@ def test_what_does_not_divide_is_spread(suites: list[tuple[str, Suite]]) -> None
     assert Counter(key.suite for key in survey.keys if not key.control) == {name: 4 for name, _ in suites}
 
 
+def test_an_operator_that_not_all_suites_have(suites: list[tuple[str, Suite]], tmp_path: Path) -> None:
+    other = make_suite(list(suites[0][1].examples()), ["keyboard/misspell"], to=tmp_path / "other")
+    survey = make_survey([*suites, ("other", other)], Design(per_operator=6, controls=4))
+    counts = Counter((key.operator, key.suite) for key in survey.keys if not key.control)
+    assert counts["keyboard/misspell", "other"] == 6
+    assert counts["keyboard/adjacent", "one"] == 2
+
+
 def test_people_see_the_labels_and_nothing_else(suites: list[tuple[str, Suite]], tmp_path: Path) -> None:
     survey = make_survey(suites, Design(per_operator=3, controls=3))
     write_survey(survey, tmp_path / "items.jsonl")

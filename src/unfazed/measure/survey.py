@@ -88,8 +88,9 @@ def make_survey(suites: Sequence[tuple[str, Suite]], design: Design | None = Non
     used: list[set[int]] = [set() for _ in suites]
     turn = Counter[str]()
     for number, operator in enumerate(operators):
-        for which, size in enumerate(_shares(design.per_operator, len(suites), number)):
-            for place in _taken(pools[which][0].get(operator, []), size, used[which], operator, suites[which][0]):
+        having = [which for which, (varied, _) in enumerate(pools) if operator in varied]
+        for which, size in zip(having, _shares(design.per_operator, len(having), number), strict=True):
+            for place in _taken(pools[which][0][operator], size, used[which], operator, suites[which][0]):
                 chosen[which].append((place, turn[operator] % design.groups + 1))
                 turn[operator] += 1
     for which, size in enumerate(_shares(design.controls, len(suites), 0)):
