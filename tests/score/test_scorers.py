@@ -89,6 +89,11 @@ GOOD = {
     "classify": ("a", "b"),
     "qa": ("an answer", {"answers": [{"text": "an answer", "start": 0}, {"text": "b", "start": 1}]}),
     "slu": (slu("i", ["O", "B-x"]), slu("j", ["B-x", "I-x"])),
+    "sql": tuple(
+        {"sql": f"select {column} from t", "db_id": "d", "schema": {"tables": {"t": ["a", "b"]}, "keys": {}}}
+        for column in "ab"
+    ),
+    "translate": ("the cat sat on the mat", "the dog sat on the mat"),
 }
 ODD = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -101,7 +106,7 @@ ODD = st.recursive(
 
 
 def task_of(name):
-    for task in ("classify", "slu", "qa"):
+    for task in ("classify", "slu", "qa", "sql", "translate"):
         if name in task_named(task).scores:
             return task_named(task)
     return task_named("text")

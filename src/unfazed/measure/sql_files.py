@@ -48,7 +48,7 @@ def score_sql_files(
 ) -> SqlScores:
     """`gold` has SQL, a tab and the database a line, `predicted` SQL a line, `tables` is Spider's `tables.json`."""
     golds, levels = _read_gold(Path(gold), Path(tables))
-    outputs = [line.split("\t")[0].strip() for line in _lines(Path(predicted))]
+    outputs = [line.split("\t")[0].strip() for line in _lines(Path(predicted), len(golds))]
     check_lengths(gold, len(golds), predicted, len(outputs))
     scorer, task = (SqlMatchFirst() if rule == "first" else SqlMatch()), task_named("sql")
     files = f"gold={file_id(gold)}|outputs={file_id(predicted)}|tables={file_id(tables)}"
@@ -98,9 +98,9 @@ def _readable(sql: str, gold: Json) -> bool:
         return False
 
 
-def _lines(path: Path) -> list[str]:
-    """The lines without the blank ones at the end; a blank one among the others is an empty query."""
+def _lines(path: Path, least: int = 0) -> list[str]:
+    """The lines without blank ones at the end beyond `least`; any other blank one is an empty query."""
     lines = [line.rstrip("\r\n") for line in read_lines(path)]
-    while lines and not lines[-1].strip():
+    while len(lines) > least and not lines[-1].strip():
         lines.pop()
     return lines
