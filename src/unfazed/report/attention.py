@@ -26,7 +26,7 @@ class Look(NamedTuple):
 
 
 def attention_lines(looks: Sequence[Look], title: str) -> Markup:
-    """One line an utterance. The darkest word of a line is the one that is looked at most."""
+    """One line an utterance. The darker a word, the more it is looked at."""
     parts, widest = [], 0
     for row, look in enumerate(looks):
         words = [label(token, _LONGEST) for token in look.tokens]
@@ -34,7 +34,8 @@ def attention_lines(looks: Sequence[Look], title: str) -> Markup:
         lefts = [0, *accumulate(widths)]
         widest, top = max(widest, lefts[-1], len(look.name) * _LETTER), row * _ROW
         parts.append(Markup('<text x="0" y="{}" class="tick">{}</text>').format(top + 12, label(look.name, 200)))
-        most = max(look.shares, default=0.0)
+        # Attention that is spread evenly is to look pale, so the scale never ends below twice the even share.
+        most = max(*look.shares, 2 / len(look.shares)) if look.shares else 0.0
         for word, left, width, share in zip(words, lefts, widths, look.shares, strict=False):
             parts.append(_word(word, (left, top + _NAME, width), share, most))
     told = f"How much of its attention a system gives to each word of {len(looks)} utterances."

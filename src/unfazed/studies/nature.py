@@ -15,6 +15,7 @@ from unfazed.core.files import write_atomically
 from unfazed.core.suite import Suite
 from unfazed.core.values import Json
 from unfazed.report.study import as_markdown, as_page, as_text
+from unfazed.report.tables import render
 from unfazed.run.engine import run_system
 from unfazed.run.making import make_suite
 from unfazed.run.plan import NATURE
@@ -68,10 +69,13 @@ class _Stages:
     @cached_property
     def suites(self) -> dict[str, dict[str, Suite]]:
         """By data set: each operator's variants, Random, and Hard."""
-        specs = self.given.get("selector") or ()
-        selectors = _named([s for s in specs if "=" in s], [c.name for c in self.corpora], "--selector")
-        for_all = next((s for s in specs if "=" not in s), None)
-        return {c.name: self._suites_of(c, selectors.get(c.name, for_all)) for c in self.corpora}
+        return {corpus.name: self._suites_of(corpus, self._selector(corpus)) for corpus in self.corpora}
+
+    def _selector(self, corpus: Corpus) -> str | None:
+        """What was given for this data set, or else for all."""
+        given, names = self.given.get("selector") or (), [c.name for c in self.corpora]
+        own = [spec.partition("=")[2] for spec in given if spec.startswith(f"{corpus.name}=")]
+        return next(iter(own + [spec for spec in given if spec.partition("=")[0] not in names]), None)
 
     def _suites_of(self, corpus: Corpus, selector: str | None) -> dict[str, Suite]:
         place = self.to / "suites" / corpus.name
@@ -173,6 +177,8 @@ class Nature(Study):
     def text(self, found: Mapping[str, Json], format_: str) -> str | None:
         if format_ == "md":
             return as_markdown(TITLE, sections(found))
+        if format_ == "jsonl":
+            return render([{"name": name, "value": value} for name, value in found.items()], "jsonl")
         return as_text(sections(found)) if format_ == "table" else None
 
 
