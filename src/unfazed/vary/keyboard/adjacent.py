@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
-from unfazed.vary._words import checked_rate, some
+from unfazed.vary._words import checked_rate, picked, some
 from unfazed.vary.operator import Change, Operator, Text
 
 _ROWS = ("1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -48,9 +48,11 @@ class Adjacent(Operator):
         return Change(tuple(edits), ", ".join(f"{text.text[i]}→{new} at {i}" for i, _, new in edits[:5]))
 
     def _many(self, text: Text, rng: Stream) -> list[int]:
-        words = [(0, len(text.text))] if self.words == 1 else some(text.tokens, self.words, rng)
-        letters = (i for start, end in words for i in range(start, end))
-        return [i for i in letters if text.text[i] in NEIGHBOURS and rng.random() < self.rate]
+        written = text.text
+        if self.words == 1:
+            return [i for i, c in enumerate(written) if c in NEIGHBOURS and rng.random() < self.rate]
+        letters = [i for start, end in some(text.tokens, self.words, rng) for i in range(start, end)]
+        return [letters[k] for k in picked(len(letters), self.rate, rng) if written[letters[k]] in NEIGHBOURS]
 
     def _one(self, text: str, rng: Stream) -> int | None:
         """A random letter's place. Guessing finds one at once in most texts, and each letter as likely as any."""
