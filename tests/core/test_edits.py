@@ -88,6 +88,7 @@ def test_a_replaced_token_keeps_its_tag_and_a_longer_one_continues_its_slot(data
         ("play jazz", "O B-g", [Edit(4, 5, "")], ("playjazz", "B-g")),
         ("playjazz now", "B-g O", [Edit(4, 4, " ")], ("play jazz now", "B-g I-g O")),
         ("a b c", "O B-x O", [Edit(0, 2, ""), Edit(5, 5, "!")], ("b c!", "B-x O")),
+        ("the new york", "B-c I-c I-c", [Edit(0, 0, "x "), Edit(0, 4, "")], ("x new york", "O B-c I-c")),
         ("set it", "O O", [Edit(0, 3, "put on"), Edit(4, 6, "them")], ("put on them", "O O O")),
     ],
 )

@@ -84,6 +84,7 @@ def move_tags(text: str, tags: Sequence[str], edits: Sequence[Edit]) -> tuple[st
     out_tokens += tokens[done:]
     out_tags += tags[done:]
     _check_slots(out_tags, tags)
+    _begin_slots(out_tags)
     if not out_tokens:
         raise LabelsLost("nothing is left of the text")
     return " ".join(out_tokens), out_tags
@@ -219,6 +220,13 @@ def slots_of(tags: Sequence[str]) -> list[tuple[str, int, int]]:
     if kind:
         slots.append((kind, start, len(tags)))
     return slots
+
+
+def _begin_slots(tags: list[str]) -> None:
+    """A slot whose first token was deleted begins with the next."""
+    for i, tag in enumerate(tags):
+        if tag[:2] == "I-" and (i == 0 or tags[i - 1][2:] != tag[2:]):
+            tags[i] = "B-" + tag[2:]
 
 
 def _check_slots(new: Sequence[str], old: Sequence[str]) -> None:
