@@ -13,8 +13,8 @@ from unfazed.core.errors import UsageError, nearest
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The options of a training. Each model has defaults of its own."""
 
-    epochs: int = 20
-    patience: int = 6  # epochs without a better score on dev before it stops
+    epochs: int = 30
+    patience: int = 8  # epochs without a better score on dev before it stops
     batch_size: int = 32
     lr: float = 2e-3
     weight_decay: float = 0.0

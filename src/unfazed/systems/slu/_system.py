@@ -234,7 +234,15 @@ class SluSystem(System):
 
         with tiny(cls.needs_encoder) as encoder:
             examples = sample_examples()
-            small: dict[str, Any] = {"epochs": 2, "words": 8, "letters": 4, "filters": 8, "hidden": 8, "min_count": 1}
+            small: dict[str, Any] = {
+                "epochs": 8,
+                "lr": 0.02,
+                "words": 8,
+                "letters": 4,
+                "filters": 8,
+                "hidden": 8,
+                "min_count": 1,
+            }
             return cls.train(examples, examples, encoder=encoder, **small)
 
 

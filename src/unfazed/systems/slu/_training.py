@@ -19,7 +19,7 @@ from unfazed.systems.slu._checkpoint import Checkpoint, Tensors
 from unfazed.systems.slu._torch import seeded
 
 _TOGETHER = 20  # batches that are cut from one stretch of the shuffled data, so that their sentences are of like length
-_WARM_UP = 200  # steps
+_WARM_UP = 200  # steps at most, and a tenth of all
 _LOWEST = 0.02  # of the learning rate, at the end
 _CLIP = 5.0
 
@@ -44,7 +44,8 @@ class History(msgspec.Struct):
 
     def finished(self, epochs: int, patience: int) -> bool:
         done = len(self.scores)
-        return done >= epochs or (done > 0 and done - 1 - self.best >= patience)
+        no_better = done > 0 and (done - 1 - self.best >= patience or self.score == 1.0)
+        return done >= epochs or no_better
 
 
 class Training:
@@ -60,7 +61,7 @@ class Training:
         self._averaged = deepcopy(network) if self.settings.average else network
         self._best: Tensors = {}
         self._optimisers = [
-            torch.optim.AdamW(part, lr=self.settings.lr, weight_decay=self.settings.weight_decay)
+            torch.optim.AdamW(part, lr=self.settings.lr, weight_decay=self.settings.weight_decay, fused=True)
             for part in network.parts()
         ]
 
@@ -182,7 +183,8 @@ def end_to_end(network: Network, said: Sequence[Said]) -> float:
 
 def _rate(step: int, steps: int) -> float:
     """Of the learning rate: up in the first steps, then down along a cosine."""
-    return min(1.0, (step + 1) / _WARM_UP) * (_LOWEST + (1 - _LOWEST) * (1 + math.cos(math.pi * step / steps)) / 2)
+    warm = min(_WARM_UP, steps / 10)
+    return min(1.0, (step + 1) / warm) * (_LOWEST + (1 - _LOWEST) * (1 + math.cos(math.pi * step / steps)) / 2)
 
 
 def _under(prefix: str, tensors: Tensors) -> dict[str, Tensor]:

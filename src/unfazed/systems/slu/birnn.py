@@ -15,7 +15,7 @@ class Birnn(SluSystem):
     """One BiLSTM for the intent and one for the slots, each with a decoder; they read each other's states."""
 
     name = "slu/birnn"
-    defaults = Settings(epochs=30, dropout=0.4)
+    defaults = Settings(dropout=0.4)
 
     @classmethod
     def network_class(cls) -> type[Network]:

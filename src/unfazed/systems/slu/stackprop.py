@@ -15,7 +15,7 @@ class Stackprop(SluSystem):
     """A self-attentive encoder, or a Hugging Face one by path; an intent for each token feeds the slot decoder."""
 
     name = "slu/stackprop"
-    defaults = Settings(epochs=30, dropout=0.4)
+    defaults = Settings(dropout=0.4)
 
     @classmethod
     def network_class(cls) -> type[Network]:
