@@ -19,6 +19,7 @@ from unfazed.studies._nature_tables import OPERATORS, paper, table4
 
 SHARED = Path(__file__).parents[2] / "../shared"
 ROWS = {"Orig", "Rand", "Hard", *OPERATORS}
+NAME = "tiny<i>"  # a data set that would be markup, were it not escaped
 SAID = [
     ("play some quiet jazz", "play", "O O O B-genre"),
     ("play loud rock music", "play", "O O B-genre O"),
@@ -124,7 +125,7 @@ def test_findings_say_where_we_differ() -> None:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("nature")
     for part in ("train", "valid", "test"):
-        folder = place / "data/tiny" / part
+        folder = place / "data" / NAME / part
         folder.mkdir(parents=True)
         for file, column in (("seq.in", 0), ("label", 1), ("seq.out", 2)):
             (folder / file).write_text("".join(row[column] + "\n" for row in SAID * 2))
@@ -132,7 +133,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def study(place: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "unfazed", "study", "nature", "--data", "data", "--datasets", "tiny", "-o", "out"]
+    command = [sys.executable, "-m", "unfazed", "study", "nature", "--data", "data", "--datasets", NAME, "-o", "out"]
     return subprocess.run(
         [*command, "--epochs", "2", "--repetitions", "3", *more], cwd=place, capture_output=True, text=True
     )
@@ -149,17 +150,17 @@ def test_the_whole_study(place: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert {"table1", "table2", "table3", "table4", "table5"} <= set(found)
-    assert found["table1"]["ours"]["tiny"]["test"]["sentences"] == 20
-    chosen = found["table2"]["ours"]["tiny"]
+    assert found["table1"]["ours"][NAME]["test"]["sentences"] == 20
+    chosen = found["table2"]["ours"][NAME]
     assert sum(e["value"] for e in chosen.values()) == pytest.approx(1)
-    assert found["table2"]["selector"] == {"tiny": "baselines/intent"}
-    assert found["table3"]["needs"].startswith("unfazed survey export out/suites/tiny/each")
-    rows = found["table4"]["ours"]["tiny"]
+    assert found["table2"]["selector"] == {NAME: "baselines/intent"}
+    assert found["table3"]["needs"].startswith(f"unfazed survey export 'out/suites/{NAME}/each'")
+    rows = found["table4"]["ours"][NAME]
     assert {"Orig", "Rand", "Hard", "EOS Filler", "Speako"} <= set(rows) <= ROWS
     assert all(is_estimate(row[score]) for row in rows.values() for score in ("slot", "intent", "e2e"))
     assert rows["Orig"]["e2e"]["n"] == 20
     assert "(hard for baselines/intent)" in rows["Hard"]["e2e"]["signature"]
-    gains = found["table5"]["ours"]["tiny"]
+    gains = found["table5"]["ours"][NAME]
     assert all(is_estimate(gains[row][side]) for row in gains for side in ("without", "with", "gain"))
     assert found["attention"]
     for case in found["attention"]:
@@ -172,12 +173,14 @@ def test_the_whole_study(place: Path) -> None:
 @pytest.mark.slow
 def test_the_page_has_no_script(place: Path) -> None:
     page = (place / "out/study.html").read_text("utf-8")
-    assert "alert(1)" in page or "&lt;script&gt;" not in page
     assert "<script" not in page
+    assert "tiny&lt;i&gt;" in page
+    assert "<i>" not in page
     assert "<svg" in page
     assert page.count("<section>") == 7
     told = (place / "out/study.md").read_text("utf-8")
-    assert "<script" not in told
+    assert "tiny&lt;i&gt;" in told
+    assert "<i>" not in told
     assert told.count("\n## ") == 7
 
 
@@ -205,4 +208,4 @@ def test_one_table_needs_no_training(place: Path, tmp_path: Path) -> None:
 def test_a_system_of_no_data_set_is_refused(place: Path, tmp_path: Path) -> None:
     done = study(place, "--system", "big=model/", "--only", "table4", "-o", str(tmp_path / "other"))
     assert done.returncode == 4
-    assert "NAME of tiny, tiny+augmented, not 'big'" in done.stderr
+    assert f"NAME of {NAME}, {NAME}+augmented, not 'big'" in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -81,8 +82,8 @@ def table3(survey: tuple[str, str] | None, suites: Sequence[Suite]) -> Json:
     """What people said, where they were asked; else the command with which to ask them."""
     printed = {question: {k: _share(v) for k, v in row.items()} for question, row in paper()["table3"].items()}
     if survey is None:
-        places = " ".join(str(suite.path) for suite in suites)
-        return {"ours": None, "needs": f"unfazed survey export {places} -o items.jsonl", "paper": printed}
+        command = shlex.join(["unfazed", "survey", "export", *(str(s.path) for s in suites), "-o", "items.jsonl"])
+        return {"ours": None, "needs": command, "paper": printed}
     found = read_acceptance(*survey)
     groups = [a for a in found.sets if a.set == "group"]
     ours = {question: {a.name: getattr(a, question) for a in groups} for question in ("slots", "intent")}
