@@ -163,6 +163,31 @@ def test_registry_and_help_import_no_torch() -> None:
     subprocess.run([sys.executable, "-c", f"{code}; assert 'torch' not in sys.modules"], check=True)
 
 
+def test_the_command_takes_a_folder_with_train_and_valid(toy: list[Example], tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from unfazed.cli.train import command
+
+    for part, some in (("train", toy), ("valid", toy[:5])):
+        (tmp_path / "data" / part).mkdir(parents=True)
+        columns = {
+            "seq.in": [e.inputs["text"] for e in some],
+            "seq.out": [" ".join(e.gold["slots"]) for e in some],
+            "label": [e.gold["intent"] for e in some],
+        }
+        for name, lines in columns.items():
+            (tmp_path / "data" / part / name).write_text("\n".join(lines) + "\n")
+    arguments = ["slu", str(tmp_path / "data"), "-o", str(tmp_path / "model"), "--epochs", "1", "--batch-size", "16"]
+    done = CliRunner().invoke(command, arguments)
+    assert done.exit_code == 0, done.output
+    assert "end to end on dev, 1 epochs" in done.stderr
+    system = open_system(str(tmp_path / "model"))
+    assert isinstance(system, Bilstm)
+    assert (system.card.examples, system.card.dev_examples) == (len(toy), 5)
+    assert system.card.settings.batch_size == 16
+    assert "table#eat" in system.network.labels.intents
+
+
 @pytest.mark.slow
 def test_a_few_epochs_on_atis_are_worth_something(tmp_path: Path) -> None:
     if not SLU.exists():
