@@ -148,7 +148,10 @@ def _scores(table: Json) -> Section:
         tables.append(Table(_NAMES.get(name, name), rows))
     told = "Slot F1, intent accuracy and end-to-end accuracy in per cent, ours with 95 % intervals, then the paper's."
     also = "'e2e lost' compares each altered utterance with its own original; n is how many could be altered."
-    return Section("Table 4: original and altered test sets", [told, also], tables)
+    last = "Averages are unweighted and, the paper's too, over the data sets that are shown here."
+    return Section(
+        "Table 4: original and altered test sets", [told, also, *([last] if len(tables) > 1 else [])], tables
+    )
 
 
 def _augmented(table: Json) -> Section:

@@ -102,7 +102,8 @@ def table4(runs: Mapping[str, Runs]) -> Json:
             row: {score: mean_of([rows[row][score] for rows in both]) for score in SCORES} for row in both[0]
         }
         drops[AVERAGE] = {row: mean_of([d[row] for d in drops.values()]) for row in next(iter(drops.values()))}
-    return {"ours": ours, "drop": drops, "paper": {model: _paper_rows(t) for model, t in paper()["table4"].items()}}
+    printed = {model: _paper_rows(rows, list(runs)) for model, rows in paper()["table4"].items()}
+    return {"ours": ours, "drop": drops, "paper": printed}
 
 
 def _performance(runs: Runs) -> tuple[Rows, dict[str, Estimate]]:
@@ -126,15 +127,26 @@ def _performance(runs: Runs) -> tuple[Rows, dict[str, Estimate]]:
     return rows, drops
 
 
-def _paper_rows(printed: Mapping[str, Sequence[float]]) -> Json:
-    names = (*PAPERS, AVERAGE)
-    return {
+def _paper_rows(printed: Mapping[str, Sequence[float]], corpora: Sequence[str]) -> Json:
+    rows = {
         name: {
             row: dict(zip(SCORES, map(_share, values[3 * i : 3 * i + 3]), strict=True))
             for row, values in printed.items()
         }
-        for i, name in enumerate(names)
+        for i, name in enumerate((*PAPERS, AVERAGE))
     }
+    return _averaged(rows, corpora)
+
+
+def _averaged(rows: dict[str, dict[str, dict[str, float]]], corpora: Sequence[str]) -> Json:
+    """The paper's rows, whose average is over the data sets that we have too, where we have not all of them."""
+    shared = [rows[name] for name in PAPERS if name in corpora]
+    if 0 < len(shared) < len(PAPERS):
+        rows[AVERAGE] = {
+            row: {key: round(sum(of[row][key] for of in shared) / len(shared), 4) for key in cells}
+            for row, cells in rows[AVERAGE].items()
+        }
+    return rows
 
 
 def table5(plain: Mapping[str, Runs], augmented: Mapping[str, Runs]) -> Json:
@@ -153,7 +165,7 @@ def table5(plain: Mapping[str, Runs], augmented: Mapping[str, Runs]) -> Json:
         }
         for name in (*PAPERS, AVERAGE)
     }
-    return {"ours": ours, "paper": printed}
+    return {"ours": ours, "paper": _averaged(printed, list(augmented))}
 
 
 def _gains(plain: Runs, augmented: Runs) -> Iterator[tuple[str, Json]]:
