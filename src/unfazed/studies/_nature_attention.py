@@ -28,7 +28,7 @@ def _wrong_originals(run: Run, system: System, name: str) -> Iterator[Json]:
         if clean.ok and clean.value != example.gold:
             line = _line(system, "original", example.inputs)
             if line:
-                yield {"title": f"{name}, original, wrong: {_intents(example.gold, clean.value)}", "lines": [line]}
+                yield {"title": f"{name}, original, wrong: {_mistake(example.gold, clean.value)}", "lines": [line]}
 
 
 def _became_wrong(run: Run, system: System, name: str) -> Iterator[Json]:
@@ -42,12 +42,13 @@ def _became_wrong(run: Run, system: System, name: str) -> Iterator[Json]:
         lines = [line for line in (_line(system, *said) for said in pair) if line]
         if lines:
             seen[label] += 1
-            told = _intents(flip.variant.gold, flip.varied.value)
+            told = _mistake(flip.variant.gold, flip.varied.value)
             yield {"title": f"{name}, {label}, right before and wrong after: {told}", "lines": lines}
 
 
-def _intents(gold: Json, said: Json) -> str:
-    return f"intent {gold['intent']}" if gold["intent"] == said["intent"] else f"{gold['intent']} → {said['intent']}"
+def _mistake(gold: Json, said: Json) -> str:
+    same = gold["intent"] == said["intent"]
+    return f"{gold['intent']}, its slots are wrong" if same else f"{gold['intent']} taken for {said['intent']}"
 
 
 def _line(system: System, name: str, inputs: Inputs) -> Json:
