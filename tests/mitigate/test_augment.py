@@ -101,7 +101,7 @@ def test_tfidf_takes_words_that_say_little_and_gives_words_that_say_as_little() 
 
 
 def test_context_gives_words_that_stood_between_the_same_two() -> None:
-    texts = ["play some jazz now", "play any jazz now", "stop some jazz here"]
+    texts = ["play some jazz now", "play any jazz now"]
     data = [Example(0, "a", {"text": "Play SOME jazz now"})]
     (copy,) = copies(list(augment(data, [Context(texts)])))
     assert copy.inputs == {"text": "Play ANY jazz now"}
