@@ -98,11 +98,13 @@ class Words:
 
 
 def _queries(word: Word, skip: set[int]) -> list[Query]:
-    """Looks one sound far, and in longer words up to two fifths of their sounds: what is farther isn't heard for it."""
+    """Looks one sound far, in longer words up to two fifths of their sounds, but never for other sounds altogether."""
     from unfazed.vary.spoken._speako_search import Query
 
-    within = max(1, 2 * max(map(len, word.sounds)) // 5)
-    return [Query(sound, within, frozenset(skip), word.kind == COMMON) for sound in word.sounds]
+    return [
+        Query(sound, min(len(sound) - 1, max(1, 2 * len(sound) // 5)), frozenset(skip), word.kind == COMMON)
+        for sound in word.sounds
+    ]
 
 
 def _one_word(a: str, b: str, distance: int) -> bool:

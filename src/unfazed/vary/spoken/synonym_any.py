@@ -1,0 +1,12 @@
+"""Another word for a verb, an adjective, an adverb or a noun."""
+
+from __future__ import annotations
+
+from unfazed.vary.spoken._synonyms import SynonymOperator
+
+
+class SynonymAny(SynonymOperator):
+    """Replaces a verb, adjective, adverb or noun, whichever class comes first at random, by a synonym."""
+
+    kinds = "varn"
+    example = ("x", "y")
