@@ -105,7 +105,7 @@ def vocabulary(said: Sounds, model: Model) -> list[Word]:
             sounds = (decode(spelling, model),)
         if sounds:
             offered = offers(spelling, sounds) and (common or spelled.lookup(spelling.capitalize()))
-            if len(spelling) == 2 and len(words) > SHORT_UNTIL:
+            if len(spelling) == 2 and len(words) > SHORT_UNTIL and spelling not in ("uh", "um"):
                 offered = False
             words.append(Word(spelling, ONLY_SAID if not offered else COMMON if common else NAME, sounds))
     return words
