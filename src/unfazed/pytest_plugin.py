@@ -69,5 +69,5 @@ class Checker:
 
 @pytest.fixture
 def unfazed(tmp_path: Path) -> Checker:
-    """Checks that a system stays unfazed: `unfazed.check(predict, "cases.jsonl", ["keyboard/adjacent"], max_drop=0.1)`."""
+    """Checks that a system stays unfazed: `unfazed.check(predict, "cases.jsonl", ["keyboard/adjacent"])`."""
     return Checker(tmp_path / "unfazed")

@@ -119,7 +119,8 @@ def test_the_slu_files_as_they_are(place: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     (place / "slu_module.py").write_text(
-        'def predict(batch):\n    return [{"intent": "AddToPlaylist", "slots": ["O"] * len(x["text"].split(" "))} for x in batch]\n'
+        "def predict(batch):\n"
+        '    return [{"intent": "AddToPlaylist", "slots": ["O"] * len(x["text"].split(" "))} for x in batch]\n'
     )
     done = unfazed("run", "s/", "--system", "slu_module:predict", "-o", "r/", "--format", "json", cwd=place)
     assert done.returncode == 0, done.stderr

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
@@ -23,8 +22,7 @@ def export_suite(suite: Suite, to: str | Path) -> int:
     """Writes the manifest, then each example followed by its variants; returns the number of lines."""
     encode = msgspec.json.Encoder().encode
     count = 1
-    target: IO[bytes] | nullcontext[IO[bytes]] = nullcontext(sys.stdout.buffer) if to == "-" else Path(to).open("wb")
-    with target as out:
+    with nullcontext(sys.stdout.buffer) if to == "-" else Path(to).open("wb") as out:
         out.write(encode({"suite": suite.manifest}) + b"\n")
         for example, variants in suite.groups():
             out.write(encode(example) + b"\n")
