@@ -28,15 +28,51 @@ KINDS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 RAREST = 2.8  # Zipf frequency of words replaced
 RAREST_SAID = 3.0  # and of words put in their place
 RAREST_SENSE = 0.03  # share of a word's uses
-LIKE = 0.45  # least likeness of a synonym to the word it stands for
+LIKE = 0.4  # least likeness of a synonym to the word it stands for
 RELATED_LIKE = 0.55  # and of a word of a related meaning
-SPOKEN = 1.5  # how much better a candidate of our own list is than WordNet's best
+SPOKEN = 1.5  # log share of the sense that our own list has in mind, against WordNet's
 SIZE = 32  # dimensions of vectors
 RELATED = {"v": "@", "a": "&", "n": "", "r": ""}  # WordNet's signs: what a verb is a way of, what an adjective is like
 # Too general to stand for a word, or not fit to be said.
 KEPT_OUT = frozenset(
-    """be do have ass arse bang bastard bitch bonk boob cock coon crap cunt dick eff fag fuck gook hump kike negro nigger
-    piss prick pussy queer retard screw shag shit slut spic tit whore rape""".split()
+    [
+        "be",
+        "do",
+        "have",
+        "rape",
+        "ass",
+        "arse",
+        "bang",
+        "bastard",
+        "bitch",
+        "bonk",
+        "boob",
+        "cock",
+        "coon",
+        "crap",
+        "cunt",
+        "dick",
+        "eff",
+        "fag",
+        "fuck",
+        "gook",
+        "hump",
+        "kike",
+        "negro",
+        "nigger",
+        "piss",
+        "prick",
+        "pussy",
+        "queer",
+        "retard",
+        "screw",
+        "shag",
+        "shit",
+        "slut",
+        "spic",
+        "tit",
+        "whore",
+    ]
 )
 Sense = tuple[str, int]  # kind and place in WordNet's file
 
@@ -150,7 +186,8 @@ class Maker:
         self.spoken = spoken_table()
         ours = {word for (lemma, _), others in self.spoken.items() for word in (lemma.strip("~^"), *others)}
         self.words = sorted({word for word, _ in self.lemmas} | ours)
-        usual = {s for key in self.lemmas for s, share in shares[key].items() if share >= RAREST_SENSE}
+        keys = {*self.lemmas, *(key for key in self.spoken if key in shares)}
+        usual = {s for key in keys for s, share in shares[key].items() if share >= RAREST_SENSE}
         self.senses = sorted(usual)
         glosses = [f"{', '.join(self._shown(s)[:4])}: {self.wordnet.meanings[s].gloss}" for s in self.senses]
         self.vectors = np.vstack([embedded(self.words, model), embedded(glosses, model)])
@@ -165,8 +202,8 @@ class Maker:
         ours = self.spoken.get((lemma, kind))
         if ours == []:
             return []
-        spoken = {word: SPOKEN - rank for rank, word in enumerate(ours or ())}
-        found: list[tuple[int | Sense, float, dict[str, float]]] = [(self.row[lemma], 0.0, spoken)] if spoken else []
+        spoken = {word: -float(rank) for rank, word in enumerate(ours or ())}
+        found: list[tuple[int | Sense, float, dict[str, float]]] = [(self.row[lemma], SPOKEN, spoken)] if spoken else []
         for sense, share in self.wordnet.shares.get((lemma, kind), {}).items():
             if share >= RAREST_SENSE:
                 near = [(sense, LIKE), *((other, RELATED_LIKE) for other in self.wordnet.meanings[sense].related)]
@@ -201,11 +238,10 @@ class Maker:
                 continue
             parts = []
             for sense, share, scored in senses:
-                if scored:
-                    row = sense if isinstance(sense, int) else used.setdefault(sense, len(self.words) + len(used))
-                    ranked = sorted(scored.items(), key=lambda pair: (-pair[1], pair[0]))[:6]
-                    pairs = " ".join(f"{word} {round(10 * score)}" for word, score in ranked)
-                    parts.append(f"{row} {round(10 * share)} {pairs}")
+                row = sense if isinstance(sense, int) else used.setdefault(sense, len(self.words) + len(used))
+                ranked = sorted(scored.items(), key=lambda pair: (-pair[1], pair[0]))[:6]
+                pairs = [f"{word} {round(10 * score)}" for word, score in ranked]
+                parts.append(" ".join((str(row), str(round(10 * share)), *pairs)))
             lines.append("\t".join((kind, lemma, *parts)))
         place = {sense: len(self.words) + i for i, sense in enumerate(self.senses)}
         rows = [*range(len(self.words)), *(place[sense] for sense in used)]
@@ -225,6 +261,8 @@ def inflections(lemmas: Sequence[tuple[str, str]]) -> str:
         if kind == "r" or (kind == "a" and (lemma, kind) not in known):
             continue
         made = [lemminflect.getInflection(lemma, tag=tag) for tag in tags[kind]]
+        if kind == "a" and any(zipf_frequency(form, "en") < 2 for forms in made for form in forms[:1]):
+            continue  # *expensiver*
         if kind == "n" and (lemma, kind) in known and lemma in known[lemma, kind][0].split("/")[:1]:
             made = [()]  # a noun that has no plural
         if any(made) and lemminflect.getLemma(lemma, upos=whole[kind]):

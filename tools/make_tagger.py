@@ -32,7 +32,12 @@ KINDS = {"noun": "NN", "verb": "VB", "adj": "JJ", "adv": "RB"}
 MERGED = {
     **dict.fromkeys(("WDT", "WP", "WP$", "WRB"), "W"),
     **dict.fromkeys(("NNPS", "FW", "SYM", "XX", "ADD", "GW"), "NNP"),
-    **{"VBP": "VB", "RBR": "RB", "RBS": "RB", "PDT": "DT", "LS": "CD", "AFX": "JJ"},
+    "VBP": "VB",
+    "RBR": "RB",
+    "RBS": "RB",
+    "PDT": "DT",
+    "LS": "CD",
+    "AFX": "JJ",
 }
 START = "."
 Sentence = list[tuple[str, str]]  # words and their tags

@@ -87,7 +87,30 @@ def test_a_pronoun_that_is_a_slot_is_left_alone() -> None:
     assert variant.inputs["text"].endswith("it now")
 
 
-WORDS = "play show me the turn it off is there weather let be new york to list flights you know boston does serve".split()
+WORDS = [
+    "play",
+    "show",
+    "me",
+    "the",
+    "turn",
+    "it",
+    "off",
+    "is",
+    "there",
+    "weather",
+    "let",
+    "be",
+    "new",
+    "york",
+    "to",
+    "list",
+    "flights",
+    "you",
+    "know",
+    "boston",
+    "does",
+    "serve",
+]
 
 
 @st.composite

@@ -23,16 +23,20 @@ from unfazed.vary.spoken._tagger import Word
 _DATA = Path(__file__).parent / "data"
 _SENSE_FIT = 6.0  # what the sentence counts for against how often a sense is meant
 _WORD_FIT = 2.0  # and for the candidate itself
-_PEOPLE = frozenset("me us you him her them".split())
+_LEAST_MEANT = log(0.15)  # least probable sense whose candidates are taken
+_PEOPLE = frozenset(["me", "us", "you", "him", "her", "them"])
 _WORST = 4.0  # how much worse than the best a candidate may be
 
 
 class Entry(NamedTuple):
-    """Candidates for one lemma: each with its score, the row of its sense's vector and of its own."""
+    """A lemma's senses, by row of their vectors with the log of their shares, and its candidates, each with its sense's
+    place among them, its score and the row of its own vector."""
 
-    words: list[str]
-    scores: Any
     senses: Any
+    shares: Any
+    words: list[str]
+    of: Any
+    scores: Any
     rows: Any
 
 
@@ -57,28 +61,33 @@ class Lexical:
         line = self._lines.get((lemma, kind))
         if line is None:
             return None
-        words: list[str] = []
-        numbers: list[tuple[float, int, int]] = []
-        for sense in line.split("\t"):
-            row, share, *pairs = sense.split(" ")
-            for word, score in zip(pairs[::2], pairs[1::2], strict=True):
-                words.append(word)
-                numbers.append(((int(share) + int(score)) / 10, int(row), self._rows[word]))
-        scores, senses, rows = zip(*numbers, strict=True)
-        return Entry(words, np.array(scores), np.array(senses), np.array(rows))
+        senses = [sense.split(" ") for sense in line.split("\t")]
+        words = [word for sense in senses for word in sense[2::2]]
+        return Entry(
+            np.array([int(sense[0]) for sense in senses]),
+            np.array([int(sense[1]) / 10 for sense in senses]),
+            words,
+            np.array([n for n, sense in enumerate(senses) for _ in sense[2::2]]),
+            np.array([int(score) / 10 for sense in senses for score in sense[3::2]]),
+            np.array([self._rows[word] for word in words]),
+        )
 
     def _rank(self, asked: Asked) -> list[str]:
         word = asked.words[asked.i]
         entry, inflect = self._found(asked)
         if entry is None:
             return []
-        scores = entry.scores
+        senses, scores = entry.shares, entry.scores
         around = self._around(asked.words, asked.i)
         if around is not None:
-            fit = self._vectors[entry.senses] @ around
-            scores = scores + _SENSE_FIT * fit + _WORD_FIT * (self._vectors[entry.rows] @ around)
-        best = scores.max()
-        order = [i for i in np.argsort(-scores, kind="stable").tolist() if scores[i] > best - _WORST]
+            senses = senses + _SENSE_FIT * (self._vectors[entry.senses] @ around)
+            scores = scores + _WORD_FIT * (self._vectors[entry.rows] @ around)
+        senses = senses - np.logaddexp.reduce(senses)
+        meant = senses[entry.of]
+        scores = scores + meant
+        least = float(scores.max()) - _WORST
+        ranked = np.argsort(-scores, kind="stable").tolist()
+        order = [i for i in ranked if scores[i] > least and meant[i] > _LEAST_MEANT]
         said = [forms().inflected(entry.words[i], word.tag) if inflect else entry.words[i] for i in order]
         single = [form for form in said if form and " " not in form]
         return fitting(asked, single) or fitting(asked, [form for form in said if form])
@@ -86,11 +95,13 @@ class Lexical:
     def _found(self, asked: Asked) -> tuple[Entry | None, bool]:
         """The entry for this form of the word as it stands, or for its lemma, whose candidates must be inflected.
 
-        Before a particle (*turn it on* aside, *turn on*) other verbs do than elsewhere, or none; before *me*, too.
+        Before a particle, as in *turn on*, other verbs do than elsewhere, or none; before *me*, too.
         """
         word = asked.words[asked.i]
         kind, lemma = KIND_OF.get(word.tag, ""), forms().lemma(word.lower, word.tag)
         after = asked.words[asked.i + 1] if asked.i + 1 < len(asked.words) else None
+        if kind == "r" and asked.i and asked.words[asked.i - 1].tag == "IN":
+            return None, False  # *from now* is an expression
         if kind == "v" and after is not None:
             if after.tag == "RP":
                 return self._entry(lemma + "~", kind), True

@@ -31,6 +31,8 @@ class MaskedModel:
         if self.tokenizer.mask_token is None:
             raise UsageError(f"The model in {path!r} has no mask token, so it can't fill in a word.")
         self._torch: Any = torch
+        longest = getattr(self.model.config, "max_position_embeddings", 512) - 2  # RoBERTa's count begins at 2
+        self._longest = min(self.tokenizer.model_max_length, longest)
 
     def ranked(self, asked: Sequence[Asked]) -> list[list[str]]:
         found: list[list[str]] = []
@@ -42,7 +44,7 @@ class MaskedModel:
     def _likeliest(self, batch: Sequence[Asked]) -> list[list[str]]:
         """Whole words in place of each hidden one, likeliest first."""
         hidden = [_hide(one, self.tokenizer.mask_token) for one in batch]
-        encoded = self.tokenizer(hidden, return_tensors="pt", padding=True, truncation=True)
+        encoded = self.tokenizer(hidden, return_tensors="pt", padding=True, truncation=True, max_length=self._longest)
         with self._torch.inference_mode():
             scores = self.model(**encoded).logits
         mask = encoded["input_ids"] == self.tokenizer.mask_token_id

@@ -29,8 +29,8 @@ _TABLE = {
     "CC": "and: plus | plus: and | but: yet | both: all",
 }
 _PLURAL = {"this": "these", "that": "those"}
-_WITH_I = frozenset("am was m has is s have i'm".split())  # verbs by which *we* is told from *i*
-_DAYPARTS = frozenset("morning afternoon evening".split())
+_WITH_I = frozenset(["am", "was", "m", "has", "is", "s", "have", "i'm"])  # verbs by which *we* is told from *i*
+_DAYPARTS = frozenset(["morning", "afternoon", "evening"])
 
 
 def _read() -> dict[tuple[str, str], tuple[str, ...]]:

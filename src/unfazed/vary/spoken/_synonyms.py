@@ -14,7 +14,7 @@ from unfazed.vary.spoken._tagger import Word, tagged, tagger
 from unfazed.vary.spoken._verbs import BE, DO, HAVE
 
 KINDS = {"v": "verb", "a": "adjective", "r": "adverb", "n": "noun", "s": "stop-word"}
-_NEVER = BE | HAVE | DO | frozenset("let let's s d like not n't please oh there here".split())
+_NEVER = BE | HAVE | DO | frozenset(["let", "let's", "s", "d", "like", "not", "n't", "please", "oh", "there", "here"])
 _VOWELS = frozenset("aeiou")
 _NEEDED = 8  # candidates that fit, after which no more are tried
 
@@ -100,7 +100,9 @@ class SynonymOperator(Operator):
             return self.source.ranked(asked)
         closed = [is_stopword(one.words[one.i]) for one in asked]
         others = iter(self.source.ranked([one for one, stop in zip(asked, closed, strict=True) if not stop]))
-        return [stopword_candidates(a.words, a.i) if stop else next(others) for a, stop in zip(asked, closed, strict=True)]
+        return [
+            stopword_candidates(a.words, a.i) if stop else next(others) for a, stop in zip(asked, closed, strict=True)
+        ]
 
 
 def kind_of(word: Word) -> str:
@@ -123,7 +125,9 @@ def fitting(asked: Asked, candidates: Sequence[str]) -> list[str]:
         if " " not in candidate:
             context[asked.i] = candidate
             tag = tagger().tags(context)[asked.i]
-            if tag != word.tag and (KIND_OF.get(tag) != KIND_OF.get(word.tag) or not tagger().could_be(candidate, word.tag)):
+            if tag != word.tag and (
+                KIND_OF.get(tag) != KIND_OF.get(word.tag) or not tagger().could_be(candidate, word.tag)
+            ):
                 continue
         found.append(candidate)
         if len(found) == _NEEDED:

@@ -7,12 +7,14 @@ wh-words W, and names NNP.
 from __future__ import annotations
 
 import gzip
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 _FILE = Path(__file__).parent / "data" / "pos.tsv.gz"
 _START = "."  # what stands before the first word and after the last
+_PLAIN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*(?: [a-z0-9]+(?:['-][a-z0-9]+)*)*")  # as recognisers write
 SHORT = 500  # characters of texts whose tags are kept: draws repeat, documents don't
 
 
@@ -117,6 +119,22 @@ def tagged(text: str) -> tuple[Word, ...]:
 
 
 def _tagged(text: str) -> tuple[Word, ...]:
+    return _plain(text) if _PLAIN.fullmatch(text) else _any(text)
+
+
+def _plain(text: str) -> tuple[Word, ...]:
+    """What `_any` gives, for the commonest kind of text, at half the time."""
+    words = text.split(" ")
+    starts, ends, at = [], [], 0
+    for word in words:
+        starts.append(at)
+        at += len(word)
+        ends.append(at)
+        at += 1
+    return tuple(map(Word, starts, ends, words, tagger().tags(words)))
+
+
+def _any(text: str) -> tuple[Word, ...]:
     found: list[Word] = []
     places: list[tuple[int, int]] = []
     at = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import ClassVar
 
@@ -10,12 +11,33 @@ from unfazed.core.seeds import Stream
 from unfazed.vary.operator import Change, Operator, Text
 from unfazed.vary.spoken._tagger import SHORT, Word, tagged
 
-BE = frozenset("be am is are was were been being m re i'm you're we're they're isn't aren't wasn't weren't".split())
-HAVE = frozenset("have has had ve i've you've we've they've haven't hasn't hadn't".split())
-DO = frozenset("do does did don't doesn't didn't".split())
+BE = frozenset(
+    [
+        "be",
+        "am",
+        "is",
+        "are",
+        "was",
+        "were",
+        "been",
+        "being",
+        "m",
+        "re",
+        "i'm",
+        "you're",
+        "we're",
+        "they're",
+        "isn't",
+        "aren't",
+        "wasn't",
+        "weren't",
+    ]
+)
+HAVE = frozenset(["have", "has", "had", "ve", "i've", "you've", "we've", "they've", "haven't", "hasn't", "hadn't"])
+DO = frozenset(["do", "does", "did", "don't", "doesn't", "didn't"])
 _AUXILIARY = BE | HAVE | DO
-_OBJECTS = frozenset("me us it them him her you s".split())
-_CLITICS = frozenset("s m re ve".split())  # as recognisers write *what's*: nothing is said before them
+_OBJECTS = frozenset(["me", "us", "it", "them", "him", "her", "you", "s"])
+_CLITICS = frozenset(["s", "m", "re", "ve"])  # as recognisers write *what's*: nothing is said before them
 _BETWEEN = frozenset(("PRP", "EX", "RB"))  # what may stand between auxiliary and participle
 
 Phrase = tuple[Word, ...]  # a verb, and the particles and object pronouns that go with it
@@ -27,6 +49,15 @@ class VerbFiller(Operator):
 
     languages = ("en",)
     fillers: ClassVar[tuple[str, ...]]
+    choices: ClassVar[Callable[[str], list[tuple[Phrase, tuple[Change, ...]]]]]  # of short texts, remembered
+
+    def __init_subclass__(cls) -> None:
+        cls.choices = lru_cache(8192)(cls._choices)
+
+    @classmethod
+    def _choices(cls, text: str) -> list[tuple[Phrase, tuple[Change, ...]]]:
+        """The verbs with the changes to choose from; those of later verbs, which are rarely asked for, are left out."""
+        return [(phrase, () if n else cls.said(phrase)) for n, phrase in enumerate(verb_phrases(text))]
 
     @classmethod
     def said(cls, phrase: Phrase) -> tuple[Change, ...]:
@@ -34,12 +65,12 @@ class VerbFiller(Operator):
         raise NotImplementedError
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        known = _choices(type(self), text.text) if len(text.text) <= SHORT else _made(type(self), text.text)
+        known = type(self).choices(text.text) if len(text.text) <= SHORT else self._choices(text.text)
         for phrase, changes in known:
             if not text.labelled(phrase[0].start):
                 if len(phrase) > 1 and (free := _unlabelled(phrase, text)) < len(phrase):
                     changes = self.said(phrase[:free])
-                return rng.choice(changes)
+                return rng.choice(changes or self.said(phrase))
         if not text.marked:
             return None
         at = text.marked[0][0]
@@ -48,13 +79,6 @@ class VerbFiller(Operator):
 
 def _unlabelled(phrase: Phrase, text: Text) -> int:
     return next((i for i, word in enumerate(phrase) if text.labelled(word.start)), len(phrase))
-
-
-def _made(operator: type[VerbFiller], text: str) -> list[tuple[Phrase, tuple[Change, ...]]]:
-    return [(phrase, operator.said(phrase)) for phrase in verb_phrases(text)]
-
-
-_choices = lru_cache(8192)(_made)
 
 
 def verb_phrases(text: str) -> tuple[Phrase, ...]:

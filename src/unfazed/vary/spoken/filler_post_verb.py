@@ -11,7 +11,7 @@ class FillerPostVerb(VerbFiller):
     """Says *basically*, *actually*, *like* or *you know* after the verb and its particle or pronoun."""
 
     fillers = ("basically", "actually", "like", "you know")
-    example = ("show me the flights to boston", "show me actually the flights to boston")
+    example = ("show me the flights to boston", "show me like the flights to boston")
 
     @classmethod
     def said(cls, phrase: Phrase) -> tuple[Change, ...]:

@@ -11,7 +11,7 @@ class FillerPreVerb(VerbFiller):
     """Says *like*, *basically* or *actually* before the verb."""
 
     fillers = ("like", "basically", "actually")
-    example = ("can you play some jazz by miles davis", "can you actually play some jazz by miles davis")
+    example = ("can you play some jazz by miles davis", "can you basically play some jazz by miles davis")
 
     @classmethod
     def said(cls, phrase: Phrase) -> tuple[Change, ...]:

@@ -1,4 +1,4 @@
-"""Another word for one of the adjectives, by the same rules as the other synonym operators."""
+"""Another adjective for one that is said."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ class SynonymAdjective(SynonymOperator):
     """Replaces an adjective by another that means about the same; a noun where there is none."""
 
     kinds = "a"
-    example = ("x", "y")
+    example = ("find a cheap hotel near the station", "find an affordable hotel near the station")

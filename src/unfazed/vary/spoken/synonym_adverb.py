@@ -1,4 +1,4 @@
-"""Another word for one of the adverbs, by the same rules as the other synonym operators."""
+"""Another adverb for one that is said."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ class SynonymAdverb(SynonymOperator):
     """Replaces an adverb by another that means about the same; a noun where there is none."""
 
     kinds = "r"
-    example = ("x", "y")
+    example = ("book it quickly please", "book it rapidly please")

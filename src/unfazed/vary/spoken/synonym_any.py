@@ -9,4 +9,4 @@ class SynonymAny(SynonymOperator):
     """Replaces a verb, adjective, adverb or noun, whichever class comes first at random, by a synonym."""
 
     kinds = "varn"
-    example = ("x", "y")
+    example = ("find a cheap hotel near the station", "find an affordable hotel near the station")

@@ -1,4 +1,4 @@
-"""Another word for one of the stopwords, by the same rules as the other synonym operators."""
+"""Another closed-class word: determiner, preposition, pronoun, modal, wh-word or conjunction."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from unfazed.vary.spoken._synonyms import SynonymOperator
 
 
 class SynonymStopword(SynonymOperator):
-    """Replaces a stop-word (determiner, preposition, pronoun, modal, conjunction) by another that means about the same; a noun where there is none."""
+    """Replaces a stop-word by another of its closed class; a noun where there is none."""
 
     kinds = "s"
-    example = ("x", "y")
+    example = ("show me the flights to boston", "show me the flights into boston")

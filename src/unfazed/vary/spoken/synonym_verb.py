@@ -1,4 +1,4 @@
-"""Another word for one of the verbs, by the same rules as the other synonym operators."""
+"""Another verb for one that is said."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ class SynonymVerb(SynonymOperator):
     """Replaces a verb by another that means about the same; a noun where there is none."""
 
     kinds = "v"
-    example = ("x", "y")
+    example = ("play some jazz by miles davis", "spin some jazz by miles davis")

@@ -1,0 +1,263 @@
+"""Synonyms: another word of the same class and form, in its place, with its tag."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unfazed.core.seeds import Seeds
+from unfazed.core.values import Example, Json, Variant
+from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unfazed.vary.operator import Text
+from unfazed.vary.spoken._forms import KIND_OF, forms
+from unfazed.vary.spoken._lexical import lexical
+from unfazed.vary.spoken._stopwords import STOPWORDS
+from unfazed.vary.spoken._synonyms import Asked, fitting, kind_of
+from unfazed.vary.spoken._tagger import tagged
+from unfazed.vary.spoken.synonym_verb import SynonymVerb
+
+CLASSES = ("verb", "adjective", "adverb", "any", "stopword")
+
+
+def varied(kind: str, text: str, tags: list[str] | None = None, draws: int = 1, **params: Json) -> list[Variant]:
+    gold = {"intent": "i", "slots": tags} if tags else None
+    spec = OperatorSpec(f"spoken/synonym_{kind}", params)
+    variation = Variation(operators=(spec,), task="slu" if tags else "text", language="en", draws=draws)
+    return list(vary([Example(0, "e", {"text": text}, gold)], variation))
+
+
+def texts(kind: str, text: str, draws: int = 30, **params: Json) -> set[str]:
+    return {variant.inputs["text"] for variant in varied(kind, text, draws=draws, **params)}
+
+
+def best(text: str, word: str) -> list[str]:
+    words = tagged(text)
+    i = next(i for i, w in enumerate(words) if w.lower == word)
+    return lexical().ranked([Asked(text, words, i)])[0]
+
+
+@pytest.mark.parametrize(
+    ("lemma", "tag", "form"),
+    [
+        ("put", "VBZ", "puts"),
+        ("put", "VBD", "put"),
+        ("leave", "VBD", "left"),
+        ("fly", "VBN", "flown"),
+        ("get", "VBG", "getting"),
+        ("begin", "VBG", "beginning"),
+        ("die", "VBG", "dying"),
+        ("watch", "VBZ", "watches"),
+        ("try", "VBZ", "tries"),
+        ("city", "NNS", "cities"),
+        ("child", "NNS", "children"),
+        ("big", "JJR", "bigger"),
+        ("early", "JJS", "earliest"),
+        ("good", "JJS", "best"),
+        ("expensive", "JJR", "more expensive"),
+        ("play", "VB", "play"),
+    ],
+)
+def test_forms(lemma: str, tag: str, form: str) -> None:
+    assert forms().inflected(lemma, tag) == form
+    if " " not in form:
+        assert forms().lemma(form, tag) == lemma
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "tag"),
+    [
+        ("she plays a song", "plays", "VBZ"),
+        ("he booked a table", "booked", "VBD"),
+        ("i am watching a movie", "watching", "VBG"),
+        ("which flights are leaving today", "leaving", "VBG"),
+        ("find two songs", "songs", "NNS"),
+        ("i want a cheaper flight", "cheaper", "JJR"),
+        ("she watches a movie", "watches", "VBZ"),
+    ],
+)
+def test_inflection_is_kept(text: str, word: str, tag: str) -> None:
+    found = best(text, word)
+    assert found
+    for other in found:
+        head = other.split(" ")[-1]
+        lemma = forms().lemma(head, tag)
+        inflected = forms().inflected(lemma, tag) or ""
+        assert other in (inflected, f"more {head}") or other.endswith(("s", "ed", "ing")), other
+        assert lemma != forms().lemma(word, tag)
+
+
+def test_plays_becomes_puts_not_put() -> None:
+    assert all(other.endswith("s") for other in best("she plays a song", "plays"))
+
+
+def test_the_sentence_chooses_the_sense() -> None:
+    assert best("he broke the law", "broke") == ["breached"]
+    assert best("he broke the window glass", "broke") == []  # no synonym for what is meant
+    assert best("water the plant in the garden", "plant") == ["flora"]
+    assert best("the plant makes cars", "plant") == []
+
+
+def test_comparatives_use_more_than_a_word_only_where_there_is_no_other() -> None:
+    assert all(" " not in other for other in best("list the cheapest fares", "cheapest"))
+    assert any(other.startswith("more ") for other in best("is there a funnier movie", "funnier"))
+
+
+def test_it_is_another_word_of_the_class() -> None:
+    assert texts("verb", "book a table") <= {"reserve a table", "get a table", "arrange a table"}
+    assert len(texts("verb", "book a table")) > 1
+    assert texts("verb", "book a table", top=1) == {"reserve a table"}
+    for variant in varied("any", "play the new album and find a cheap flight", draws=40):
+        old, new = variant.note.split(" (")[0].split("→")
+        assert old != new
+    notes = {variant.note.split(" ")[-1] for variant in varied("any", "play the new album", draws=40)}
+    assert notes == {"(verb)", "(adjective)", "(noun)"}
+
+
+def test_without_the_class_a_noun_and_without_a_noun_nothing() -> None:
+    [variant] = varied("adverb", "play the album")
+    assert variant.note.endswith("(noun)")
+    assert varied("adverb", "hello you") == []
+    assert varied("verb", "miles davis") == []
+
+
+def test_articles_agree() -> None:
+    assert texts("adjective", "find a cheap hotel", top=1) == {"find an inexpensive hotel"}
+    assert texts("adjective", "it is an excellent film", top=1) == {"it is a great film"}
+    [variant] = varied("adjective", "find a cheap hotel", ["O", "B-x", "I-x", "I-x"], top=1)
+    assert variant.gold["slots"] == ["O", "B-x", "I-x", "I-x"]
+
+
+def test_case_and_punctuation_stay() -> None:
+    assert texts("verb", "Book a table, please!", top=1) == {"Reserve a table, please!"}
+    assert texts("verb", "BOOK A TABLE", top=1) == {"RESERVE A TABLE"}
+
+
+def test_verbs_with_particles_and_pronouns() -> None:
+    assert texts("verb", "turn off the lights", top=1) == {"switch off the lights"}
+    assert "display me the flights" not in texts("verb", "show me the flights")
+
+
+def test_words_in_slots_are_spared_if_asked() -> None:
+    slots = ["O", "O", "B-name", "I-name"]
+    changed = {v.inputs["text"].split(" ")[3] for v in varied("any", "play the new album", slots, 40)}
+    assert len(changed) > 1
+    spared = {v.inputs["text"].split(" ", 2)[2] for v in varied("any", "play the new album", slots, 40, slots=False)}
+    assert spared == {"new album"}
+
+
+def test_more_than_one_word_continues_the_slot() -> None:
+    [variant] = varied("stopword", "x from boston y", ["O", "B-a", "I-a", "O"], top=1)
+    assert variant.inputs["text"] == "x out of boston y"
+    assert variant.gold["slots"] == ["O", "B-a", "I-a", "I-a", "O"]
+
+
+def test_stopwords_agree() -> None:
+    assert texts("stopword", "list the movie schedules") == {"list these movie schedules", "list those movie schedules"}
+    assert texts("stopword", "list the flight") == {"list this flight", "list that flight"}
+    assert texts("stopword", "what flights leave") == {"which flights leave"}
+    assert "which is it" not in texts("stopword", "what is it")
+    assert "we am here" not in texts("stopword", "i am here")
+    assert texts("stopword", "go to sleep now") <= {"go into sleep now"}
+
+
+def test_stopword_candidates_are_of_the_same_class() -> None:
+    """Nearly all are keys of the table under the same tag; the others are of the class, though rarer."""
+    rarer = {
+        "CC": {"all", "yet"},
+        "DT": {"one", "several"},
+        "IN": {"amid", "as", "between", "but", "including", "minus", "notwithstanding", "out of", "regarding", "versus"}
+        | {"whether", "which", "whilst"},
+        "PRP": {"that", "these", "this", "those"},
+        "PRP$": {"the"},
+        "TO": {"into"},
+    }
+    for (tag, word), others in STOPWORDS.items():
+        assert word not in others
+        assert all((tag, other) in STOPWORDS or other in rarer[tag] for other in others), (tag, word)
+
+
+def test_no_candidate_stands_beside_itself_or_has_the_same_lemma() -> None:
+    assert "forecast" not in best("what is the weather forecast", "weather")
+    asked = Asked("she plays songs", tagged("she plays songs"), 1)
+    assert fitting(asked, ["plays", "played", "play", "streams"]) == ["streams"]
+
+
+@pytest.mark.parametrize("wrong", [0, -1])
+def test_top_must_be_positive(wrong: int) -> None:
+    with pytest.raises(ValueError, match="top must be 1 or more"):
+        SynonymVerb(top=wrong)
+
+
+def test_the_table_is_whole() -> None:
+    source = lexical()
+    for lemma, kind in list(source._lines)[::7]:
+        entry = source._entry(lemma, kind)
+        assert entry is not None
+        assert lemma not in entry.words
+        assert len(entry.words) == len(entry.rows) == len(entry.of) == len(entry.scores)
+        assert max(entry.senses) < len(source._vectors)
+
+
+WORDS = [
+    "play",
+    "the",
+    "cheap",
+    "new",
+    "album",
+    "by",
+    "miles",
+    "davis",
+    "and",
+    "find",
+    "a",
+    "quick",
+    "flight",
+    "from",
+    "boston",
+    "to",
+    "denver",
+    "now",
+    "really",
+]
+
+
+@st.composite
+def utterances(draw: st.DrawFn) -> tuple[str, list[str]]:
+    tokens = draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=10))
+    tags: list[str] = []
+    for _ in tokens:
+        inside = ["I-" + tags[-1][2:]] * 2 if tags and tags[-1] != "O" else []
+        tags.append(draw(st.sampled_from(["O", "O", "B-a", "B-b", *inside])))
+    return " ".join(tokens), tags
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@given(utterance=utterances(), draw=st.integers(0, 20))
+@settings(max_examples=80, deadline=None)
+def test_a_replaced_word_keeps_its_tag_and_class(kind: str, utterance: tuple[str, list[str]], draw: int) -> None:
+    text, tags = utterance
+    variants = varied(kind, text, tags, draws=draw + 1)
+    for variant in variants[-1:]:
+        tokens, new = text.split(" "), variant.inputs["text"].split(" ")
+        if len(new) == len(tokens):
+            assert variant.gold["slots"] == tags
+            changed = [i for i in range(len(tokens)) if tokens[i] != new[i]]
+            at = changed[-1]
+            assert len(changed) == 1 or (len(changed) == 2 and tokens[changed[0]] in ("a", "an"))
+            old_word, new_word = tagged(text)[at], tagged(variant.inputs["text"])[at]
+            if kind_of(old_word) != "s":
+                assert KIND_OF[new_word.tag] == KIND_OF[old_word.tag] or forms().lemma(new_word.lower, old_word.tag)
+                assert forms().lemma(new[at], old_word.tag) != forms().lemma(tokens[at], old_word.tag)
+        else:
+            assert [t for t in variant.gold["slots"] if t[:2] == "B-"] == [t for t in tags if t[:2] == "B-"]
+
+
+@given(st.text(max_size=60))
+@settings(max_examples=60, deadline=None)
+def test_any_text_is_survived(text: str) -> None:
+    seeds = Seeds(0, "x", 1)
+    operator = SynonymVerb()
+    change = operator.change(Text(text), seeds.stream("e", 0))
+    if change is not None:
+        assert all(text[edit.start : edit.end] != edit.new for edit in change.edits)
