@@ -275,7 +275,14 @@ def test_ctrl_c_exits_with_2_and_goes_on(suite: Path) -> None:
         "-o",
         "r",
     ]
-    process = subprocess.Popen(command, cwd=suite, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        cwd=suite,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background starts without it
+    )
     while not (suite / "r/outputs.sqlite").exists():
         time.sleep(0.02)
     time.sleep(0.5)

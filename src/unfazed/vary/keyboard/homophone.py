@@ -33,7 +33,7 @@ class Homophone(Operator):
     """
 
     languages = ("zh",)
-    example = ("请帮我查一下明天的高铁票", "请帮我查一瞎明天邸高贴票")
+    example = ("请帮我查一下明天的高铁票", "请帮我查一峡明天氐高贴票")
 
     def __init__(self, rate: float = 0.15) -> None:
         if not 0 < rate <= 1:
