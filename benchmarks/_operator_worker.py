@@ -21,9 +21,9 @@ COUNT = 2_000
 ROUNDS = 15
 # What each peer is compared with.
 PEERS = {
-    "nlpaug keyboard": "keyboard/adjacent",
-    "typo": "keyboard/adjacent",
-    "textnoisr": "keyboard/adjacent",
+    "nlpaug keyboard": "keyboard",
+    "typo": "keyboard",
+    "textnoisr": "keyboard",
     "nlpaug WordNet synonym": "synonym",
     "insertion at random, no labels": "filler",
 }

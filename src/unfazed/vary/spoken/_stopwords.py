@@ -68,6 +68,8 @@ def stopword_candidates(words: Sequence[Word], i: int) -> list[str]:
         return []  # *which* asks for one of several, so only with their name
     if (word == "to" and after.tag == "VB") or (word == "from" and after.tag == "RB"):
         return []
+    if word == "of" and before == "out":
+        return []
     if word == "and" and any(other.lower == "between" for other in words[:i]):
         return []
     return found
@@ -83,4 +85,4 @@ def _determiners(found: list[str], following: Sequence[Word]) -> list[str]:
             break
     if nouns == "NNS":
         return [_PLURAL.get(other, other) for other in found if other not in ("a", "one", "every", "each")]
-    return found
+    return [other for other in found if other != "several"]
