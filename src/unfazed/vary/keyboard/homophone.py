@@ -16,11 +16,14 @@ _COMMON = 3500  # characters: those that the Chinese standard for general use ca
 @lru_cache(1)
 def homophones() -> dict[str, str]:
     """The other common simplified characters that sound like each common one, tone aside."""
-    frequency = {c: f for pairs in lexicon().characters.values() for c, f in pairs}
+    frequency: dict[str, float] = {}
+    for pairs in lexicon().characters.values():
+        for c, f in pairs:
+            frequency[c] = max(f, frequency.get(c, f))
     common = set(sorted(frequency, key=lambda c: (-frequency[c], c))[:_COMMON])
     found: dict[str, str] = {}
-    for pairs in lexicon().characters.values():
-        alike = [c for c, _ in pairs if c in common]
+    for _, pairs in sorted(lexicon().characters.items()):
+        alike = sorted((c for c, _ in pairs if c in common), key=lambda c: (-frequency[c], c))
         for c in alike:
             found[c] = found.get(c, "") + "".join(other for other in alike if other not in found.get(c, "") + c)
     return {c: others for c, others in found.items() if others}
@@ -33,7 +36,7 @@ class Homophone(Operator):
     """
 
     languages = ("zh",)
-    example = ("请帮我查一下明天的高铁票", "请帮我查一峡明天氐高贴票")
+    example = ("请帮我查一下明天的高铁票", "请帮我查一吓明天狄高占票")
 
     def __init__(self, rate: float = 0.15) -> None:
         if not 0 < rate <= 1:
