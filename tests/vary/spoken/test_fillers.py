@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unfazed.core.edits import slots_of
+from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
 from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unfazed.vary.operator import Text
 from unfazed.vary.spoken.filler_post_verb import FillerPostVerb
 from unfazed.vary.spoken.filler_pre_verb import FillerPreVerb
 
@@ -137,3 +139,12 @@ def test_a_filler_is_o_and_outside_every_slot(name: str, utterance: tuple[str, l
     assert new.count("O") == tags.count("O") + len(filler)
     before = [" ".join(text.split()[a:b]) for _, a, b in slots_of(tags)]
     assert [" ".join(tokens[a:b]) for _, a, b in slots_of(new)] == before
+
+
+@given(utterances())
+def test_labelled_spans_are_the_slots(utterance: tuple[str, list[str]]) -> None:
+    text, tags = utterance
+    seen = Text(text, "en", {"intent": "i", "slots": tags}, "text", task_named("slu"))
+    tokens = seen.tokens
+    assert seen.marked == [(tokens[first][0], tokens[last - 1][1]) for _, first, last in slots_of(tags)]
+    assert [seen.labelled(start) for start, _ in tokens] == [tag != "O" for tag in tags]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from unfazed.core.edits import Edit, move_tags, slots_of
+from unfazed.core.edits import Edit, move_tags
 from unfazed.core.task import Task
 from unfazed.core.values import Example, Inputs, Json
 
@@ -38,11 +38,19 @@ class Slu(Task):
     def marked(self, gold: Json, field: str, text: str) -> list[tuple[int, int]]:
         if field != "text" or not gold:
             return []
-        starts, at = [], 0
-        for token in text.split(" "):
-            starts.append((at, at + len(token)))
-            at += len(token) + 1
-        return [(starts[first][0], starts[last - 1][1]) for _, first, last in slots_of(gold["slots"])]
+        spans: list[tuple[int, int]] = []
+        at, kind = 0, ""  # kind: of the slot that the token before is in; slots as `slots_of` reads them
+        for token, tag in zip(text.split(" "), gold["slots"], strict=True):
+            end = at + len(token)
+            if tag == "O":
+                kind = ""
+            elif kind and tag[0] in "IE" and tag[2:] == kind:
+                spans[-1] = spans[-1][0], end
+            else:
+                spans.append((at, end))
+                kind = tag[2:]
+            at = end + 1
+        return spans
 
     def labelled(self, gold: Json, field: str, text: str, at: int) -> bool:
         return bool(gold) and field == "text" and gold["slots"][text.count(" ", 0, at)] != "O"

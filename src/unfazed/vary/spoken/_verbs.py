@@ -68,17 +68,14 @@ class VerbFiller(Operator):
         known = type(self).choices(text.text) if len(text.text) <= SHORT else self._choices(text.text)
         for phrase, changes in known:
             if not text.labelled(phrase[0].start):
-                if len(phrase) > 1 and (free := _unlabelled(phrase, text)) < len(phrase):
-                    changes = self.said(phrase[:free])
+                for i in range(1, len(phrase)):
+                    if text.labelled(phrase[i].start):  # *it* may be a title
+                        return rng.choice(self.said(phrase[:i]))
                 return rng.choice(changes or self.said(phrase))
         if not text.marked:
             return None
         at = text.marked[0][0]
         return Change((Edit(at, at, "like "),), '"like" before the first slot')
-
-
-def _unlabelled(phrase: Phrase, text: Text) -> int:
-    return next((i for i, word in enumerate(phrase) if text.labelled(word.start)), len(phrase))
 
 
 def verb_phrases(text: str) -> tuple[Phrase, ...]:
