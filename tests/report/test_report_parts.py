@@ -188,5 +188,5 @@ def test_every_cell_can_be_read(value, most):
 def test_an_axis_holds_its_values(low, spread):
     ticks = charts.axis(low, low + spread)
     assert 3 <= len(ticks) <= 12
-    assert ticks[0] <= low + 1e-6 * abs(low) + 1e-6
-    assert ticks[-1] >= low + spread - 1e-6 * abs(low + spread) - 1e-6
+    assert ticks[0] <= low + 1e-6 * abs(low) + 1e-6 * (1 + spread)
+    assert ticks[-1] >= low + spread - 1e-6 * abs(low + spread) - 1e-6 * (1 + spread)

@@ -78,6 +78,27 @@ def bars(rows: Sequence[tuple[str, Estimate]], title: str) -> Markup:
     return svg(title, f"The share of answers that change, with intervals, for {len(rows)} operators.", height, parts)
 
 
+def grouped_bars(groups: Mapping[str, Shapes], title: str, told: str) -> Markup:
+    """Bars as in `bars`, together under the names of their groups and on one scale; names stand before their bars."""
+    shares = [e for bars_of in groups.values() for e in bars_of.values()]
+    highest = max((v for e in shares for v in (e.value, e.high) if v is not None), default=0.0)
+    ticks = axis(0.0, max(highest, 0.05))
+    height = _TOP + sum(34 + 34 * len(bars_of) for bars_of in groups.values())
+    parts, top = [_grid(ticks, height)], _TOP
+    for group, bars_of in groups.items():
+        parts.append(Markup('<line x1="0" x2="100%" y1="{}" y2="{}" stroke="#ccc" class="rule"/>').format(top, top))
+        parts.append(_text(0, top + 20, label(group), "name"))
+        top += 30
+        for name, estimate in bars_of.items():
+            parts.append(_text(0, top + 10, label(name, 30), "tick"))
+            parts.append(_text(100, top + 10, typeset(number(estimate.value)), "value", "end"))
+            if estimate.value is not None:
+                parts.append(_bar(estimate, estimate.value, ticks, top + 14))
+            top += 34
+        top += 4
+    return svg(title, told, height, parts)
+
+
 def _bar(estimate: Estimate, value: float, ticks: Sequence[float], top: int) -> Markup:
     zero = _at(0, ticks)
     bar = Markup('<rect x="{}%" y="{}" width="{}%" height="12" rx="2" fill="#0072b2" class="bar"/>').format(
