@@ -86,11 +86,10 @@ class Seeds:
         """The stream of one variant, from (seed, operator, version, example id, draw) and the field varied."""
         h = self._prefix.copy()
         h.update(f"{len(example_id)}:{example_id}\0{draw}\0{field}".encode("utf-8", "surrogatepass"))
-        return Stream(h.digest(), self._person(draw))
+        return Stream(h.digest(), self._people.get(draw) or self._person(draw))
 
     def _person(self, draw: int) -> bytes:
-        if draw not in self._people:
-            h = self._prefix.copy()
-            h.update(f"person\0{draw}\0".encode())
-            self._people[draw] = h.digest()
-        return self._people[draw]
+        h = self._prefix.copy()
+        h.update(f"person\0{draw}\0".encode())
+        self._people[draw] = person = h.digest()
+        return person

@@ -11,7 +11,7 @@ Inputs = dict[str, str]
 Meaning = Literal["same", "changed"]
 
 
-class Example(msgspec.Struct, frozen=True):
+class Example(msgspec.Struct, frozen=True, gc=False):
     """One labelled input of a task. `row` is its 0-based place in the data; `groups` are the slices it is in."""
 
     row: int
@@ -21,7 +21,7 @@ class Example(msgspec.Struct, frozen=True):
     groups: dict[str, str] = {}
 
 
-class Variant(msgspec.Struct, frozen=True):
+class Variant(msgspec.Struct, frozen=True, gc=False):
     """An example said another way. `meaning` is `changed` for controls, after which the answer should differ."""
 
     row: int

@@ -96,6 +96,8 @@ class Varier:
             variation.require(operator.name, type(operator))
         self.variation = variation
         self.task = task_named(variation.task)
+        self._aligned, self._move = self.task.aligned, self.task.move
+        self._chosen = variation.fields or self.task.varied
         self.keep_gold = keep_gold
         self.operators = [spec.make() for spec in variation.operators] if made is None else list(made)
         self.seeds = [Seeds(variation.seed, op.name, op.version) for op in self.operators]
@@ -149,7 +151,7 @@ class Varier:
         """The variants that one operator makes at these places of a block; none where it finds nothing to change."""
         operator, stream = self.operators[k], self.seeds[k].stream
         language = self.variation.language
-        aligned = self.task if self.task.aligned else None
+        aligned = self.task if self._aligned else None
         texts, rngs = [], []
         for i, draw in places:
             example = examples[i]
@@ -169,23 +171,25 @@ class Varier:
     def _variant(
         self, operator: Operator, draw: int, example: Example, names: tuple[str, ...], changes: list[Change | None]
     ) -> Variant | None:
-        inputs, gold = example.inputs.copy(), example.gold
-        aligned = self.task.aligned and gold is not None
-        notes = []
+        before, gold = example.inputs, example.gold
+        inputs, note = before.copy(), ""
         for field, change in zip(names, changes, strict=True):
             if change is None:
                 continue
-            if aligned:
+            edits, said = change
+            if gold is not None and self._aligned:
                 try:
-                    inputs[field], gold = self.task.move(gold, field, inputs[field], change.edits)
+                    inputs[field], gold = self._move(gold, field, before[field], edits)
                 except LabelsLost:
                     return None  # the change can't be made without making a label false
             else:
-                inputs[field] = apply(inputs[field], change.edits)
-            notes.append(change.note if len(names) == 1 else f"{field}: {change.note}")
-        if not notes:
-            return None
-        if inputs == example.inputs:
+                inputs[field] = apply(before[field], edits)
+            if len(names) > 1:
+                said = f"{field}: {said}"
+            note = f"{note}; {said}" if note else said
+        if inputs == before:
+            if all(change is None for change in changes):
+                return None
             raise UsageError(f"{operator.name} gave back the text of example {example.id!r} unchanged.")
         return Variant(
             example.row,
@@ -197,15 +201,15 @@ class Varier:
             inputs,
             # after a control the answer should differ; which it then is, nobody said
             gold if self.keep_gold or operator.meaning == "same" else None,
-            "; ".join(notes),
+            note,
         )
 
     def _fields(self, example: Example) -> tuple[str, ...]:
-        chosen = self.variation.fields or self.task.varied or tuple(example.inputs)
-        missing = next((f for f in chosen if f not in example.inputs), None)
-        if missing:
-            has = ", ".join(example.inputs)
-            raise UsageError(f"Example {example.id!r} (row {example.row}) has no input {missing!r}; it has {has}.")
+        chosen = self._chosen or tuple(example.inputs)
+        for field in chosen:
+            if field not in example.inputs:
+                has = ", ".join(example.inputs)
+                raise UsageError(f"Example {example.id!r} (row {example.row}) has no input {field!r}; it has {has}.")
         return chosen
 
 
