@@ -18,7 +18,9 @@ RAREST = 4  # jieba gives words that it has not counted a frequency of 3 or less
 LONGEST = 7
 # Words younger than the list, with a frequency on its scale, as today's input methods know them.
 YOUNG = {
-    400: "花呗 借呗 余额宝 支付宝 淘宝 微信 新冠 疫情 二维码 扫码 网购 快递 外卖 短信 客服 账单 转账 到账 手机号 验证码",
+    3500: "花呗 支付宝 淘宝 微信 新冠 疫情 二维码",
+    800: "借呗 红包 还款 逾期 提现 分期 余额宝",
+    400: "花呗 余额宝 支付宝 淘宝 微信 新冠 疫情 二维码 扫码 网购 快递 外卖 短信 客服 账单 转账 到账 手机号 验证码",
     150: "红包 提现 提额 还款 逾期 绑定 解绑 芝麻信用 蚂蚁 网商贷 扣款 退款 付款 收款 分期 信用卡 银行卡 余额 额度 征信",
     80: "充值 天猫 京东 拼多多 美团 饿了么 抖音 快手 直播 网红 高铁 共享单车 滴滴 打车 网约车 大数据 云计算 人工智能 互联网 "
     "新冠肺炎 新冠病毒 核酸 口罩 隔离 防疫 复工 复产 确诊 病例 特朗普 拜登 脱贫 小康 一带一路 习近平 碳中和 乡村振兴",

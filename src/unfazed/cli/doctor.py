@@ -23,7 +23,7 @@ def command(format_: str) -> int:
     """Check what is installed here. Exits with 3 if something that every command needs is missing."""
     from unfazed.report.tables import render
 
-    rows = [*_base(), *_dependencies(), *_plug_ins()]
+    rows = [*_base(), *_dependencies(), *_input_methods(), *_plug_ins()]
     click.echo(render(rows, format_))
     return 3 if any(row["state"] == "broken" for row in rows) else 0
 
@@ -70,6 +70,20 @@ def _extras() -> set[str]:
     from importlib.metadata import metadata
 
     return set(metadata("unfazed").get_all("Provides-Extra") or [])
+
+
+def _input_methods() -> list[dict[str, str]]:
+    """The pinyin engines that `keyboard/pinyin` can type with."""
+    from unfazed.vary.keyboard.ime import ENGINES, install_line, lacking
+
+    return [
+        _row(
+            f"input method {name}",
+            "absent" if lacking(name) else "ok",
+            install_line(name) if lacking(name) else "found",
+        )
+        for name in ENGINES
+    ]
 
 
 def _plug_ins() -> list[dict[str, str]]:

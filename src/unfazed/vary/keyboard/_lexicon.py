@@ -8,6 +8,8 @@ from functools import cached_property, lru_cache
 from math import log
 from pathlib import Path
 
+Spelled = tuple[float, str, list[str]]  # log frequency, word, syllables
+
 _FILE = Path(__file__).parent / "data" / "words.txt.xz"
 _WORD = re.compile(r"([\u4e00-\u9fff]+)(.)")
 _HALF_LOG2 = log(2) / 2  # a step of the frequency letters that `tools/make_pinyin_words.py` writes
@@ -22,6 +24,7 @@ class Lexicon:
     def __init__(self, text: str) -> None:
         self._rows = dict(line.split("\t") for line in text.split("\n"))
         self._parsed: dict[str, list[tuple[str, float]]] = {}
+        self._sorted: set[str] = set()
 
     def words(self, reading: str) -> list[tuple[str, float]]:
         """The words of a reading, commonest first, with their log frequency."""
@@ -38,29 +41,33 @@ class Lexicon:
     @cached_property
     def frequency(self) -> dict[str, float]:
         """Log frequency by word, that of the commonest reading."""
-        return {word: self._best[word][1] for word in self._best}
+        return {word: count for word, (_, count) in self._index[0].items()}
 
     @cached_property
-    def _best(self) -> dict[str, tuple[str, float]]:
+    def _index(self) -> tuple[dict[str, tuple[str, float]], dict[str, list[Spelled]]]:
+        """Each word's commonest reading, and the words that each abbreviation may stand for, from one pass."""
         best: dict[str, tuple[str, float]] = {}
+        short: dict[str, list[Spelled]] = {}
         for reading, row in self._rows.items():
+            syllables = reading.split("'")
+            same = short.setdefault("".join([s[0] for s in syllables]), [])
             for word, level in _WORD.findall(row):
                 count = (ord(level) - 65) * _HALF_LOG2
+                same.append((count, word, syllables))
                 if word not in best or count > best[word][1]:
                     best[word] = reading, count
-        return best
+        return best, short
 
     @cached_property
     def syllables(self) -> frozenset[str]:
         return frozenset(reading for reading in self._rows if "'" not in reading)
 
-    @cached_property
-    def by_initials(self) -> dict[str, list[str]]:
-        """The readings that an abbreviation may stand for: `hb` for `hua'bei`. One syllable a letter."""
-        found: dict[str, list[str]] = {}
-        for reading in self._rows:
-            initials = "".join([syllable[0] for syllable in reading.split("'")])
-            found.setdefault(initials, []).append(reading)
+    def abbreviated(self, initials: str) -> list[Spelled]:
+        """The words that an abbreviation may stand for, commonest first: 华北 for `hb`."""
+        found = self._index[1].get(initials, [])
+        if initials not in self._sorted:
+            self._sorted.add(initials)
+            found.sort(key=lambda spelled: (-spelled[0], spelled[1]))
         return found
 
     @cached_property
@@ -70,12 +77,12 @@ class Lexicon:
 
     def reading(self, word: str) -> tuple[str, ...] | None:
         """The syllables of a word, or of its characters where it is not in the list; None if one has no reading."""
-        found = self._best.get(word)
+        found = self._index[0].get(word)
         if found:
             return tuple(found[0].split("'"))
         if len(word) == 1:
             return None
-        parts = [self._best.get(c) for c in word]
+        parts = [self._index[0].get(c) for c in word]
         return None if None in parts else tuple(part[0] for part in parts if part)
 
     def segment(self, text: str) -> list[str]:

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import log
+from math import log, log1p
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
 from unfazed.vary.keyboard._lexicon import lexicon
 from unfazed.vary.operator import Change, Operator, Text
 
+_HALF, _LOW = 2.0**-32, 2**32 - 1  # halves of 64 random bits
 _COMMON = 3500  # characters: those that the Chinese standard for general use calls common
 
 
 @lru_cache(1)
 def homophones() -> dict[str, str]:
     """The other common simplified characters that sound like each common one, tone aside."""
-    frequency: dict[str, float] = {}
-    for pairs in lexicon().characters.values():
-        for c, f in pairs:
-            frequency[c] = max(f, frequency.get(c, f))
-    common = set(sorted(frequency, key=lambda c: (-frequency[c], c))[:_COMMON])
-    found: dict[str, str] = {}
-    for _, pairs in sorted(lexicon().characters.items()):
-        alike = sorted((c for c, _ in pairs if c in common), key=lambda c: (-frequency[c], c))
-        for c in alike:
-            found[c] = found.get(c, "") + "".join(other for other in alike if other not in found.get(c, "") + c)
-    return {c: others for c, others in found.items() if others}
+    frequency = lexicon().frequency
+    single = sorted((c for c in frequency if len(c) == 1), key=lambda c: (-frequency[c], c))
+    alike: dict[tuple[str, ...] | None, list[str]] = {}
+    for c in single[:_COMMON]:
+        alike.setdefault(lexicon().reading(c), []).append(c)
+    return {c: "".join(o for o in same if o != c) for same in alike.values() for c in same if len(same) > 1}
 
 
 class Homophone(Operator):
@@ -36,7 +32,7 @@ class Homophone(Operator):
     """
 
     languages = ("zh",)
-    example = ("请帮我查一下明天的高铁票", "请帮我查一吓明天狄高占票")
+    example = ("请帮我查一下明天的高铁票", "请帮我查一狭明填的高贴票")
 
     def __init__(self, rate: float = 0.15) -> None:
         if not 0 < rate <= 1:
@@ -46,15 +42,17 @@ class Homophone(Operator):
         self._alike = homophones()
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        chars, alike, gap, random = text.text, self._alike, self._gap, rng.random
+        chars, alike, gap, bits = text.text, self._alike, self._gap, rng.bits
         edits = []
         n = len(chars)
-        at = int(log(1 - random()) * gap)  # jumps from one replaced character to the next
+        drawn = bits()  # its upper half says how far the next replaced character is, its lower half what replaces it
+        at = int(log1p(-(drawn >> 32) * _HALF) * gap)
         while at < n:
             others = alike.get(chars[at])
             if others:
-                edits.append(Edit(at, at + 1, others[int(random() * len(others))]))
-            at += 1 + int(log(1 - random()) * gap)
+                edits.append(Edit(at, at + 1, others[(drawn & _LOW) * len(others) >> 32]))
+            drawn = bits()
+            at += 1 + int(log1p(-(drawn >> 32) * _HALF) * gap)
         if not edits:
             places = [i for i in range(n) if chars[i] in alike]
             if not places:

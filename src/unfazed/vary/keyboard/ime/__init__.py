@@ -8,20 +8,38 @@ from __future__ import annotations
 
 import importlib
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from unfazed.core.errors import UnknownName, UsageError
 
-# Name → the Debian packages that bring it.
+
+class Install(NamedTuple):
+    """What an engine needs on the machine: Debian packages, and the files by which they are known to be there."""
+
+    packages: str = ""
+    files: tuple[str, ...] = ()
+
+
 ENGINES = {
-    "embedded": "",
-    "google": "libgooglepinyin0",
-    "libime": "libimepinyin-dev libimecore-dev libfcitx5utils-dev libboost-dev libime-data libime-data-language-model g++",
-    "libpinyin": "libpinyin15 libpinyin-data",
-    "rime": "librime1 rime-data-luna-pinyin rime-data-pinyin-simp",
-    "sunpinyin": "libsunpinyin-dev sunpinyin-data g++",
+    "embedded": Install(),
+    "google": Install("libgooglepinyin0", ("lib/*/libgooglepinyin.so.0", "lib/*/googlepinyin/data/dict_pinyin.dat")),
+    "libime": Install(
+        "g++ libboost-dev libfcitx5utils-dev libime-data libime-data-language-model libimecore-dev libimepinyin-dev",
+        ("bin/g++", "include/LibIME", "include/Fcitx5/Utils", "share/libime/sc.dict", "lib/*/libime/zh_CN.lm"),
+    ),
+    "libpinyin": Install("libpinyin15 libpinyin-data", ("lib/*/libpinyin.so.15", "lib/*/libpinyin/data/table.conf")),
+    "rime": Install(
+        "librime1 rime-data-luna-pinyin rime-data-pinyin-simp",
+        ("lib/*/librime.so.1", "share/rime-data/pinyin_simp.schema.yaml", "share/rime-data/luna_pinyin.schema.yaml"),
+    ),
+    "sunpinyin": Install(
+        "g++ libsunpinyin-dev sunpinyin-data", ("bin/g++", "include/sunpinyin-2.0", "lib/*/sunpinyin/data/lm_sc.t3g")
+    ),
 }
+_ROOT = Path("/usr")
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
+UNRANKED = 8  # about a page of candidates; what is not on it is typed another way
 LONGEST = 60  # keys typed before a choice; engines have buffers of their own, and nobody types on and on
 
 
@@ -44,11 +62,18 @@ class Engine:
         """At most `n` offers for these keys, best first. Keys are a to z and the apostrophe; others give none."""
         found = self._known.get((keys, n))
         if found is None:
-            found = self._look_up(keys, n) if 0 < n and typable(keys) else []
+            found = self._look_up(keys, n) if n > 0 and typable(keys) else []
             if len(self._known) > 200_000:
                 self._known.clear()
             self._known[keys, n] = found
         return found
+
+    def rank(self, word: str, syllables: tuple[str, ...]) -> int:
+        """The place of a word in the list for its keys typed out, from 0; UNRANKED where it is not near the top."""
+        for i, candidate in enumerate(self.candidates("".join(syllables), UNRANKED)):
+            if candidate.text == word:
+                return i
+        return UNRANKED
 
     def _look_up(self, keys: str, n: int) -> list[Candidate]:
         raise NotImplementedError
@@ -73,7 +98,12 @@ def typable(keys: str) -> bool:
 
 
 def install_line(name: str) -> str:
-    return f"sudo apt-get install --no-install-recommends {ENGINES[name]}"
+    return f"sudo apt-get install --no-install-recommends {ENGINES[name].packages}"
+
+
+def lacking(name: str) -> str | None:
+    """The first file that an engine needs and that is not on this machine."""
+    return next((file for file in ENGINES[name].files if not any(_ROOT.glob(file))), None)
 
 
 @lru_cache(len(ENGINES))
@@ -81,6 +111,9 @@ def engine(name: str) -> Engine:
     """The engine of that name, opened; EngineMissing where the machine lacks it."""
     if name not in ENGINES:
         raise UnknownName("input method", name, ENGINES)
+    lacks = lacking(name)
+    if lacks:
+        raise EngineMissing(name, f"there is no {_ROOT}/{lacks}")
     module = importlib.import_module(f"unfazed.vary.keyboard.ime.{name}")
     opened: Engine = module.open_engine()
     return opened

@@ -23,12 +23,9 @@ def load(name: str, library: str) -> ctypes.CDLL:
         raise EngineMissing(name, str(error)) from error
 
 
-def data_file(name: str, pattern: str) -> Path:
-    """A data file of the engine; Debian puts some in a folder named after the machine's architecture."""
-    for root in (Path("/usr/share"), Path("/usr/lib")):
-        for found in sorted(root.glob(pattern)):
-            return found
-    raise EngineMissing(name, f"{pattern} is not in /usr/share or /usr/lib")
+def data_file(pattern: str) -> Path:
+    """A data file of an engine; Debian puts some in a folder named after the machine's architecture."""
+    return min(Path("/usr").glob(pattern))
 
 
 def user_folder(name: str) -> Path:

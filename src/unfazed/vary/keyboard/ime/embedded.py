@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from unfazed.vary.keyboard._lexicon import Lexicon, lexicon
-from unfazed.vary.keyboard.ime import Candidate, Engine
+from unfazed.vary.keyboard.ime import UNRANKED, Candidate, Engine
 
 _BEAM = 4  # readings of the keys, and whole conversions, that are kept
 _WORD_COST = 18.0  # log of the running words counted, so that one long word goes before two short ones
@@ -36,7 +36,7 @@ class Embedded(Engine):
             for length in range(min(len(units), _LONGEST), 0, -1):
                 spelled = tuple(unit for unit, _ in units[:length])
                 for text, score in self._stretch(spelled):
-                    value = (score - penalty + 6.0 * length, units[length - 1][1])
+                    value = (score - 4.0 * penalty + 12.0 * length, units[length - 1][1])
                     first[text] = max(first.get(text, (-1e9, 0)), value)
         best = sorted(whole, key=lambda text: -whole[text])[:2]
         rest = sorted((text for text in first if text not in best), key=lambda text: -first[text][0])
@@ -57,9 +57,7 @@ class Embedded(Engine):
                     unit = keys[at:end]
                     if unit in syllables:
                         beams[end].append((cost + 1.0, [*units, (unit, end)]))
-                    elif end == at + 1 and unit not in "iuv":
-                        beams[end].append((cost + 2.0, [*units, (unit, end)]))
-                    elif unit in ("zh", "ch", "sh"):
+                    elif (end == at + 1 and unit not in "iuv") or unit in ("zh", "ch", "sh"):
                         beams[end].append((cost + 2.0, [*units, (unit, end)]))
         return sorted(beams[-1], key=lambda way: way[0])[:_BEAM]
 
@@ -82,15 +80,23 @@ class Embedded(Engine):
         cut = [i for i, unit in enumerate(units) if unit not in words.syllables]
         if not cut:
             return words.words("'".join(units))[:_MOST_WORDS]
+        whole = len(cut) == len(units) and all(len(unit) == 1 for unit in units)
         found: list[Word] = []
-        for reading in words.by_initials.get("".join(unit[0] for unit in units), ()):
-            syllables = reading.split("'")
-            if all(syllable.startswith(unit) for syllable, unit in zip(syllables, units, strict=True)) and all(
-                syllable == unit or i in cut for i, (syllable, unit) in enumerate(zip(syllables, units, strict=True))
+        for score, word, syllables in words.abbreviated("".join([unit[0] for unit in units])):
+            if whole or all(
+                s == unit or (i in cut and s.startswith(unit))
+                for i, (s, unit) in enumerate(zip(syllables, units, strict=True))
             ):
-                found += words.words(reading)[:3]
-        found.sort(key=lambda pair: -pair[1])
-        return [(word, score - _CUT_COST * len(cut)) for word, score in found[:_MOST_WORDS]]
+                found.append((word, score - _CUT_COST * len(cut)))
+                if len(found) == _MOST_WORDS:
+                    break
+        return found
+
+    def rank(self, word: str, syllables: tuple[str, ...]) -> int:
+        for i, (other, _) in enumerate(self._lexicon.words("'".join(syllables))):
+            if other == word:
+                return i
+        return UNRANKED
 
 
 def open_engine() -> Engine:

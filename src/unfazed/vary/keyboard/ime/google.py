@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ctypes as c
 
+from unfazed.vary.keyboard._lexicon import lexicon
 from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing
 from unfazed.vary.keyboard.ime._library import data_file, load, user_folder
 
-_MOST_KEYS, _MOST_CHARACTERS = 32, 16  # the decoder's own limits; beyond them it would be undefined
+# Longer keys with many ways to read them, such as `ananananananananan`, make the decoder abort. Nobody types
+# so many before choosing; the rest stays to be typed.
+_MOST_KEYS, _MOST_CHARACTERS = 16, 16
 
 
 class Google(Engine):
@@ -25,7 +28,7 @@ class Google(Engine):
         lib.im_get_spl_start_pos.restype = c.c_size_t
         lib.im_get_spl_start_pos.argtypes = [c.POINTER(c.POINTER(c.c_uint16))]
         lib.im_set_max_lens.argtypes = [c.c_size_t, c.c_size_t]
-        words = data_file(self.name, "*/googlepinyin/data/dict_pinyin.dat")
+        words = data_file("lib/*/googlepinyin/data/dict_pinyin.dat")
         user = user_folder(self.name) / "user.dat"
         if not lib.im_open_decoder(str(words).encode(), str(user).encode()):
             raise EngineMissing(self.name, f"{words} can't be opened")
@@ -33,7 +36,7 @@ class Google(Engine):
         self._lib, self._buffer = lib, (c.c_uint16 * 128)()
 
     def _look_up(self, keys: str, n: int) -> list[Candidate]:
-        lib, typed = self._lib, keys[:_MOST_KEYS].encode()
+        lib, typed = self._lib, _cut(keys).encode()
         lib.im_reset_search()
         count = lib.im_search(typed, len(typed))
         starts = c.POINTER(c.c_uint16)()
@@ -45,6 +48,17 @@ class Google(Engine):
                 text = bytes(self._buffer).decode("utf-16-le", "ignore").split("\0", 1)[0]
                 found.append(Candidate(text, ends[min(len(text), syllables)] or len(typed)))
         return found
+
+
+def _cut(keys: str) -> str:
+    """The keys as far as the decoder takes them, cut after a whole syllable."""
+    at, syllables = 0, lexicon().syllables
+    while at < len(keys) > _MOST_KEYS:
+        end = next((e for e in range(min(len(keys), at + 6), at, -1) if keys[at:e] in syllables), at + 1)
+        if end > _MOST_KEYS:
+            return keys[:at].rstrip("'")
+        at = end
+    return keys
 
 
 def open_engine() -> Engine:

@@ -1,0 +1,38 @@
+"""Profiles of typists fitted to files, as the bytes of the file that `keyboard/pinyin` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from unfazed.measure.realism.reading import read_people
+from unfazed.vary.keyboard import ime
+from unfazed.vary.keyboard._fit import fit
+from unfazed.vary.keyboard._profile import Population, read_population
+
+_ROWS = {"all": slice(None), "even": slice(0, None, 2), "odd": slice(1, None, 2)}
+_DIGITS = 5
+
+
+def calibrated(
+    clean: str | None, real: Sequence[str], fields: Sequence[str], rows: str, engine: str, onto: str | None
+) -> tuple[bytes, int]:
+    """The file's content, and how many people it holds."""
+    before, people = read_people(clean, real, fields)
+    used = _ROWS[rows]
+    texts = [text for row in before.rows[used] for text in row.values()]
+    found = list(read_population(onto).people) if onto else []
+    for person in people:
+        typed = [text for row in person.rows[used] for text in row.values()]
+        found.append(fit(texts, typed, ime.engine(engine)))
+    return msgspec.json.encode(_rounded(msgspec.to_builtins(Population(engine, found)))) + b"\n", len(found)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_rounded(inner) for inner in value]
+    return round(value, _DIGITS) if isinstance(value, float) else value

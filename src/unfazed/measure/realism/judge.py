@@ -1,0 +1,81 @@
+"""The judge: trained to tell simulated from human noise, tested on sentences that it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from unfazed.core.errors import UsageError
+from unfazed.core.ids import content_id
+from unfazed.core.seeds import Seeds
+from unfazed.core.values import Estimate
+from unfazed.measure.realism.features import features
+from unfazed.measure.realism.trees import Boosted, Floats, auc
+
+FOLDS = 5
+RESAMPLES = 400
+_VERSION = 1  # of the features and the trees: goes up when the same texts would get another number
+_MOST = 6_000  # sentences looked at: more change little but the time
+_LEAST = 4 * FOLDS
+
+
+class Judge:
+    """Holds the features of some clean texts and of what people made of them, to judge one simulation or several."""
+
+    def __init__(self, clean: Sequence[str], people: Sequence[Sequence[str]], seed: int = 0) -> None:
+        self._stream = Seeds(seed, "measure/realism", _VERSION)
+        rows = range(len(clean))
+        kept = sorted(self._stream.stream("rows", 0).sample(rows, _MOST)) if len(clean) > _MOST else list(rows)
+        self._kept = kept
+        self._clean = [clean[i] for i in kept]
+        if len(set(self._clean)) < _LEAST:
+            raise UsageError(
+                f"The judge needs {_LEAST} different sentences at least; there are {len(set(self._clean))}."
+            )
+        self._people = [self._features(texts) for texts in people]
+        self._texts = content_id("\n".join([*self._clean, *(t for texts in people for t in texts)]))
+        self._seed = seed
+
+    def _features(self, texts: Sequence[str]) -> Floats:
+        return features(self._clean, [texts[i] for i in self._kept])
+
+    def against_people(self, simulated: Sequence[Sequence[str]]) -> Estimate:
+        """How well simulated texts are told from everyone's: 0.5 is not at all, 1 is always."""
+        made = content_id("\n".join(t for texts in simulated for t in texts))
+        return self._tell(self._people, [self._features(texts) for texts in simulated], made)
+
+    def one_person(self, k: int) -> Estimate:
+        """How well one person is told from the others: what a perfect simulation of one person would get."""
+        others = [rows for i, rows in enumerate(self._people) if i != k]
+        return self._tell(others, [self._people[k]], f"person{k + 1}")
+
+    def _tell(self, zeros: list[Floats], ones: list[Floats], what: str) -> Estimate:
+        rows = np.concatenate([*zeros, *ones])
+        n = len(self._clean)
+        labels = np.repeat([0.0, 1.0], [n * len(zeros), n * len(ones)])
+        number = {text: i for i, text in enumerate(dict.fromkeys(self._clean))}
+        groups = np.tile([number[text] for text in self._clean], len(zeros) + len(ones))
+        rng = self._stream.stream("folds", 0).numpy()
+        scores = _cross_validated(rows, labels, rng.permutation(np.arange(len(number)) % FOLDS)[groups])
+        drawn = _resampled(scores, labels, groups, rng)
+        low, high = (float(q) for q in np.quantile(drawn, [0.025, 0.975]))
+        mark = f"realism/auc|v:{_VERSION}|folds:{FOLDS}|seed:{self._seed}|texts:{self._texts}|against:{what}"
+        return Estimate(auc(scores, labels), low, high, len(number), 0, mark)
+
+
+def _cross_validated(rows: Floats, labels: Floats, fold: npt.NDArray[np.int64]) -> Floats:
+    """Log odds of each row, from trees that saw no row of its sentence."""
+    scores = np.zeros(len(rows))
+    for k in range(FOLDS):
+        inside = fold == k
+        scores[inside] = Boosted().fit(rows[~inside], labels[~inside]).odds(rows[inside])
+    return scores
+
+
+def _resampled(scores: Floats, labels: Floats, groups: npt.NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    """AUCs of resampled sentences."""
+    count = int(groups.max()) + 1
+    drawn = (np.bincount(rng.integers(0, count, count), minlength=count) for _ in range(RESAMPLES))
+    return np.array([auc(scores, labels, times.astype(np.float64)[groups]) for times in drawn])

@@ -1,0 +1,81 @@
+"""Aligned files: a clean text and what became of it on the same line, as plain text, JSON lines or READIN's TSV."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from unfazed.core.errors import DataError
+from unfazed.core.values import Inputs
+
+_NOT_TEXT = ("id", "label", "gold", "en")
+
+
+class Aligned(msgspec.Struct, frozen=True):
+    """Rows of named texts, with their labels where there are any."""
+
+    rows: list[Inputs]
+    gold: list[Any]
+
+    def texts(self) -> list[str]:
+        """All texts, row by row."""
+        return [text for row in self.rows for text in row.values()]
+
+
+def read_aligned(path: str | Path, fields: Sequence[str] = ()) -> Aligned:
+    """A text a line, or a JSON object a line, whose string fields are the texts unless `fields` names them."""
+    path = Path(path)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(str(error), path) from error
+    if not lines:
+        raise DataError("the file is empty.", path)
+    if not lines[0].startswith("{"):
+        return Aligned([{"text": line} for line in lines], [None] * len(lines))
+    rows, gold = [], []
+    for number, line in enumerate(lines, 1):
+        try:
+            found = msgspec.json.decode(line, type=dict[str, Any])
+        except msgspec.DecodeError as error:
+            raise DataError(str(error), path, number) from error
+        named = fields or [k for k, v in found.items() if isinstance(v, str) and k not in _NOT_TEXT]
+        missing = next((name for name in named if not isinstance(found.get(name), str)), None)
+        if missing or not named:
+            raise DataError(f"there is no text {missing or ''!r} here; it has {', '.join(found)}.", path, number)
+        rows.append({name: found[name].strip("\n") for name in named})
+        gold.append(found.get("label", found.get("gold")))
+    return Aligned(rows, gold)
+
+
+def read_people(clean: str | None, real: Sequence[str], fields: Sequence[str] = ()) -> tuple[Aligned, list[Aligned]]:
+    """The clean texts and each person's. READIN's TSV holds both: columns clean_… and noisy1_…, noisy2_…"""
+    if clean is None:
+        return _read_tsv(Path(real[0]))
+    first = read_aligned(clean, fields)
+    people = [read_aligned(path, fields) for path in real]
+    for path, person in zip(real, people, strict=True):
+        if [list(row) for row in person.rows] != [list(row) for row in first.rows]:
+            raise DataError(
+                f"its lines do not align with those of {clean}: {len(person.rows)} and {len(first.rows)}.", path
+            )
+    return first, people
+
+
+def _read_tsv(path: Path) -> tuple[Aligned, list[Aligned]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        table = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    names = [name.removeprefix("clean_") for name in (table[0] if table else ()) if name.startswith("clean_")]
+    people = sorted({name.split("_")[0] for name in (table[0] if table else ()) if name.startswith("noisy")})
+    if not names or not people:
+        raise DataError("give --clean, or a TSV with the columns clean_… and noisy1_….", path)
+    gold = [row.get("label") for row in table]
+
+    def of(who: str) -> Aligned:
+        return Aligned([{name: row[f"{who}_{name}"] or "" for name in names} for row in table], gold)
+
+    return of("clean"), [of(who) for who in people]

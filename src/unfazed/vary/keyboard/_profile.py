@@ -1,0 +1,141 @@
+"""How people type, as numbers: one profile for each person that was fitted, and new people drawn from them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import exp
+from pathlib import Path
+
+import msgspec
+
+from unfazed.core.errors import DataError
+from unfazed.core.seeds import Stream
+from unfazed.vary.keyboard._explain import Kind
+from unfazed.vary.keyboard._lexicon import lexicon
+from unfazed.vary.keyboard.ime import UNRANKED
+
+# Slips that happen to words. Marks, digits and letters are handled apart.
+WORD_KINDS: tuple[Kind, ...] = (
+    "select_full",
+    "select_abbr",
+    "input_full",
+    "input_abbr",
+    "false_start",
+    "stray",
+    "omitted",
+    "letters",
+)
+MARKS = ("end", "comma", "list", "quote", "title", "bracket", "space", "dot", "other")  # what `mark_class` tells apart
+LENGTHS, PLACES = (
+    3,
+    4,
+)  # words of 1, 2, 3 or more characters; common and first in the list, first, further down, not there
+CLASSES = LENGTHS * PLACES
+_COMMON_WORD = 7.5  # log frequency from which a word counts as common: a few thousand words are
+_COMMON = 0.4  # how much of a new person's rates is everybody's, at least
+_FEW = 400  # words on which a rate is as much one's own as everybody's
+_SPREAD = 0.15  # how far, in logs, a new person's rates stray from those of the person they take after
+_FILE = Path(__file__).parent / "data" / "typists.json"
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """One person. Rates are chances per word by class, or per mark of a kind."""
+
+    words: list[int]  # how many words of each class the rates were counted on
+    rates: dict[str, list[float]]  # kind → chance for each class of word
+    joined: dict[str, float]  # kind → chance that the slip takes in the next word too
+    lost: dict[str, float]  # mark → chance that it is left out
+    changed: dict[str, float]  # mark → chance that another one is typed
+    added: float  # chance per word of a mark from nowhere
+    others: int  # digits and Latin letters that were seen
+    other: float  # chance per digit or Latin letter that it is typed wrong
+    pace: float  # how much sentences differ in haste: spread of the log of the error rate
+    care: float  # how much a slip makes them watch out for a while, and its absence lulls them
+    whole: float  # share of omissions that leave out a whole word of several characters
+    first: float  # share of wrong choices that are the first on the list
+
+
+class Population(msgspec.Struct, frozen=True):
+    """The people that were fitted, with the engine that ranked the words for it."""
+
+    engine: str
+    people: list[Profile]
+
+
+def read_population(path: Path | str) -> Population:
+    try:
+        return msgspec.json.decode(Path(path).read_bytes(), type=Population)
+    except OSError as error:
+        raise DataError(error.strerror or str(error), path) from error
+    except msgspec.DecodeError as error:
+        raise DataError(f"this is not a file of `unfazed calibrate keyboard`: {error}", path) from error
+
+
+@lru_cache(8)
+def population(path: str = "") -> Population:
+    """The people in a file, or those that ship with the package."""
+    return read_population(path or _FILE)
+
+
+def new_person(people: list[Profile], rng: Stream) -> Profile:
+    """Someone who takes after one of these people; the less of that one was seen, the more after all of them."""
+    base = people[rng.below(len(people))]
+    rates = {}
+    for kind, own in base.rates.items():
+        scale = _near_one(rng)
+        rates[kind] = [min(0.6, scale * _shrunk(people, kind, c, rate, base.words[c])) for c, rate in enumerate(own)]
+    return msgspec.structs.replace(
+        base,
+        rates=rates,
+        lost=_blend(rng, [p.lost for p in people], base.lost),
+        changed=_blend(rng, [p.changed for p in people], base.changed),
+        other=sum(p.other * p.others for p in people) / max(1, sum(p.others for p in people)),
+    )
+
+
+def _shrunk(people: list[Profile], kind: str, c: int, rate: float, seen: int) -> float:
+    """A person's rate, drawn to that of all by as much as it rests on few words."""
+    words = sum(p.words[c] for p in people)
+    mean = sum(p.rates[kind][c] * p.words[c] for p in people) / words if words else rate
+    own = (1 - _COMMON) * seen / (seen + _FEW)
+    return own * rate + (1 - own) * mean
+
+
+def _blend(rng: Stream, people: list[dict[str, float]], own: dict[str, float]) -> dict[str, float]:
+    return {
+        mark: min(0.95, _near_one(rng) * ((1 - _COMMON) * rate + _COMMON * sum(p[mark] for p in people) / len(people)))
+        for mark, rate in own.items()
+    }
+
+
+def _near_one(rng: Stream) -> float:
+    return exp(_SPREAD * normal(rng) - _SPREAD**2 / 2)
+
+
+def normal(rng: Stream) -> float:
+    """A standard normal, near enough: the sum of a few uniform ones."""
+    return (sum(rng.random() for _ in range(6)) - 3.0) * 1.4142135623730951
+
+
+def word_class(word: str, rank: int) -> int:
+    """The class of a word by its length, its place in the engine's list, and whether it is common."""
+    first = (min(len(word), LENGTHS) - 1) * PLACES
+    if rank:
+        return first + (2 if rank < UNRANKED else 3)
+    return first + (0 if lexicon().frequency.get(word, 0.0) >= _COMMON_WORD else 1)
+
+
+_MARK_CLASS = {
+    **dict.fromkeys("。！？.!?；;", "end"),
+    **dict.fromkeys("，,", "comma"),
+    "、": "list",
+    **dict.fromkeys("“”‘’\"'", "quote"),
+    **dict.fromkeys("《》〈〉", "title"),
+    **dict.fromkeys("（）()【】[]", "bracket"),
+    **dict.fromkeys(" \u3000\t\u2003", "space"),
+    **dict.fromkeys("·•", "dot"),
+}
+
+
+def mark_class(mark: str) -> str:
+    return _MARK_CLASS.get(mark, "other")

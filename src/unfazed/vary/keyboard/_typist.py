@@ -1,0 +1,260 @@
+"""One person with one input method: types a text word by word and corrects nothing."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import accumulate
+from math import exp
+
+from unfazed.core.edits import Edit
+from unfazed.core.seeds import Stream
+from unfazed.vary.keyboard._keys import slip
+from unfazed.vary.keyboard._lexicon import lexicon
+from unfazed.vary.keyboard._marks import type_other
+from unfazed.vary.keyboard._profile import WORD_KINDS, Profile, normal, word_class
+from unfazed.vary.keyboard.ime import Engine
+
+_RUNS = re.compile(r"[\u4e00-\u9fff]+|[^\u4e00-\u9fff]")
+_HARD, _EASY = (
+    0.88,
+    0.15,
+)  # how often a word goes wrong that is hard for a person; how much seldomer than most an easy one
+_LEARNT = 0.4  # share of the words further down the list that a person's input method has learnt to put first
+_SAME = 0.96  # how often a word that goes wrong does so in this person's usual way
+_MOST = 12  # candidates looked at
+_USUAL = 4  # kinds of slips that become habits: the wrong choices and the wrong keys
+_LETTERS_SEEN, _LENGTH_SEEN = 0.85, 0.4
+_LETTERS = "abcdefghjklmnopqrstwxyz"  # keys that stand for a word when pressed alone
+
+
+@lru_cache(50_000)
+def _words(run: str) -> tuple[tuple[str, tuple[str, ...] | None], ...]:
+    """The words of a run of Chinese characters with their syllables."""
+    words = lexicon()
+    return tuple((word, words.reading(word)) for word in words.segment(run))
+
+
+def _kind(steps: list[tuple[float, str]], rng: Stream) -> str:
+    """A kind of slip, as likely as its step is high."""
+    point = rng.random() * steps[-1][0]
+    return next((kind for total, kind in steps if point < total), steps[-1][1])
+
+
+class Typist:
+    """Types texts as one person would. Slips are drawn from the text's stream, habits from the person's."""
+
+    def __init__(self, profile: Profile, engine: Engine) -> None:
+        self.profile = profile
+        self.engine = engine
+        classes = range(len(profile.rates["stray"]))
+        self._errors = [self._ladder(c, WORD_KINDS[:_USUAL]) for c in classes]
+        self._accidents = [self._ladder(c, WORD_KINDS[_USUAL:]) for c in classes]
+        self._known: dict[str, tuple[float, int, str]] = {}
+        self._owed = 0.0
+
+    def _ladder(self, c: int, kinds: tuple[str, ...]) -> list[tuple[float, str]]:
+        """The chances of some kinds of slips for a class of words, summed up."""
+        totals = accumulate(self.profile.rates[kind][c] for kind in kinds)
+        return list(zip(totals, kinds, strict=True))
+
+    def type(self, text: str, rng: Stream) -> list[Edit]:
+        """What came out other than it should, as edits of the text."""
+        edits: list[Edit] = []
+        pace = exp(self.profile.pace * normal(rng) - self.profile.pace**2 / 2)
+        self._owed = 0.0  # slips to be expected so far, less those made
+        for run in _RUNS.finditer(text):
+            if "\u4e00" <= text[run.start()] <= "\u9fff":
+                self._type_run(run.group(), run.start(), pace, rng, edits)
+            else:
+                type_other(self.profile, text, run.start(), rng, edits)
+        return edits
+
+    def _type_run(self, run: str, at: int, pace: float, rng: Stream, edits: list[Edit]) -> None:
+        words = _words(run)
+        i = 0
+        while i < len(words):
+            word, syllables = words[i]
+            i += 1
+            if rng.random() < self.profile.added:
+                edits.append(Edit(at, at, rng.weighted(("，", " ", "。", "、"), (3, 4, 2, 1))))
+            if syllables is None:
+                at += len(word)
+                continue
+            chance, c, usual = self._known.get(word) or self._meet(word, syllables, rng)
+            risk = chance + self._accidents[c][-1][0]
+            self._owed += risk * pace
+            point = rng.random() / (pace * exp(self.profile.care * max(-2.0, min(2.0, self._owed - risk))))
+            habit = point < chance and rng.random() < _SAME
+            if point < chance:
+                kind = usual if habit else _kind(self._errors[c], rng)
+            elif point < risk:
+                kind = _kind(self._accidents[c], rng)
+            else:
+                at += len(word)
+                continue
+            self._owed -= 1.0
+            if i < len(words) and words[i][1] is not None:
+                more, others = words[i]
+                toss = rng.habit(f"join {word} {more}") if habit else rng
+                if toss.random() < self.profile.joined[kind]:
+                    word, syllables = word + more, syllables + (others or ())
+                    i += 1
+            new = self._make(kind, word, syllables, rng.habit("way " + word) if habit else rng)
+            if new != word:
+                edits.append(self._edit(at, word, new))
+            at += len(word)
+
+    @staticmethod
+    def _edit(at: int, word: str, new: str) -> Edit:
+        """An insertion where the word itself came through, so that labels on it are kept."""
+        if new.endswith(word):
+            return Edit(at, at, new[: len(new) - len(word)])
+        if new.startswith(word):
+            return Edit(at + len(word), at + len(word), new[len(word) :])
+        return Edit(at, at + len(word), new)
+
+    def _meet(self, word: str, syllables: tuple[str, ...], rng: Stream) -> tuple[float, int, str]:
+        """How this person fares with a word: the chance that it goes wrong, its class, and the usual slip.
+
+        Errors repeat: the same person stumbles over the same words, and mostly in the same way. The mean over words
+        is the profile's rate.
+        """
+        rank = self.engine.rank(word, syllables)
+        c = word_class(word, 0 if rng.habit("learnt " + word).random() < _LEARNT else rank)
+        rate = self._errors[c][-1][0]
+        stream = rng.habit("word " + word)
+        easy = _EASY * rate
+        hard = stream.random() < (rate - easy) / (_HARD - easy)
+        self._known[word] = met = (_HARD if hard else easy, c, _kind(self._errors[c], stream))
+        return met
+
+    def _make(self, kind: str, word: str, syllables: tuple[str, ...], rng: Stream) -> str:
+        """What comes out for a word with this slip."""
+        if kind == "select_full":
+            return self._select(word, syllables, rng)
+        if kind == "select_abbr":
+            return self._choose(word, self._abbreviate(syllables, rng), rng)
+        if kind == "input_full":
+            return self._slipped(syllables, rng)
+        if kind == "input_abbr":
+            return self._choose(word, self._wrong_letters(syllables, rng), rng)
+        if kind == "false_start":
+            return self._false_start(word, syllables, rng)
+        if kind == "stray":
+            return self._stray(word, rng)
+        if kind == "omitted":
+            return self._omit(word, rng)
+        return self._leave_letters(word, syllables, rng)
+
+    def _select(self, word: str, syllables: tuple[str, ...], rng: Stream) -> str:
+        """Another word for the same keys; where there is none, another character for one syllable."""
+        keys = "".join(syllables)
+        offered = [c.text for c in self.engine.candidates(keys, _MOST) if len(c.text) == len(word) and c.text != word]
+        if offered:
+            return self._pick(offered, rng)
+        at = rng.below(len(word))
+        others = [
+            c.text for c in self.engine.candidates(syllables[at], _MOST) if len(c.text) == 1 and c.text != word[at]
+        ]
+        return word[:at] + self._pick(others, rng) + word[at + 1 :] if others else word
+
+    def _pick(self, offered: list[str], rng: Stream) -> str:
+        """Mostly the first, for those who don't look; else one further down, the nearer the likelier."""
+        if rng.random() < self.profile.first or len(offered) == 1:
+            return offered[0]
+        return offered[min(1 + int(rng.random() ** 2 * 5), len(offered) - 1)]
+
+    def _choose(self, word: str, keys: str, rng: Stream) -> str:
+        """A wrong word from the list for these keys."""
+        offered = self.engine.candidates(keys, _MOST)
+        whole = [c.text for c in offered if c.used >= len(keys) and c.text != word]
+        return self._pick(whole, rng) if whole else self._commit(keys)
+
+    def _abbreviate(self, syllables: tuple[str, ...], rng: Stream) -> str:
+        """The first letters; sometimes the first syllable is typed out."""
+        start = syllables[0] if len(syllables) > 1 and rng.random() < 0.25 else syllables[0][0]
+        return start + "".join(s[0] for s in syllables[1:])
+
+    def _wrong_letters(self, syllables: tuple[str, ...], rng: Stream) -> str:
+        """An abbreviation with a wrong letter: of a word that was in mind, or hit by mistake."""
+        if len(syllables) == 1:
+            return rng.choice(_LETTERS) if rng.random() < 0.5 else slip(slip(syllables[0], rng), rng)
+        keys = self._abbreviate(syllables, rng)
+        at = len(keys) - 1 - rng.below(len(syllables))
+        return keys[:at] + rng.choice(_LETTERS) + keys[at + 1 :]
+
+    def _slipped(self, syllables: tuple[str, ...], rng: Stream) -> str:
+        """What wrong keys give. Letters left over are seen at once, a word of another length often; the rest stays."""
+        keys = "".join(syllables)
+        while True:
+            made = self._commit(slip(keys, rng))
+            odd = (
+                _LETTERS_SEEN
+                if any(c.isascii() for c in made)
+                else _LENGTH_SEEN
+                if len(made) != len(syllables)
+                else 0.0
+            )
+            if rng.random() >= odd:
+                return made
+
+    def _commit(self, keys: str) -> str:
+        """All of these keys turned into text by taking the first offer again and again; what is left stays letters."""
+        made = ""
+        while keys:
+            offered = self.engine.candidates(keys, 3)
+            if not offered or offered[0].used <= 0:
+                return made + keys.replace("'", "")
+            made += offered[0].text
+            keys = keys[offered[0].used :].lstrip("'")
+        return made
+
+    def _false_start(self, word: str, syllables: tuple[str, ...], rng: Stream) -> str:
+        """A wrong try that stays, then the word, which may be wrong again."""
+        way = rng.random()
+        if way < 0.35:
+            part = syllables[: 1 + rng.below(len(syllables))]
+            tried = self._slipped(part, rng)
+        elif way < 0.55:
+            tried = self._commit(syllables[0])
+        elif way < 0.85:
+            tried = self._choose(word, self._abbreviate(syllables, rng), rng)
+        else:
+            tried = self._select(word, syllables, rng)
+        again = rng.random()
+        if again < 0.4:
+            return tried + (self._select(word, syllables, rng) if again < 0.28 else self._slipped(syllables, rng))
+        return tried + word
+
+    def _stray(self, word: str, rng: Stream) -> str:
+        """A key and the space bar too many: the first word of some letter."""
+        offered = [c.text for c in self.engine.candidates(rng.weighted(_LETTERS, _STRAY), 4)]
+        new = offered[int(rng.random() ** 2 * len(offered))] if offered else "的"
+        return new + word if rng.random() < 0.6 else word + new
+
+    def _omit(self, word: str, rng: Stream) -> str:
+        if len(word) == 1 or rng.random() < self.profile.whole:
+            return ""
+        at = rng.below(len(word))
+        return word[:at] + word[at + 1 :]
+
+    def _leave_letters(self, word: str, syllables: tuple[str, ...], rng: Stream) -> str:
+        """Keys that came through as letters: a stray one, the end of the word, or all of it."""
+        keys = "".join(syllables)
+        way = rng.random()
+        if way < 0.4:
+            return rng.choice(("i", "u", "i", "u", "a", "h", "g", "e", "ing", "n")) + word
+        if way < 0.6:
+            cut = 1 + rng.below(len(keys))
+            return keys[:cut] + word
+        if way < 0.8:
+            return slip(keys, rng)
+        head = self._commit(syllables[0])
+        return head + keys[len(syllables[0]) :][:3] if len(syllables) > 1 else head + rng.choice("iu")
+
+
+_STRAY = tuple(
+    {"d": 6.0, "s": 3.0, "l": 3.0, "y": 3.0, "a": 2.0, "m": 2.0, "w": 2.0, "z": 2.0, "h": 2.5}.get(c, 1.0)
+    for c in _LETTERS
+)

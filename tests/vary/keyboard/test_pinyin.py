@@ -1,0 +1,144 @@
+"""The typist: same person, same habits; people differ; what is typed is what READIN's people typed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unfazed.core.edits import apply
+from unfazed.core.errors import DataError, UnknownName
+from unfazed.core.seeds import Seeds
+from unfazed.vary.keyboard._explain import slips
+from unfazed.vary.keyboard._fit import count, fit
+from unfazed.vary.keyboard._keys import slip
+from unfazed.vary.keyboard._lexicon import lexicon
+from unfazed.vary.keyboard._profile import population
+from unfazed.vary.keyboard.homophone import Homophone, homophones
+from unfazed.vary.keyboard.ime import engine, lacking
+from unfazed.vary.keyboard.pinyin import Pinyin
+from unfazed.vary.operator import Text
+
+TEXTS = [
+    "请问花呗怎么还款，逾期了会影响征信吗？",
+    "我的支付宝账户为什么不能提现到银行卡",
+    "新华社北京7月26日电，近年来随着首都自然生态环境的持续向好，野生动物的种类和数量也随之增加。",
+    "他说：“先把贵重的物品收拾好，冰箱、电视机这些大件可以暂时放到邻居家。”",
+    "数据显示，这场时长2.5小时的歌会，直播人气峰值超过3500万。",
+]
+
+
+def typed(texts: list[str], seed: int = 0, draw: int = 0, operator: Pinyin | None = None) -> list[str]:
+    operator, seeds = operator or Pinyin(), Seeds(seed, "keyboard/pinyin", 1)
+    changes = [operator.change(Text(t, "zh"), seeds.stream(f"{i}", draw)) for i, t in enumerate(texts)]
+    return [apply(t, c.edits) if c else t for t, c in zip(texts, changes, strict=True)]
+
+
+def test_words_are_found_and_read() -> None:
+    assert lexicon().segment("我的支付宝账户") == ["我", "的", "支付宝", "账户"]
+    assert lexicon().reading("银行") == ("yin", "hang")
+    assert lexicon().reading("𠮷") is None
+
+
+@pytest.mark.parametrize(
+    ("clean", "noisy", "kind"),
+    [
+        ("怎么提现呢", "怎么体现呢", "select_full"),
+        ("我要申请贷款", "我要社区贷款", "select_abbr"),
+        ("能转账吗", "能装账吗", "input_full"),
+        ("怎么冻结", "怎么杰冻结", "false_start"),
+        ("我要还钱", "我要的还钱", "stray"),
+        ("可以用吗", "可以用", "omitted"),
+        ("收到了吗", "收到iu了吗", "letters"),
+        ("好的。", "好的", "mark_lost"),
+        ("好,吗", "好，吗", "mark_changed"),
+        ("7月6日", "7月5日", "other_text"),
+    ],
+)
+def test_slips_are_explained(clean: str, noisy: str, kind: str) -> None:
+    assert [s.kind for s in slips(clean, noisy)] == [kind]
+
+
+@given(clean=st.text("花呗怎么还款abc1，。 的", max_size=12), noisy=st.text("花呗怎么还款abc1，。 的", max_size=12))
+@settings(max_examples=150, deadline=None)
+def test_slips_turn_one_text_into_the_other(clean: str, noisy: str) -> None:
+    out, at = "", 0
+    for s in slips(clean, noisy):
+        assert s.start >= at
+        out += clean[at : s.start] + s.new
+        at = s.end
+    assert out + clean[at:] == noisy
+
+
+@given(keys=st.sampled_from(["shenqing", "zhang", "a", "hb", "zhuanzhang"]), n=st.integers(0, 500))
+@settings(max_examples=80, deadline=None)
+def test_a_slip_changes_the_keys(keys: str, n: int) -> None:
+    made = slip(keys, Seeds(n, "x", 1).stream("a", 0))
+    assert made != keys
+    assert made.isalpha()
+
+
+def test_a_person_repeats_their_errors() -> None:
+    texts = [f"{a}戒备森严的{b}" for a in "甲乙丙丁戊己庚辛" for b in ("工厂", "学校", "医院", "公园", "车站")]
+    kinds = [Counter(s[1:5] for s in typed(texts, draw=d) if "戒备" not in s) for d in range(40)]
+    wrong = [sum(k.values()) / len(texts) for k in kinds]
+    assert max(wrong) > 0.5, "some people nearly always get it wrong"
+    assert sorted(wrong)[len(wrong) // 2] < 0.3, "most seldom do"
+
+
+def test_people_differ() -> None:
+    texts = TEXTS * 12
+    rates = [sum(len(slips(a, b)) for a, b in zip(texts, typed(texts, draw=d), strict=True)) for d in range(12)]
+    assert max(rates) > 1.3 * min(rates)
+
+
+def test_engines_give_other_words() -> None:
+    if lacking("google"):
+        pytest.skip("libgooglepinyin0 is not installed")
+    assert typed(TEXTS * 5, operator=Pinyin(engine="google")) != typed(TEXTS * 5)
+    both = Pinyin(engine="google+embedded")
+    typed(TEXTS, operator=both, draw=0)
+    for d in range(12):
+        typed(TEXTS, operator=both, draw=d)
+    assert {t.engine.name for t in both._typists.values()} == {"google", "embedded"}
+
+
+def test_wrong_parameters_are_named() -> None:
+    with pytest.raises(UnknownName, match="embedded"):
+        Pinyin(engine="embeded")
+    with pytest.raises(DataError, match="calibrate"):
+        Pinyin(profile=__file__)
+
+
+@pytest.mark.slow
+def test_fitting_finds_the_rates_that_made_the_texts() -> None:
+    clean = [t + str(i) for i in range(40) for t in TEXTS]
+    one, other = population().people[0], population().people[4]
+    from unfazed.vary.keyboard._typist import Typist
+
+    def made(profile: object) -> list[str]:
+        seeds = Seeds(5, "t", 1)
+        selves = [Typist(profile, engine("embedded")) for _ in range(100)]  # type: ignore[arg-type]
+        return [apply(t, selves[i % 100].type(t, seeds.stream(str(i), i % 100))) for i, t in enumerate(clean)]
+
+    for profile in (one, other):
+        texts = made(profile)
+        again = made(fit(clean, texts, engine("embedded"), rounds=3))
+        wanted, got = (count(clean, t, engine("embedded")) for t in (texts, again))
+        for kind in ("select_full", "input_full", "omitted"):
+            assert got.total(kind) == pytest.approx(wanted.total(kind), rel=0.5, abs=15), kind
+
+
+def test_homophones_sound_alike_and_are_common() -> None:
+    table = homophones()
+    assert "体" in table["提"] or "题" in table["提"]
+    assert len(table) > 3000
+    assert all(c not in others and len(set(others)) == len(others) for c, others in table.items())
+    operator, seeds = Homophone(rate=0.3), Seeds(0, "h", 1)
+    text = "今天天气很好我们去公园散步吧" * 30
+    change = operator.change(Text(text, "zh"), seeds.stream("a", 0))
+    assert change is not None
+    assert len(change.edits) / len(text) == pytest.approx(0.3, abs=0.06)
+    assert all(e.new in table[text[e.start]] for e in change.edits)
