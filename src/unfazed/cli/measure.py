@@ -59,3 +59,119 @@ def error_rate_command(suite: str, level: float, bootstrap: int, format_: str) -
         click.echo(render(rates, format_))
     else:
         click.echo(render([{"variants": name, **found} for name, found in rates.items()], format_))
+
+
+_level = click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
+
+
+@command.command("mixed", short_help="Mixed-effects regression of scores on conditions.")
+@click.argument("table", metavar="TABLE")
+@click.option("--example", default="id", show_default=True, help="Column that names the example.")
+@click.option("--condition", default="condition", show_default=True, help="Column that names the condition.")
+@click.option("--score", default="score", show_default=True, help="Column with the score.")
+@click.option("--reference", help="Condition to compare with. Default: the first by name.")
+@_level
+@format_option
+def mixed_command(table: str, example: str, condition: str, score: str, format_: str, **given: Any) -> None:
+    """Regress the scores of TABLE on their conditions, with a random intercept for each example.
+
+    TABLE is a CSV or TSV file with a header and a row for each score. Coefficients are differences from the
+    reference condition. Estimates are REML's: in closed form where every example has one score under every
+    condition, by a search where scores are missing. A score that is empty or NaN is missing, and counted.
+
+    \b
+      unfazed measure mixed scores.csv --example id --condition condition --score score --format json
+    """
+    from pathlib import Path
+
+    from unfazed.data._scores import read_long
+    from unfazed.measure.mixed import mixed_effects
+    from unfazed.report.tables import render
+
+    found = mixed_effects(*read_long(Path(table), example, condition, score), **given)
+    if format_ == "json":
+        click.echo(render(found, format_))
+    else:
+        rows = {f"{found.reference} (intercept)": found.intercept, **found.coefficients}
+        click.echo(render([{"condition": name, **_plain(one)} for name, one in rows.items()], format_))
+        variance = ", ".join(f"{name} {value:.6g}" for name, value in found.variance.items())
+        click.echo(f"{found.method}; {found.examples} examples, {found.n} scores; variance: {variance}", err=True)
+    if found.missing:
+        click.echo(f"{found.missing} scores of {table} are missing or no finite number; they are left out.", err=True)
+    if found.incomplete:
+        click.echo(f"{found.incomplete} examples of {table} lack a condition; the others' scores count.", err=True)
+
+
+@command.command("darr", short_help="Agreement of a metric with people, as WMT20 counts it.")
+@click.argument("human", metavar="HUMAN")
+@click.argument("metric", metavar="METRIC")
+@click.option("--difference", type=float, default=25.0, show_default=True, help="Raw points that make a preference.")
+@_level
+@click.option("--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples.")
+@format_option
+def darr_command(human: str, metric: str, difference: float, level: float, bootstrap: int, format_: str) -> None:
+    """Compare the scores of METRIC with people's direct assessments in HUMAN.
+
+    Both are tables with a header: system (SYS), segment (SID) and a score (RAW.SCR, or SCORE), separated by commas,
+    tabs or blanks. daRR takes the pairs of translations of one segment whose raw scores are at least 25 apart;
+    systems named Human… are left out. `tau` is (concordant - discordant) / pairs; a tie of the metric is discordant.
+    Its interval resamples segments. Pearson and Kendall (tau-b) are over segments and over systems.
+
+    \b
+      unfazed measure darr human.csv metric.csv --format json
+    """
+    from unfazed.measure.agreement import agreement
+    from unfazed.measure.intervals import Settings
+    from unfazed.report.tables import render
+
+    found = agreement(human, metric, Settings(level, bootstrap), difference)
+    shown: Any = found if format_ == "json" else [_plain(found)]
+    click.echo(render(shown, format_))
+    if found.missing:
+        click.echo(f"{found.missing} pairs have no score in {metric}; they are left out.", err=True)
+
+
+@command.command("power", short_help="How many sentences are needed to see a difference.")
+@click.option("--wins", type=float, help="Win rate to find against a coin, such as 0.55.")
+@click.option("--difference", type=float, help="Difference of means to find; needs --sd.")
+@click.option("--sd", type=float, help="Standard deviation of the differences, example by example.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
+@click.option("--power", "wanted", type=float, default=0.8, show_default=True, help="Wanted chance of finding it.")
+@click.option("--tests", type=click.IntRange(min=1), default=1, show_default=True, help="Tests to correct for.")
+@format_option
+def power_command(
+    wins: float | None, difference: float | None, sd: float | None, alpha: float, wanted: float, tests: int,
+    format_: str,
+) -> None:  # fmt: skip
+    """Print how many sentences a study needs, by the exact binomial test (one-tailed) or by paired means.
+
+    \b
+      unfazed measure power --wins 0.55
+      unfazed measure power --difference 0.5 --sd 4 --tests 5
+    """
+    from unfazed.core.errors import UsageError
+    from unfazed.measure.power import pairs_for_difference, pairs_for_wins
+    from unfazed.report.tables import render
+
+    needed = {}
+    if wins is not None:
+        needed["wins"] = pairs_for_wins(wins, alpha / tests, wanted)
+    if difference is not None and sd is not None:
+        needed["difference"] = pairs_for_difference(difference, sd, alpha / tests, wanted)
+    if not needed:
+        raise UsageError("Say what is to be found: --wins, or --difference with --sd.")
+    shown: Any = needed if format_ == "json" else [{"find": name, "sentences": n} for name, n in needed.items()]
+    click.echo(render(shown, format_))
+
+
+def _plain(struct: Any) -> dict[str, Any]:
+    """A flat row of a struct, with what lies inside it as `outer.inner`."""
+    import msgspec
+
+    row: dict[str, Any] = {}
+    for name, value in msgspec.to_builtins(struct).items():
+        if isinstance(value, dict):
+            row |= {f"{name}.{inner}": one for inner, one in value.items()}
+        elif name != "signature":
+            row[name] = value
+    return row

@@ -1,0 +1,161 @@
+"""Agreement of a metric with people's judgements of translations: daRR as WMT20 counts it, Kendall and Pearson."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import combinations
+from math import isfinite, sqrt
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from unfazed.core.errors import NothingEvaluated
+from unfazed.core.ids import file_hash
+from unfazed.core.values import Estimate
+from unfazed.core.version import VERSION as PACKAGE_VERSION
+from unfazed.data._scores import Judgement, read_judgements
+from unfazed.measure.intervals import Question, Settings, estimates
+from unfazed.measure.measures import Column
+from unfazed.measure.statistics import Array, Statistic
+
+VERSION = 1  # of these definitions; part of every signature
+DIFFERENCE = 25.0  # of raw scores, from which on people are taken to prefer one translation
+_BLOCK = 2_000_000  # comparisons made at once
+
+
+class Correlation(msgspec.Struct, frozen=True):
+    """Over n segments, or systems."""
+
+    pearson: float | None
+    kendall: float | None
+    n: int
+
+
+class Agreement(msgspec.Struct, frozen=True):
+    """`tau` is (concordant - discordant) / pairs, where a tie of the metric is discordant.
+
+    `missing` pairs are those for which the metric gave no score.
+    """
+
+    pairs: int
+    tau: float | None
+    low: float | None
+    high: float | None
+    concordant: int
+    discordant: int
+    missing: int
+    segment: Correlation
+    system: Correlation
+    signature: str
+
+
+class _Tau(Statistic):
+    def __call__(self, sums: Array, n: int) -> Array:
+        with np.errstate(invalid="ignore"):
+            tau: Array = (sums[:, 0] - sums[:, 1]) / (sums[:, 0] + sums[:, 1])
+        return tau
+
+
+def agreement(
+    human: str | Path, metric: str | Path, settings: Settings | None = None, difference: float = DIFFERENCE
+) -> Agreement:
+    """daRR and correlations of the metric's scores with people's. Systems named Human… are not judged."""
+    settings = settings or Settings()
+    judged = read_judgements(Path(human), "RAW.SCR", finite=True)
+    judged = [row for row in judged if not row.system.upper().startswith("HUMAN")]
+    rows = read_judgements(Path(metric), "SCORE")
+    scored = {(row.system, row.segment): row.score for row in rows if isfinite(row.score)}
+    counts, missing = _relative_ranks(judged, scored, difference)
+    signature = (
+        f"measure=darr:{VERSION}|difference={difference}|human={file_hash(Path(human))[:16]}"
+        f"|metric={file_hash(Path(metric))[:16]}|level={settings.level}|bootstrap={settings.bootstrap}"
+        f"|seed={settings.seed}|unfazed={PACKAGE_VERSION}"
+    )
+    pairs = int(counts.sum())
+    if not pairs and not missing:
+        raise NothingEvaluated(f"No two translations of a segment are {difference:g} points apart in {human}.")
+    tau = _tau(counts, missing, settings, signature)
+    both = [(row, scored[row.system, row.segment]) for row in judged if (row.system, row.segment) in scored]
+    concordant, discordant = (int(total) for total in counts.sum(axis=0))
+    return Agreement(
+        pairs, tau.value, tau.low, tau.high, concordant, discordant, missing,
+        _correlation([row.score for row, _ in both], [score for _, score in both]),
+        _by_system(both), signature,
+    )  # fmt: skip
+
+
+def _relative_ranks(
+    judged: list[Judgement], scored: dict[tuple[str, str], float], difference: float
+) -> tuple[Array, int]:
+    """For each segment with a pair: how many the metric orders as people do, and how many not."""
+    segments: dict[str, list[Judgement]] = defaultdict(list)
+    for row in judged:
+        segments[row.segment].append(row)
+    counts, missing = [], 0
+    for rows in segments.values():
+        concordant = discordant = 0
+        for one, other in combinations(rows, 2):
+            if abs(one.score - other.score) < difference:
+                continue
+            better, worse = (one, other) if one.score > other.score else (other, one)
+            high, low = scored.get((better.system, better.segment)), scored.get((worse.system, worse.segment))
+            if high is None or low is None:
+                missing += 1
+            elif high > low:
+                concordant += 1
+            else:
+                discordant += 1
+        if concordant or discordant:
+            counts.append((concordant, discordant))
+    return np.array(counts, dtype=float).reshape(-1, 2), missing
+
+
+def _tau(counts: Array, missing: int, settings: Settings, signature: str) -> Estimate:
+    """Resampled by segment: its pairs stand or fall together."""
+    left = np.zeros(max(len(counts), 1), dtype=np.int64)
+    left[0] = missing
+    column = Column(np.arange(len(counts)), counts, _Tau(), left, (-1.0, 1.0))
+    return estimates([Question(column, signature)], settings)[0]
+
+
+def _by_system(both: list[tuple[Judgement, float]]) -> Correlation:
+    people: dict[str, list[float]] = defaultdict(list)
+    metric: dict[str, list[float]] = defaultdict(list)
+    for row, score in both:
+        people[row.system].append(row.score)
+        metric[row.system].append(score)
+    names = sorted(people)
+    return _correlation([float(np.mean(people[s])) for s in names], [float(np.mean(metric[s])) for s in names])
+
+
+def _correlation(one: list[float], other: list[float]) -> Correlation:
+    x, y = np.array(one), np.array(other)
+    return Correlation(pearson(x, y), kendall(x, y), len(x))
+
+
+def pearson(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float | None:
+    """None where either does not vary."""
+    if len(x) < 2:
+        return None
+    x, y = x - x.mean(), y - y.mean()
+    size = sqrt(float(x @ x) * float(y @ y))
+    return float(x @ y) / size if size else None
+
+
+def kendall(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float | None:
+    """Kendall's tau-b, by comparing all pairs in blocks; None where either does not vary."""
+    n = len(x)
+    agree = tied_x = tied_y = 0
+    step = max(1, _BLOCK // max(n, 1))
+    for start in range(0, n, step):
+        rows = slice(start, min(start + step, n))
+        later = np.arange(n)[None, :] > np.arange(n)[rows, None]
+        dx, dy = np.sign(x[rows, None] - x[None, :]), np.sign(y[rows, None] - y[None, :])
+        agree += int((dx * dy)[later].sum())
+        tied_x += int((dx[later] == 0).sum())
+        tied_y += int((dy[later] == 0).sum())
+    pairs = n * (n - 1) // 2
+    size = sqrt((pairs - tied_x) * (pairs - tied_y))
+    return agree / size if size else None

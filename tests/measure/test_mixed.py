@@ -1,0 +1,171 @@
+"""The mixed-effects regression against R's lme4 and statsmodels, with and without holes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unfazed.core.errors import NothingEvaluated, UsageError
+from unfazed.measure.mixed import Mixed, complete_effects, mixed_effects
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "unfazed", *arguments], capture_output=True, text=True)
+
+
+R_SCRIPT = """
+suppressMessages(library(lme4))
+d <- read.csv(commandArgs(TRUE)[1])
+m <- lmer(score ~ condition + (1 | id), d, REML = TRUE,
+          control = lmerControl(optimizer = "nloptwrap", optCtrl = list(xtol_abs = 1e-14, ftol_abs = 1e-14)))
+v <- as.data.frame(VarCorr(m))$vcov
+cat(sprintf("%.12e", c(fixef(m), sqrt(diag(as.matrix(vcov(m)))), v)))
+"""
+
+
+def table(
+    n: int, k: int = 3, holes: float = 0.0, spread: float = 1.0, seed: int = 0
+) -> tuple[list[str], list[str], list[float]]:
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(0, spread, n)[:, None] + np.arange(k) * 0.3 + rng.normal(0, 0.7, (n, k))
+    kept = rng.random((n, k)) >= holes
+    places = [(i, j) for i in range(n) for j in range(k) if kept[i, j]]
+    names = ["dialect", "mt", "perturb", "z"]
+    return [f"e{i}" for i, _ in places], [names[j] for _, j in places], [float(scores[i, j]) for i, j in places]
+
+
+def numbers(found: Mixed) -> list[float]:
+    both = [found.intercept, *found.coefficients.values()]
+    return [*(c.value for c in both), *(c.se for c in both), found.variance["example"], found.variance["residual"]]
+
+
+def write(path: Path, rows: tuple[list[str], list[str], list[float]]) -> Path:
+    lines = [f"{example},{condition},{score!r}" for example, condition, score in zip(*rows, strict=True)]
+    path.write_text("\n".join(["id,condition,score", *lines]) + "\n")
+    return path
+
+
+@pytest.mark.skipif(not shutil.which("Rscript"), reason="needs R with lme4 (Debian: r-cran-lme4)")
+@pytest.mark.parametrize(("n", "k", "holes"), [(200, 3, 0.0), (60, 2, 0.0), (300, 3, 0.25), (150, 4, 0.1)])
+def test_equals_lme4(tmp_path: Path, n: int, k: int, holes: float) -> None:
+    rows = table(n, k, holes, seed=n)
+    (tmp_path / "fit.R").write_text(R_SCRIPT)
+    done = subprocess.run(
+        ["Rscript", tmp_path / "fit.R", write(tmp_path / "scores.csv", rows)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    theirs = [float(number) for number in done.stdout.split()]
+    assert numbers(mixed_effects(*rows)) == pytest.approx(theirs, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("holes", [0.0, 0.3])
+def test_equals_statsmodels(holes: float) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from statsmodels.regression.mixed_linear_model import MixedLM
+    examples, conditions, scores = rows = table(120, 3, holes, seed=3)
+    names = sorted(set(conditions))
+    design = np.array([[1.0, *(c == name for name in names[1:])] for c in conditions])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = MixedLM(np.array(scores), design, groups=np.array(examples)).fit(reml=True, method=["bfgs", "cg"])
+    ours = mixed_effects(*rows)
+    both = [ours.intercept, *ours.coefficients.values()]
+    assert [c.value for c in both] == pytest.approx(theirs.fe_params, abs=1e-6)
+    assert ours.variance["residual"] == pytest.approx(theirs.scale, abs=1e-6)
+    assert ours.variance["example"] == pytest.approx(theirs.cov_re[0, 0], abs=1e-5)
+    if not holes:  # with holes its errors also count the variances' own, which lme4's, like ours, do not
+        assert [c.se for c in both] == pytest.approx(theirs.bse_fe, abs=1e-6)
+        assert [c.low for c in both] == pytest.approx(theirs.conf_int()[: len(both), 0], abs=1e-5)
+
+
+def test_the_search_finds_the_closed_form() -> None:
+    """A score given twice is no complete table; both ways must agree where only that tells them apart."""
+    examples, conditions, scores = table(80, 3)
+    closed = mixed_effects(examples, conditions, scores)
+    from unfazed.measure import mixed
+
+    _, example = np.unique(examples, return_inverse=True)
+    _, condition = np.unique(conditions, return_inverse=True)
+    fit = mixed._reml(np.ones((80, 3)), condition, example, np.array(scores))
+    assert fit.within == pytest.approx(closed.variance["residual"], rel=1e-7)
+    assert fit.between == pytest.approx(closed.variance["example"], rel=1e-6)
+    assert np.sqrt(fit.covariance[0, 0]) == pytest.approx(closed.intercept.se, rel=1e-7)
+
+
+def test_examples_that_do_not_differ() -> None:
+    """Less variance between examples than chance gives: the variance of examples is zero, as lme4 has it."""
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(50, 3))
+    scores -= scores.mean(axis=1, keepdims=True) * 0.999
+    found = complete_effects(scores, ["a", "b", "c"])
+    assert found.variance["example"] == 0
+    pooled = ((scores - scores.mean(axis=0)) ** 2).sum() / (150 - 3)
+    assert found.variance["residual"] == pytest.approx(pooled)
+    assert found.coefficients["b"].se == pytest.approx(np.sqrt(2 * pooled / 50))
+
+
+@given(st.integers(2, 30), st.integers(2, 4), st.integers(0, 10_000))
+@settings(max_examples=50, deadline=None)
+def test_differences_are_paired_means(n: int, k: int, seed: int) -> None:
+    scores = np.random.default_rng(seed).normal(size=(n, k))
+    found = complete_effects(scores, list("abcd"[:k]))
+    for j, name in enumerate("abcd"[1:k], 1):
+        assert found.coefficients[name].value == pytest.approx((scores[:, j] - scores[:, 0]).mean())
+        assert found.coefficients[name].low <= found.coefficients[name].value <= found.coefficients[name].high
+
+
+def test_another_reference() -> None:
+    rows = table(40)
+    first, other = mixed_effects(*rows), mixed_effects(*rows, reference="mt")
+    assert other.coefficients["dialect"].value == pytest.approx(-first.coefficients["mt"].value)
+    with pytest.raises(UsageError, match="no condition 'nothing'"):
+        mixed_effects(*rows, reference="nothing")
+
+
+def test_what_can_not_be_fitted() -> None:
+    with pytest.raises(NothingEvaluated, match="compares conditions"):
+        mixed_effects(["a", "b"], ["x", "x"], [1.0, 2.0])
+    with pytest.raises(NothingEvaluated, match="single score"):
+        mixed_effects(["a", "b", "c", "d"], ["x", "y", "x", "y"], [1.0, 2.0, 3.0, 4.0])
+    with pytest.raises(NothingEvaluated, match="two examples"):
+        mixed_effects(["a", "a"], ["x", "y"], [1.0, 2.0])
+
+
+def test_command(tmp_path: Path) -> None:
+    path = write(tmp_path / "scores.csv", table(30))
+    ask = ["measure", "mixed", str(path), "--example", "id", "--condition", "condition", "--score", "score"]
+    done = command(*ask, "--format", "json")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert found["reference"] == "dialect"
+    assert set(found["coefficients"]) == {"mt", "perturb"}
+    assert {"value", "se", "low", "high", "p"} <= set(found["coefficients"]["mt"])
+    assert set(found["variance"]) == {"example", "residual"}
+
+
+def test_holes_are_counted_and_bad_cells_named(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("id,condition,score\n" + "".join(f"{i},{c},{i % 7 + len(c)}.5\n" for i in range(20) for c in "ab"))
+    with path.open("a") as file:
+        file.write("20,a,nan\n20,b,1\n21,a,\n21,b,3\n")
+    done = command("measure", "mixed", str(path), "--format", "json")
+    assert (json.loads(done.stdout)["missing"], json.loads(done.stdout)["incomplete"]) == (2, 2)
+    assert "2 scores" in done.stderr
+    with path.open("a") as file:
+        file.write("22,a,much\n")
+    done = command("measure", "mixed", str(path))
+    assert done.returncode != 0
+    assert "'much' is not a number" in done.stderr
+    assert ":46" in done.stderr
+    done = command("measure", "mixed", str(path), "--score", "scor")
+    assert "Did you mean 'score'?" in done.stderr
