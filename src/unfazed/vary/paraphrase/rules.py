@@ -1,0 +1,127 @@
+"""Paraphrases by rule: no weights, no network, and lower quality than a model's or a person's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from unfazed.core.edits import Edit, apply
+from unfazed.core.errors import UnknownName
+from unfazed.core.seeds import Stream
+from unfazed.vary._words import checked_rate, some
+from unfazed.vary.operator import Change, Operator, Text, whole_text
+from unfazed.vary.paraphrase._nominal import nominals
+from unfazed.vary.paraphrase._order import orders
+from unfazed.vary.paraphrase._phrases import contractions, expressions
+from unfazed.vary.paraphrase._sentence import LONGEST, Rewrite, Sentence, sentences
+from unfazed.vary.paraphrase._synonyms import candidates
+from unfazed.vary.paraphrase._voice import voices
+from unfazed.vary.spoken._lexical import lexical
+from unfazed.vary.spoken._synonyms import Asked, kind_of, replacement
+from unfazed.vary.spoken._tagger import Word, tagged
+
+# In this order, each on what the one before made. Synonyms come last, since the others know words by their names.
+KINDS: dict[str, Callable[[Sentence], Iterator[Rewrite]]] = {
+    "voice": voices,
+    "nominal": nominals,
+    "order": orders,
+    "contraction": contractions,
+    "expression": expressions,
+}
+SYNONYM = "synonym"
+_MOVES = frozenset(("voice", "order"))  # these would carry labelled words along
+_OPEN = ("v", "a", "n", "r")
+
+
+class Rules(Operator):
+    """Rewrites sentences by rule: synonyms in context, voice, order of clauses, contractions, nouns for verbs.
+
+    `kinds` is what it may do: `all`, or some of voice, nominal, order, contraction, expression and synonym, between
+    commas. Each that applies is done with probability `chance`; of the words with close synonyms, `rate` are replaced.
+    `wide` takes a synonym from a large table, which is often wrong, where nothing else can be done. Where a text has
+    labelled spans, only words outside them are changed and nothing is moved.
+    """
+
+    languages = ("en",)
+    example = (
+        "In 2011, Microsoft bought Skype because it did not have a messenger.",
+        "In 2011, Skype was purchased by Microsoft because it didn't have a messenger.",
+    )
+
+    def __init__(self, kinds: str = "all", chance: float = 0.6, rate: float = 0.4, wide: bool = False) -> None:
+        self.chance, self.rate, self.wide = checked_rate(chance), checked_rate(rate), wide
+        known = [*KINDS, SYNONYM]
+        chosen = known if kinds == "all" else [kind.strip() for kind in kinds.split(",")]
+        for kind in chosen:
+            if kind not in known:
+                raise UnknownName("kind of rewrite", kind, known)
+        self.kinds = [kind for kind in known if kind in chosen]
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        if text.marked:
+            return self._in_place(text, rng)
+        if len(text.text) > LONGEST:
+            return None
+        said, notes = text.text, []
+        possible = [kind for kind in self.kinds if kind != SYNONYM and self._possible(kind, said)]
+        done = [kind for kind in possible if rng.random() < self.chance] or possible[:1]
+        for kind in done:
+            found = self._possible(kind, said)  # anew: what was possible may be no more
+            if found:
+                chosen = rng.choice(found)
+                said = apply(said, [Edit(*chosen[:3])])
+                notes.append(f"{kind}: {chosen.note}")
+        if SYNONYM in self.kinds:
+            for change in _synonyms(said, self.rate, rng, lambda at: False, self.wide and not notes):
+                said = apply(said, change.edits)
+                notes.append(change.note)
+        return whole_text(text.text, said, "; ".join(notes))
+
+    @staticmethod
+    def _possible(kind: str, text: str) -> list[Rewrite]:
+        return [r for s in sentences(text) for r in KINDS[kind](s) if text[r.start : r.end] != r.new]
+
+    def _in_place(self, text: Text, rng: Stream) -> Change | None:
+        """Synonyms and rewrites that move nothing, outside labelled spans, none of them across another."""
+        found: list[tuple[tuple[Edit, ...], str]] = []
+        for kind in self.kinds:
+            if kind == SYNONYM:
+                found += _synonyms(text.text, self.rate, rng, text.labelled, self.wide)
+            elif kind not in _MOVES:
+                found += [((Edit(*r[:3]),), f"{kind}: {r.note}") for r in self._possible(kind, text.text)]
+        edits: list[Edit] = []
+        notes = []
+        for changed, note in rng.sample(found, len(found)):
+            if not any(_touches(e, edits) or _labelled(e, text) for e in changed) and rng.random() < self.chance:
+                edits += changed
+                notes.append(note)
+        return Change(tuple(sorted(edits)), "; ".join(notes)) if edits else None
+
+
+def _touches(edit: Edit, others: Iterable[Edit]) -> bool:
+    return any(edit.start <= other.end and other.start <= edit.end for other in others)
+
+
+def _labelled(edit: Edit, text: Text) -> bool:
+    return any(edit.start < end and start < edit.end for start, end in text.marked)
+
+
+def _synonyms(text: str, rate: float, rng: Stream, barred: Callable[[int], bool], wide: bool) -> list[Change]:
+    """Changes of single words, last first, so that each can be made after the one before it.
+
+    From the short list, at the given rate but one at least; with `wide` and none there, one from the large table.
+    """
+    words = tagged(text) if len(text) <= LONGEST else ()
+    places = [i for i, w in enumerate(words) if kind_of(w) in _OPEN and not barred(w.start) and _small(text, w)]
+    asked = [Asked(text, words, i) for i in places]
+    found = [(one, best) for one in asked if (best := candidates(one))]
+    chosen = some(found, rate, rng)
+    if wide and not found:
+        ranked = zip(asked, lexical().ranked(asked), strict=True)
+        chosen = some([(one, best[:1]) for one, best in ranked if best], 0.0, rng)
+    chosen = [pair for n, pair in enumerate(chosen) if n == 0 or pair[0].i - chosen[n - 1][0].i > 1]
+    return [replacement(one, rng.choice(best)) for one, best in chosen[::-1]]
+
+
+def _small(text: str, word: Word) -> bool:
+    """Is it written in small letters? Others may be names."""
+    return text[word.start : word.end].islower()
