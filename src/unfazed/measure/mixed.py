@@ -101,8 +101,7 @@ def _summary(names: list[str], condition: Ints, example: Ints, values: Array, le
     k, n = len(names), int(example.max()) + 1
     if n < 2:
         raise NothingEvaluated("The regression needs scores of at least two examples.")
-    counts = np.zeros((n, k))
-    np.add.at(counts, (example, condition), 1.0)
+    counts = np.bincount(example * k + condition, minlength=n * k).reshape(n, k).astype(np.float64)
     incomplete = int((counts == 0).any(axis=1).sum())
     sizes = (len(values), n, incomplete, missing)
     if (counts == 1).all():
@@ -133,21 +132,22 @@ def _reml(counts: Array, condition: Ints, example: Ints, values: Array) -> _Fit:
     n, k = counts.shape
     total = np.bincount(example, values, n)
     sizes, group = np.unique(counts.sum(axis=1), return_inverse=True)
-    members = np.eye(len(sizes))[group]  # examples × sizes
-    crossed = np.einsum("is,ij,ik->sjk", members, counts, counts)
-    weighted = np.einsum("is,ij,i->sj", members, counts, total)
-    squared = members.T @ total**2
-    sums = np.bincount(condition, values, k)
+    parts = [group == i for i in range(len(sizes))]
+    many = np.array([part.sum() for part in parts])
+    crossed = np.stack([counts[part].T @ counts[part] for part in parts])
+    weighted = np.stack([total[part] @ counts[part] for part in parts])
+    squared = np.array([total[part] @ total[part] for part in parts])
+    sums, seen, square = np.bincount(condition, values, k), np.diag(counts.sum(axis=0)), float(values @ values)
     freedom = len(values) - k
 
     def solve(ratio: float) -> tuple[float, Array, Array, float]:
         shrink = ratio / (1 + sizes * ratio)
-        matrix = np.diag(counts.sum(axis=0)) - np.tensordot(shrink, crossed, 1)
+        matrix = seen - np.tensordot(shrink, crossed, 1)
         vector = sums - shrink @ weighted
         means = np.linalg.solve(matrix, vector)
-        rest = float(values @ values - shrink @ squared - means @ vector)
+        rest = float(square - shrink @ squared - means @ vector)
         within = max(rest, 1e-300) / freedom
-        deviance = freedom * log(within) + float(members.sum(axis=0) @ np.log1p(sizes * ratio))
+        deviance = freedom * log(within) + float(many @ np.log1p(sizes * ratio))
         return deviance + float(np.linalg.slogdet(matrix)[1]), means, matrix, within
 
     def deviance(share: float) -> float:
