@@ -139,10 +139,10 @@ def _genitives(sentence: Sentence) -> Iterator[Rewrite]:
                 new = f"{owner}{'’' if '’' in sentence.text else chr(39)}s {sentence.said(i + 1, i + 2)}"
                 yield Rewrite(words[i].start, words[end - 1].end, new, "’s for of")
     for i in range(n):
-        owner = _owner(sentence, i)
-        if owner is None or (i and words[i - 1].tag in ("NNP", "DT", "JJ", "PRP$")):
+        owned = _owner(sentence, i)
+        if owned is None or (i and words[i - 1].tag in ("NNP", "DT", "JJ", "PRP$")):
             continue
-        name, thing = owner
+        name, thing = owned
         if thing < n and words[thing].lower in _OWNED and _ends(sentence, thing + 1):
             new = f"the {sentence.said(thing, thing + 1)} of {name}"
             yield Rewrite(words[i].start, words[thing].end, capital(new) if i == 0 else new, "of for ’s")
