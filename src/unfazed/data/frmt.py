@@ -1,0 +1,124 @@
+"""FRMT: English segments translated by people into two dialects of Portuguese and of Mandarin.
+
+Files are named LANGUAGE_BUCKET_SPLIT_en_DIALECT.tsv, hold the English and the translation without a header, and belong
+together line by line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from unfazed.core.errors import DataError
+from unfazed.core.values import Example, Variant
+from unfazed.data._lines import read_lines, without_break
+from unfazed.data._reader import Reader, ReadOptions
+
+BASES = {"pt": "pt-BR", "zh": "zh-CN"}  # the dialect that others are compared with
+_NAME = re.compile(r"([a-z]{2})_([a-z]+)_([a-z]+)_en_([a-z]{2}-[A-Z]{2}(?:_\w+)?)\.tsv")
+
+
+class Segment(NamedTuple):
+    """An English segment and its translations by dialect; `line` is the same in all of their files."""
+
+    id: str
+    language: str
+    bucket: str
+    split: str
+    line: int
+    source: str
+    texts: dict[str, str]
+
+
+class Frmt(Reader):
+    """A folder of FRMT's files in one language, or, with `--format-in frmt`, one of the files.
+
+    An example is the text in Brazilian Portuguese or mainland Mandarin, or in the dialect of the file that is named;
+    its variants are the texts in the other dialects. Where a folder has a test split, that is read.
+    """
+
+    has_fields = False
+
+    def accepts(self, path: Path) -> bool:
+        return path.is_dir() and bool(_files(path))
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
+        for row, (segment, base) in enumerate(_chosen(path)):
+            self.file, self.line = path, segment.line
+            groups = {"bucket": segment.bucket, "split": segment.split}
+            yield Example(row, segment.id, {"text": segment.texts[base]}, None, groups)
+
+    def variants(self, path: Path, options: ReadOptions) -> Iterator[Variant]:
+        for row, (segment, base) in enumerate(_chosen(path)):
+            for tag, text in segment.texts.items():
+                if tag != base and text != segment.texts[base]:
+                    yield Variant(row, segment.id, 0, f"frmt/{tag}", "dialect", "same", {"text": text}, None, tag)
+
+
+def read_segments(folder: Path, split: str | None = "test", languages: Sequence[str] = ()) -> Iterator[Segment]:
+    """The segments of a folder in the order of languages, buckets and lines; of all splits where none is named.
+
+    Raises where files that belong together differ in length or in their English.
+    """
+    sets: dict[tuple[str, str, str], dict[str, Path]] = {}
+    for file, (language, bucket, of, tag) in sorted(_files(folder).items(), key=lambda item: item[1]):
+        if split in (None, of) and (not languages or language in languages):
+            sets.setdefault((language, bucket, of), {})[tag] = file
+    for (language, bucket, of), files in sets.items():
+        yield from _parallel(language, bucket, of, files)
+
+
+def _parallel(language: str, bucket: str, split: str, files: dict[str, Path]) -> Iterator[Segment]:
+    rows = {tag: list(_rows(file)) for tag, file in files.items()}
+    first = next(iter(rows))
+    for tag, found in rows.items():
+        if len(found) != len(rows[first]):
+            raise DataError(
+                f"this file has {len(found)} lines, but {files[first].name} has {len(rows[first])}. They belong "
+                f"together line by line; fetch them again.", files[tag], min(len(found), len(rows[first])) + 1,
+            )  # fmt: skip
+    for number, english in enumerate((english for english, _ in rows[first]), 1):
+        for tag, found in rows.items():
+            if found[number - 1][0] != english:
+                raise DataError(f"the English is not that of {files[first].name}:{number}.", files[tag], number)
+        texts = {tag: found[number - 1][1] for tag, found in rows.items()}
+        yield Segment(f"{language}/{bucket}/{split}/{number}", language, bucket, split, number, english, texts)
+
+
+def _rows(file: Path) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(read_lines(file), 1):
+        cells = without_break(line).split("\t")
+        if len(cells) != 2 or not all(cell.strip() for cell in cells):
+            raise DataError(f"a line must hold the English, a tab and the translation, not {line!r:.60}.", file, number)
+        yield cells[0], cells[1]
+
+
+def _files(folder: Path) -> dict[Path, tuple[str, ...]]:
+    """FRMT's files in a folder and in its buckets, with what their names say."""
+    places = [*folder.glob("*.tsv"), *folder.glob("*_bucket/*.tsv")]
+    return {file: name.groups() for file in places if (name := _NAME.fullmatch(file.name))}
+
+
+def _chosen(path: Path) -> Iterator[tuple[Segment, str]]:
+    """The segments that a path means, each with its base dialect."""
+    if path.is_file():
+        name = _NAME.fullmatch(path.name)
+        if name is None:
+            raise DataError("FRMT's files are named as pt_lexical_test_en_pt-BR.tsv; this one is not.", path)
+        for segment in read_segments(path.parent, name[3], [name[1]]):
+            if segment.bucket == name[2]:
+                yield segment, name[4]
+        return
+    names = _files(path).values()
+    languages = sorted({language for language, *_ in names})
+    if len(languages) > 1:
+        raise DataError(f"this folder holds {' and '.join(languages)}, but a set has one language. Name a file, such "
+                        f"as {sorted(_files(path))[0]}, and say --format-in frmt.", path)  # fmt: skip
+    test = any(split == "test" for _, _, split, _ in names)
+    for segment in read_segments(path, "test" if test else None):
+        base = BASES.get(segment.language, next(iter(segment.texts)))
+        if base not in segment.texts:
+            raise DataError(f"there is no {base} for line {segment.line} of {segment.bucket} {segment.split}.", path)
+        yield segment, base
