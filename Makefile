@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test check bench docs site clean
 
 demo: $(VENV)/.core
 	$(BIN)/unfazed demo -o demo
@@ -23,6 +23,9 @@ bench: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/python docs/make_cli_page.py
 
+site: $(VENV)/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -d site
+
 # What tests need beyond Python: installed where we may, otherwise the tests that need them say so and are left out.
 .PHONY: system-packages
 system-packages:
@@ -41,4 +44,4 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	touch $@ $(VENV)/.core
 
 clean:
-	rm -rf $(VENV) demo dist build
+	rm -rf $(VENV) demo dist build site

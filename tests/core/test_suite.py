@@ -199,3 +199,28 @@ def test_a_text_of_ten_megabytes_comes_back(tmp_path: Path) -> None:
     text = "长文本 " * 2_500_000
     suite = small(tmp_path / "s", text)
     assert next(suite.examples()).inputs["text"] == text
+
+
+def test_people_leave_out_what_is_as_usual(tmp_path: Path) -> None:
+    file = tmp_path / "people.jsonl"
+    file.write_text(
+        '{"id": "a", "inputs": {"text": "one"}, "gold": "x"}\n{"id": "b", "inputs": {"text": "two"}, "gold": "y"}\n'
+        '{"example_id": "b", "source": "anna", "inputs": {"text": "tow"}}\n',
+        encoding="utf-8",
+    )
+    suite = import_suite(file, tmp_path / "s", "classify", "en")
+    assert [(e.row, e.id) for e in suite.examples()] == [(0, "a"), (1, "b")]
+    (variant,) = suite.variants()
+    assert (variant.row, variant.gold, variant.source, variant.family, variant.draw) == (1, "y", "anna", "people", 0)
+
+
+def test_a_persons_version_must_have_labels_that_fit(tmp_path: Path) -> None:
+    file = tmp_path / "people.jsonl"
+    gold = '{"intent": "go", "slots": ["O", "B-to"]}'
+    file.write_text(
+        f'{{"id": "a", "inputs": {{"text": "to rome"}}, "gold": {gold}}}\n'
+        '{"example_id": "a", "inputs": {"text": "please to rome"}}\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(DataError, match="2 tags for 3 tokens"):
+        import_suite(file, tmp_path / "s", "slu", "en")

@@ -13,7 +13,7 @@ from unfazed.core.errors import DataError
 from unfazed.core.language import guess_language
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.task import guess_task, task_named
-from unfazed.core.values import Example, Variant
+from unfazed.core.values import Example, Json, Variant
 
 _MAKES_UP = {"examples", "variants", "content", "hashes"}  # facts of a manifest that writing finds anew
 
@@ -52,7 +52,7 @@ def import_suite(
 def _read(file: Path) -> tuple[Manifest | None, list[Example], list[Variant]]:
     manifest: Manifest | None = None
     examples: list[Example] = []
-    variants: list[Variant] = []
+    varied: list[tuple[int, dict[str, Json]]] = []
     for row, line in _lines(file):
         try:
             head = msgspec.json.decode(line)
@@ -62,14 +62,28 @@ def _read(file: Path) -> tuple[Manifest | None, list[Example], list[Variant]]:
                 facts = {k: v for k, v in head["suite"].items() if k not in _MAKES_UP}
                 manifest = msgspec.convert(facts, Manifest)
             elif "example_id" in head:
-                variants.append(msgspec.convert(head, Variant))
+                varied.append((row, head))
             else:
-                examples.append(msgspec.convert(head, Example))
+                examples.append(msgspec.convert({"row": len(examples), **head}, Example))
         except msgspec.MsgspecError as error:
             raise DataError(f"this is no example, variant or manifest: {error}", file, row) from error
     if not examples:
         raise DataError("there are no examples in it", file)
+    by_id = {example.id: example for example in examples}
+    variants = [_variant(file, row, fields, by_id) for row, fields in varied]
     return manifest, sorted(examples, key=lambda e: e.row), variants
+
+
+def _variant(file: Path, row: int, fields: dict[str, Json], by_id: dict[str, Example]) -> Variant:
+    """A variant whose line may leave out what its example or the way of most variants tells."""
+    owner = by_id.get(fields["example_id"]) if isinstance(fields["example_id"], str) else None
+    if owner is None:
+        raise DataError(f"this is a variant of {fields['example_id']!r}, which is no example here", file, row)
+    usual = {"row": owner.row, "draw": 0, "source": "people", "family": "people", "meaning": "same", "note": ""}
+    try:
+        return msgspec.convert({**usual, "gold": owner.gold, **fields}, Variant)
+    except msgspec.MsgspecError as error:
+        raise DataError(f"this is no example, variant or manifest: {error}", file, row) from error
 
 
 def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
@@ -90,8 +104,12 @@ def _check(file: Path, examples: list[Example], variants: list[Variant], manifes
         if problem:
             raise DataError(f"example {example.id!r}: {problem}", file)
     for variant in variants:
-        owner = by_id.get(variant.example_id)
-        if owner is None or owner.row != variant.row:
+        owner = by_id[variant.example_id]
+        if owner.row != variant.row:
             raise DataError(
-                f"a variant is of {variant.example_id!r}, row {variant.row}, which is no example here", file
+                f"a variant is of {variant.example_id!r}, row {variant.row}, but that example has row {owner.row}", file
             )
+        moved = Example(owner.row, owner.id, variant.inputs, variant.gold)
+        problem = task.gold_problem(moved) if variant.gold is not None else None
+        if problem:
+            raise DataError(f"the variant {variant.draw} of {owner.id!r} by {variant.source!r}: {problem}", file)
