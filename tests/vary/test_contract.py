@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks._http_server import Server
 from unfazed.core.edits import slots_of
 from unfazed.core.errors import WrongLanguage
 from unfazed.core.language import knows
@@ -19,6 +21,7 @@ from unfazed.vary.engine import OperatorSpec, Variation, vary
 from unfazed.vary.operator import Operator
 
 NAMES = operators.names()
+PARAMS: dict[str, dict[str, str]] = {}  # of operators that can't do without
 SAMPLES = {
     "en": "play the new album by miles davis on my kitchen speaker",
     "zh": "请帮我查一下明天北京到上海的高铁票,花呗可以付款吗?",
@@ -35,10 +38,19 @@ def sample(cls: type[Operator]) -> str:
     return SAMPLES.get(language_of(cls).split("-")[0], SAMPLES["en"])
 
 
+@pytest.fixture(scope="module", autouse=True)
+def server() -> Iterator[None]:
+    """For the operator that asks one."""
+    with Server() as server:
+        PARAMS["paraphrase/chat"] = {"url": server.url, "model": "m"}
+        yield
+
+
 def variants(name: str, texts: list[str], seed: int = 0, draws: int = 1, **more: object) -> list[Variant]:
     examples = [Example(i, f"e{i}", {"text": text}) for i, text in enumerate(texts)]
     settings = {"task": "text", "language": language_of(operators.get(name)), **more}
-    return list(vary(examples, Variation(operators=(OperatorSpec(name),), draws=draws, seed=seed, **settings)))  # type: ignore[arg-type]
+    spec = OperatorSpec(name, PARAMS.get(name, {}))
+    return list(vary(examples, Variation(operators=(spec,), draws=draws, seed=seed, **settings)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -64,7 +76,10 @@ def test_the_same_plan_gives_the_same_bytes(name: str) -> None:
     assert variants(name, texts, draws=2) == here
     shuffled = [Example(i, f"e{i}", {"text": texts[i]}) for i in (2, 0, 3, 1)]
     variation = Variation(
-        operators=(OperatorSpec(name),), task="text", language=language_of(operators.get(name)), draws=2
+        operators=(OperatorSpec(name, PARAMS.get(name, {})),),
+        task="text",
+        language=language_of(operators.get(name)),
+        draws=2,
     )
     by_key = {(v.example_id, v.draw): v for v in vary(shuffled, variation)}
     assert {(v.example_id, v.draw): v for v in here} == by_key
@@ -91,6 +106,8 @@ def test_hash_seed_and_worker_count_change_nothing(tmp_path_factory: pytest.Temp
             "-",
         ]
         command += [part for name in chosen for part in ("--with", name)]
+        for name in chosen:
+            command += [part for k, v in PARAMS.get(name, {}).items() for part in ("--param", f"{name}:{k}={v}")]
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
         seen.add(subprocess.run(command, cwd=place, env=environment, capture_output=True, check=True).stdout)
     assert len(seen) == 1

@@ -76,7 +76,7 @@ asking_options = together(
     click.option("--batch-size", type=click.IntRange(min=1), help="Inputs a call. Default: the system's choice."),
     click.option("--concurrency", type=click.IntRange(min=1), help="Calls at once. Default: the system's choice."),
     click.option(
-        "--retries", type=click.IntRange(min=0), help="How often a failing item is asked again.  [default: 2]"
+        "--retries", type=click.IntRange(min=0), help="How often a failing item is asked again.  [default: 2; URLs: 6]"
     ),
     click.option(
         "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the system. Repeatable."

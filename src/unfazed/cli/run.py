@@ -13,13 +13,28 @@ from unfazed.cli._options import (
     key_values,
     measure_options,
     plan_option,
+    together,
     with_judging,
+)
+
+_url_options = together(
+    click.option("--model", metavar="NAME", help="For a URL: the model to chat with there, as OpenAI's API does."),
+    click.option(
+        "--prompt", metavar="FILE", help="For a model: the prompt, with {INPUT} where a text of that name goes."
+    ),
+    click.option("--answers", metavar="SAID=OUTPUT,…", help="For a model: what it may say, and what that stands for."),
+    click.option("--key-env", metavar="NAME", help="For a URL: the environment variable that holds the key."),
+    click.option(
+        "--price-in", type=click.FloatRange(min=0), help="For a model: cost of a million tokens that it reads."
+    ),
+    click.option("--price-out", type=click.FloatRange(min=0), help="For a model: cost of a million that it writes."),
 )
 
 
 @click.command("run", short_help="Run a system on a suite and measure what changed.")
 @click.argument("suite", required=False, metavar="SUITE")
-@click.option("--system", metavar="SYSTEM", help="module:function, a trained model's folder, or cmd:COMMAND.")
+@click.option("--system", metavar="SYSTEM", help="module:function, a trained model's folder, cmd:COMMAND, or a URL.")
+@_url_options
 @asking_options
 @measure_options
 @gate_options
@@ -33,6 +48,7 @@ def command(suite: str | None, to: str, plan_file: str | None, format_: str, jun
     \b
       unfazed run suite/ --system my_module:predict -o run/
       unfazed run suite/ --system "cmd:node my_system.js" -o run/ --concurrency 2
+      unfazed run suite/ --system http://127.0.0.1:8000/v1 --model NAME --prompt nli.txt -o run/ --concurrency 32
       unfazed run suite/ --system my_module:predict -o run/ --fail-under worst=0.60 --max-drop 0.10 --gate-on ci-lower
 
     `predict` takes a list of input mappings and returns a list of outputs. Outputs are kept as they come: after
@@ -53,12 +69,14 @@ def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> An
 
     plan = read_plan(plan_file)
     asking = {k: given[k] for k in ("batch_size", "concurrency", "retries") if given[k] is not None}
+    named = ("model", "prompt", "answers", "key_env", "price_in", "price_out")
+    told = {name: given[name] for name in named if given[name] is not None}
     plan = plan.with_(
         "run",
         {
             "suite": suite,
             "system": given["system"],
-            "options": {**plan.run.options, **key_values(given["options"], "--option")},
+            "options": {**plan.run.options, **key_values(given["options"], "--option"), **told},
             "asking": msgspec.structs.replace(plan.run.asking, **asking),
         },
     )

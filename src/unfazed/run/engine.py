@@ -35,7 +35,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
 
     batch_size: int | None = None
     concurrency: int | None = None
-    retries: int = 2
+    retries: int | None = None
     backoff: float = 0.1  # seconds before the first retry of an item; doubled each time
     give_up: int = 20  # items that fail one after another before the system counts as broken
 
@@ -53,6 +53,7 @@ def run_system(
             return run_system(suite, opened, to, asking)
     folder = Path(to)
     _refuse_other(folder, suite)
+    system.prepare(suite)
     with Store.writer(folder) as store:
         _write_manifest(folder, suite, system)
         total = suite.manifest.examples + suite.manifest.variants
@@ -86,6 +87,8 @@ class _Engine:
     def run(self) -> None:
         if self.asking.concurrency:
             self.system.concurrency = self.asking.concurrency
+        if self.asking.retries is not None:
+            self.system.retries = self.asking.retries
         concurrency = self.system.concurrency
         if concurrency <= 1:
             for batch in self.batches():
@@ -143,6 +146,7 @@ class _Engine:
                 yield key(variant.inputs), variant.inputs
 
     def keep(self, batch: Sequence[Request], outputs: Sequence[Output]) -> None:
+        self.store.use(self.system.used())
         self.store.put((key, output) for (key, _), output in zip(batch, outputs, strict=True))
         self.in_flight.difference_update(key for key, _ in batch)
         self.stored += len(batch)
@@ -185,7 +189,7 @@ class _Engine:
 
     def ask_again(self, item: Inputs, last: Output | None) -> Output:
         first = 1 if last is None else 2
-        for attempt in range(first, self.asking.retries + 2):
+        for attempt in range(first, self.system.retries + 2):
             if attempt > 1:
                 time.sleep(self.asking.backoff * 2 ** (attempt - 2))
             began = time.perf_counter()

@@ -61,6 +61,11 @@ class Run:
                     clean, *varied = (found.get(k, NOT_ASKED) for k in group)
                     yield example, clean, list(zip(variants, varied, strict=True))
 
+    def used(self) -> dict[str, float]:
+        """What answering used over the whole run, such as requests, retries, tokens and cost; empty where not known."""
+        with Store.reader(self.path) as store:
+            return store.used()
+
 
 def _read_manifest(path: Path) -> RunManifest:
     file = path / "run.json"

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from operator import itemgetter
 from pathlib import Path
@@ -25,10 +26,13 @@ CREATE TABLE IF NOT EXISTS outputs (
     key BLOB PRIMARY KEY, value BLOB, error TEXT, seconds REAL NOT NULL, attempts INTEGER NOT NULL
 )
 """
+_USAGE = "CREATE TABLE IF NOT EXISTS usage (name TEXT PRIMARY KEY, amount REAL NOT NULL)"
 _COMMIT_SECONDS = 0.1  # a system that answers faster than this has its batches committed together,
 _COMMIT_SHARE = 10  # and where a commit takes long, no more often than costs a tenth of the time,
 _COMMIT_AT_LEAST = 1.0  # but at least every second
 _KEYS_A_QUERY = 900
+
+_ADD = "INSERT INTO usage VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET amount = amount + excluded.amount"
 
 Key = bytes
 
@@ -55,6 +59,7 @@ class Store:
         self._committed = time.monotonic()
         self._commit_every = _COMMIT_SECONDS
         self._waiting: list[tuple[object, ...]] = []
+        self._used: Counter[str] = Counter()
 
     @classmethod
     def writer(cls, folder: Path) -> Store:
@@ -66,6 +71,7 @@ class Store:
             db.execute("PRAGMA synchronous=NORMAL")
             db.execute("PRAGMA cache_size=-65536")  # KiB; keys are random, so pages come up again and again
             db.execute(_SCHEMA)
+            db.execute(_USAGE)
         except sqlite3.DatabaseError as error:
             lock.close()
             raise _damaged(folder / "outputs.sqlite", error) from error
@@ -97,6 +103,20 @@ class Store:
         ]
         if time.monotonic() - self._committed > self._commit_every:
             self.commit()
+
+    def use(self, amounts: Mapping[str, float]) -> None:
+        """Adds to what the run has used, which is written with the outputs."""
+        for name, amount in amounts.items():
+            self._used[name] += amount  # type: ignore[assignment]
+
+    def used(self) -> dict[str, float]:
+        """What the run has used in all, by name."""
+        try:
+            return dict(self._db.execute("SELECT name, amount FROM usage ORDER BY rowid"))
+        except sqlite3.OperationalError:
+            return {}  # a run of before this was counted
+        except sqlite3.DatabaseError as error:
+            raise _damaged(self._file, error) from error
 
     def commit(self) -> None:
         began = time.monotonic()
@@ -138,6 +158,8 @@ class Store:
         rows, self._waiting = sorted(self._waiting, key=itemgetter(0)), []
         try:
             self._db.executemany("INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?, ?)", rows)
+            self._db.executemany(_ADD, self._used.items())
+            self._used.clear()
         except sqlite3.OperationalError as error:
             raise _unwritable(self._file, error) from error
         except sqlite3.DatabaseError as error:

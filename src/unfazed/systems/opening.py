@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import shlex
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,10 @@ Options = Mapping[str, Any]
 _FORMS = """A system is one of
   package.module:function   a function that takes a list of inputs and returns a list of outputs
   cmd:COMMAND               a program that reads and writes JSON lines
+  http(s)://HOST/PATH       a server; with a model, or PATH#MODEL, one that chats as OpenAI's does
   FOLDER                    a saved system, that is a folder with a system.json
-  NAME                      a registered system: {names}"""
+  NAME                      a registered system: {names}
+  NAME:SYSTEM               a registered system around another one, as in mitigate/correct:FOLDER"""
 
 
 def open_system(spec: str | Callable[..., Any] | System, **options: Any) -> System:
@@ -33,6 +36,8 @@ def open_system(spec: str | Callable[..., Any] | System, **options: Any) -> Syst
     scheme, colon, rest = spec.partition(":")
     if colon and scheme in SCHEMES:
         return SCHEMES[scheme](rest, options)
+    if colon and scheme in systems:
+        return _made(systems.get(scheme), spec, {"system": rest, **options})
     if colon and all(part.isidentifier() for part in scheme.split(".")):
         return _wrapped(_imported(spec), spec, options)
     if (Path(spec) / "system.json").is_file():
@@ -52,8 +57,20 @@ def _open_command(rest: str, options: Options) -> System:
     return _made(ProcessSystem, f"cmd:{rest}", {"command": command, "name": f"cmd:{rest}", **options})
 
 
+def _open_url(scheme: str, rest: str, options: Options) -> System:
+    from unfazed.systems.http import ChatSystem, JsonSystem
+
+    url, _, model = f"{scheme}:{rest}".partition("#")
+    told = {"url": url, **({"model": model} if model else {}), **options}
+    return _made(ChatSystem if "model" in told else JsonSystem, url, told)
+
+
 # What stands before the first colon → who opens the rest.
-SCHEMES: dict[str, Callable[[str, Options], System]] = {"cmd": _open_command}
+SCHEMES: dict[str, Callable[[str, Options], System]] = {
+    "cmd": _open_command,
+    "http": partial(_open_url, "http"),
+    "https": partial(_open_url, "https"),
+}
 
 
 def _imported(reference: str) -> object:

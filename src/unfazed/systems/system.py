@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from unfazed.core.errors import UsageError
 from unfazed.core.values import Inputs, Json
+
+if TYPE_CHECKING:
+    from unfazed.core.suite import Suite
 
 
 class Failed:
@@ -28,15 +32,23 @@ class System:
     name: str = ""
     batch_size: int = 64
     concurrency: int = 1  # batches that may be asked for at once, from threads
+    retries: int = 2  # how often an item that failed, not finally, is asked again
 
     @property
     def identity(self) -> str:
         """Changes whenever the answers could: part of the key under which outputs are stored."""
         raise NotImplementedError
 
+    def prepare(self, suite: Suite) -> None:
+        """Called with the suite before the first of its requests; may refuse it."""
+
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         """One output for each input, in order. Raising fails the whole batch; `Failed` fails one item."""
         raise NotImplementedError
+
+    def used(self) -> dict[str, float]:
+        """What answering has used since this was asked last, such as requests and tokens, for those that know."""
+        return {}
 
     def close(self) -> None:
         """Lets go of processes, files and memory."""
@@ -50,3 +62,8 @@ class System:
     def sample(cls) -> System:
         """A small one that answers texts, for the contract tests; extend where `__init__` needs arguments."""
         return cls()
+
+    @classmethod
+    def sample_inputs(cls, text: str) -> Inputs:
+        """Inputs that the sample can be asked, with this text among them; extend where `text` alone is not enough."""
+        return {"text": text}

@@ -44,8 +44,8 @@ class OperatorSpec(msgspec.Struct, frozen=True):
 
     def describe(self) -> dict[str, Json]:
         cls = operators.get(self.name)
-        defaults = {k: p.default for k, p in cls.parameters().items()}
-        return describe(self.name, cls, {**defaults, **self.params})
+        params = {**{k: p.default for k, p in cls.parameters().items()}, **self.params}
+        return describe(self.name, cls, {**params, **cls.pinned(params)})
 
 
 class Variation(msgspec.Struct, frozen=True, kw_only=True):

@@ -97,6 +97,11 @@ class Operator:
         return found
 
     @classmethod
+    def pinned(cls, params: dict[str, Any]) -> dict[str, Json]:
+        """What else decides the variants, such as an id of what is in a file that a parameter names."""
+        return {}
+
+    @classmethod
     def summary(cls) -> str:
         """The first line of the docstring."""
         return inspect.cleandoc(cls.__doc__ or "").split("\n", 1)[0]

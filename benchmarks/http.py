@@ -1,0 +1,115 @@
+"""A run on a chat server beside a bare loop of httpx with the same concurrency, on the same prompts and server."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from benchmarks._http_server import Server
+from unfazed.core.prompt import Template
+from unfazed.core.suite import Manifest, Suite, write_suite
+from unfazed.core.values import Example
+from unfazed.data import read_examples, sample_path
+from unfazed.run.engine import Asking, run_system
+from unfazed.systems.http import PROMPTS
+from unfazed.systems.opening import open_system
+
+REQUESTS = 2000
+CONCURRENCY = 32
+ROUNDS = 2
+DELAYS = (0.0, 0.05)  # seconds that the server takes for an answer
+
+Spent = tuple[float, float]  # seconds, CPU seconds
+
+
+def examples() -> Iterator[Example]:
+    texts = cycle(e.inputs["text"] for e in read_examples(sample_path("home_test")))
+    for i, text in enumerate(islice(texts, REQUESTS)):
+        inputs = {"premise": f"{text} {i}", "hypothesis": text}
+        yield Example(i, str(i), inputs, "entailed" if i % 2 else "not_entailed")
+
+
+def bodies(suite: Suite) -> list[dict[str, Any]]:
+    template = Template.read("nli.txt", PROMPTS)
+    messages = [[{"role": "user", "content": template.fill(e.inputs)}] for e in suite.examples()]
+    return [{"model": "m", "messages": m, "stream": False, "temperature": 0.0, "max_tokens": 1} for m in messages]
+
+
+def spent(work: Callable[[], object]) -> Spent:
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def said(response: httpx.Response) -> str:
+    response.raise_for_status()
+    text: str = response.json()["choices"][0]["message"]["content"]
+    return text
+
+
+async def asynchronous(url: str, asked: list[dict[str, Any]]) -> list[str]:
+    waiting = iter(asked)
+    limits = httpx.Limits(max_connections=CONCURRENCY, max_keepalive_connections=CONCURRENCY)
+    async with httpx.AsyncClient(limits=limits, timeout=60) as client:
+
+        async def worker() -> list[str]:
+            return [said(await client.post(url, json=body)) for body in waiting]
+
+        return [text for part in await asyncio.gather(*(worker() for _ in range(CONCURRENCY))) for text in part]
+
+
+def threaded(url: str, asked: list[dict[str, Any]]) -> list[str]:
+    limits = httpx.Limits(max_connections=CONCURRENCY, max_keepalive_connections=CONCURRENCY)
+    with httpx.Client(limits=limits, timeout=60) as client, ThreadPoolExecutor(CONCURRENCY) as pool:
+        return list(pool.map(lambda body: said(client.post(url, json=body)), asked))
+
+
+def unfazed(url: str, suite: Suite, folder: Path) -> None:
+    system = open_system(url, model="m", prompt="nli.txt")
+    run = run_system(suite, system, folder, Asking(concurrency=CONCURRENCY))
+    system.close()
+    assert sum(output.ok for _, output, _ in run.items()) == REQUESTS
+
+
+def measured(suite: Suite, place: Path, delay: float) -> dict[str, Spent]:
+    """The best of some rounds, taken in turns, so that all see the same machine."""
+    best: dict[str, Spent] = {}
+    asked = bodies(suite)
+    with Server(delay=delay) as server:
+        chat = f"{server.url}/v1/chat/completions"
+        for n in range(ROUNDS):
+            ways: dict[str, Callable[[], object]] = {
+                "httpx, asyncio": lambda: asyncio.run(asynchronous(chat, asked)),
+                "httpx, threads": lambda: threaded(chat, asked),
+                "unfazed": lambda n=n: unfazed(f"{server.url}/v1", suite, place / f"{delay}-{n}"),  # type: ignore[misc]
+            }
+            for name, work in ways.items():
+                now = spent(work)
+                best[name] = min(best.get(name, now), now)
+    return best
+
+
+def main() -> None:
+    print("| server's delay, ms | way | requests/s | CPU ms a request | of the quickest httpx |\n|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as place:
+        found = list(examples())
+        suite = write_suite(Path(place) / "suite", Manifest(task="classify", language="en"), lambda: found, list)
+        for delay in DELAYS:
+            best = measured(suite, Path(place), delay)
+            peer = min(wall for name, (wall, _) in best.items() if name != "unfazed")
+            for name, (wall, cpu) in best.items():
+                row = (f"{delay * 1000:.0f}", name, f"{REQUESTS / wall:,.0f}", f"{cpu / REQUESTS * 1000:.2f}")
+                print("|", " | ".join((*row, f"{peer / wall:.0%}")), "|", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""Chat over any endpoint that speaks as OpenAI's does: a prompt in, a text out, tokens and cost counted."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from unfazed.core.errors import UsageError
+from unfazed.core.http.client import Client, Malformed, Settings, checked_url, key_for
+from unfazed.core.values import Json
+
+_PATH = "/chat/completions"
+_MILLION = 1_000_000
+
+
+class Answer(NamedTuple):
+    """What the model said; None where it would not. `cut` says that it had more to say than it was given tokens for."""
+
+    text: str | None
+    cut: bool = False
+
+
+class Prices(msgspec.Struct, frozen=True):
+    """What a million tokens cost, in whatever money; None where that is not known."""
+
+    tokens_in: float | None = None
+    tokens_out: float | None = None
+
+    def __post_init__(self) -> None:
+        if any(price is not None and not 0 <= price < float("inf") for price in (self.tokens_in, self.tokens_out)):
+            raise UsageError("A price is 0 or more, for a million tokens.")
+
+
+class Chat:
+    """`more` are further fields of each request; one that is None leaves out what would be sent."""
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        key_env: str | None = None,
+        prices: Prices | None = None,
+        more: dict[str, Json] | None = None,
+        settings: Settings | None = None,
+        retries: int = 6,
+    ) -> None:
+        if not model:
+            raise UsageError("A model's name is needed, as the server knows it.")
+        parts = checked_url(url)
+        if not parts.path.endswith(_PATH):
+            parts = parts._replace(path=parts.path.rstrip("/") + _PATH)
+        self.client = Client(parts.geturl(), key_for(parts, key_env, default=True), settings, retries)
+        self.model = model
+        self._prices = prices or Prices()
+        self._more = more or {}
+
+    def ask(self, prompt: str, system: str | None = None, **parameters: Json) -> Answer:
+        """The answer to one prompt. Raises `Unanswered` where none is to be had."""
+        messages = [{"role": "system", "content": system}] if system else []
+        messages.append({"role": "user", "content": prompt})
+        body = {"model": self.model, "messages": messages, "stream": False, **parameters, **self._more}
+        return self.client.post({k: v for k, v in body.items() if v is not None}, self._read)
+
+    def _read(self, value: Json) -> Answer:
+        try:
+            choice = value["choices"][0]
+            text = choice["message"].get("content")
+        except (KeyError, IndexError, TypeError, AttributeError):
+            raise Malformed("the answer is not one to a chat") from None
+        if not isinstance(text, str | None):
+            raise Malformed("the answer is not a text")
+        self._count(value.get("usage"))
+        return Answer(text, choice.get("finish_reason") == "length")
+
+    def _count(self, usage: Json) -> None:
+        tokens = counted(usage)
+        if tokens:
+            self.client.use(**tokens)
+        prices = {"tokens_in": self._prices.tokens_in, "tokens_out": self._prices.tokens_out}
+        costs = [
+            price * tokens[name] / _MILLION for name, price in prices.items() if price is not None and name in tokens
+        ]
+        if costs:
+            self.client.use(cost=sum(costs))
+
+
+def counted(usage: Json) -> dict[str, float]:
+    """Token counts, of those that were given and are such."""
+    if not isinstance(usage, dict):
+        return {}
+    found = {"tokens_in": usage.get("prompt_tokens"), "tokens_out": usage.get("completion_tokens")}
+    return {k: v for k, v in found.items() if isinstance(v, int) and not isinstance(v, bool) and v >= 0}

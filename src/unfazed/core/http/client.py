@@ -1,0 +1,293 @@
+"""Posts JSON to one URL from many threads: waits as the server asks, tries again what may work, tells no key."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import ssl
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.message import Message
+from email.utils import parsedate_to_datetime
+from http.client import HTTPException, IncompleteRead, RemoteDisconnected
+from threading import Event, Lock
+from typing import TypeVar
+from urllib.parse import SplitResult, quote, urlsplit
+
+import msgspec
+
+from unfazed.core.errors import SystemBroken, UsageError
+from unfazed.core.http.line import LOOPBACK, Limits, Line, Reply, Unreachable
+from unfazed.core.seeds import Stream
+from unfazed.core.values import Json
+from unfazed.core.version import VERSION
+
+T = TypeVar("T")
+KEY = "OPENAI_API_KEY"
+_FALSE_STARTS = 5  # failures to connect before any answer at all: the address is wrong, or nobody is there
+_PASSING = {408, 409, 425, 429}  # of the request's own faults, those that another try may mend
+_BROKEN = {401, 404, 405, 407}  # and those that every other request will have too
+
+
+class Unanswered(Exception):
+    """A request has no usable answer, for the reason given, and asking again does not help."""
+
+    def __init__(self, reason: str, reached: bool = True) -> None:
+        super().__init__(reason)
+        self.reached = reached  # if not, it is nothing about this request
+
+
+class Refused(Unanswered):
+    """The server will not answer this very request."""
+
+
+class Malformed(Exception):
+    """What came is not the answer that was agreed on; raised by those who read it."""
+
+
+class _Again(Exception):
+    """This try failed, another may not. `wait` is how many seconds the server wants to be left alone."""
+
+    def __init__(self, reason: str, wait: float = 0.0, reached: bool = True) -> None:
+        super().__init__(reason)
+        self.wait, self.reached = wait, reached
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """How long to wait, in seconds, and how often to try. Retries wait `backoff` × 1, 2, 4, … less up to half of it."""
+
+    connect_timeout: float = 10.0
+    read_timeout: float = 120.0
+    total_timeout: float = 300.0
+    backoff: float = 0.5
+    longest_wait: float = 120.0  # a server that wants to be left alone for longer has failed
+    largest: int = 16 << 20
+
+    def __post_init__(self) -> None:
+        for name in ("connect_timeout", "read_timeout", "total_timeout", "largest"):
+            if not getattr(self, name) > 0:
+                raise UsageError(f"{name} must be more than 0.")
+        if not (self.backoff >= 0 and self.longest_wait >= 0):
+            raise UsageError("backoff and longest_wait must be 0 or more.")
+
+
+class Client:
+    """A connection is opened for each request that is under way at the same time, and kept for the next."""
+
+    def __init__(self, url: str, key: str | None = None, settings: Settings | None = None, retries: int = 6) -> None:
+        self.url = checked_url(url)
+        self.shown = self.url._replace(query="").geturl()
+        self.retries = retries
+        self._settings = s = settings or Settings()
+        self._limits = Limits(s.connect_timeout, s.read_timeout, s.total_timeout, s.largest)
+        self._key = key
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        self._headers["User-Agent"] = f"unfazed/{VERSION}"
+        if key is not None:
+            self._headers["Authorization"] = f"Bearer {key}"
+        self._lock = Lock()
+        self._free: list[Line] = []
+        self._busy: set[Line] = set()
+        self._closed = Event()
+        self._used: Counter[str] = Counter()
+        self._answered = False
+        self._unreachable = 0
+
+    def post(self, body: Json, read: Callable[[Json], T]) -> T:
+        """What `read` makes of the answer; where it raises Malformed, the request is made again."""
+        try:
+            content = msgspec.json.encode(body)
+        except UnicodeEncodeError as error:
+            raise Unanswered(f"the input is not a text: {error.reason}") from error
+        for attempt in range(1, self.retries + 2):
+            try:
+                return self._try(content, read)
+            except _Again as trouble:
+                self._pause(trouble, attempt, content)
+        raise AssertionError("the last try returns or raises")
+
+    def use(self, **amounts: float) -> None:
+        """Adds to what is counted; names with a space are written with `_`."""
+        with self._lock:
+            for name, amount in amounts.items():
+                self._used[name.replace("_", " ")] += amount  # type: ignore[assignment]
+
+    def used(self) -> dict[str, float]:
+        """What was used since this was asked last: requests, retries, and what readers of answers counted."""
+        with self._lock:
+            used, self._used = self._used, Counter()
+        return dict(used)
+
+    def close(self) -> None:
+        """Ends requests that are under way, and waits between them, at once."""
+        self._closed.set()
+        with self._lock:
+            for line in self._busy:
+                line.interrupt()
+            while self._free:
+                self._free.pop().close()
+
+    def _try(self, content: bytes, read: Callable[[Json], T]) -> T:
+        self.use(requests=1)
+        reply = self._exchange(content)
+        if self._key is not None:  # a server may well say it back, in an error or an answer
+            reply = reply._replace(content=reply.content.replace(self._key.encode(), b"***"))
+        self._check_status(reply)
+        try:
+            return read(msgspec.json.decode(reply.content))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise _Again(f"the answer is not JSON: {_quoted(reply.content)}") from None
+        except Malformed as problem:
+            raise _Again(f"{problem}: {_quoted(reply.content)}") from None
+
+    def _exchange(self, content: bytes) -> Reply:
+        line = self._take()
+        try:
+            reply = line.exchange(content, self._headers)
+            self._answered = True
+            return reply
+        except Unreachable as error:
+            raise self._not_reached(error) from error
+        except TimeoutError:
+            raise _Again("no answer in time") from None
+        except (OSError, HTTPException) as error:
+            raise _Again(_broken_off(error)) from error
+        finally:
+            with self._lock:
+                self._busy.discard(line)
+                if not self._closed.is_set():
+                    self._free.append(line)
+            if self._closed.is_set():
+                line.close()
+
+    def _take(self) -> Line:
+        with self._lock:
+            if self._closed.is_set():
+                raise UsageError(f"{self.shown} was closed; open it again to ask it.")
+            line = self._free.pop() if self._free else Line(self.url, self._limits)
+            self._busy.add(line)
+        return line
+
+    def _not_reached(self, error: Unreachable) -> Exception:
+        self._unreachable += 1
+        lasting = isinstance(error.__cause__, ssl.SSLCertVerificationError)
+        if lasting or (not self._answered and self._unreachable >= _FALSE_STARTS):
+            return SystemBroken(f"{self.shown} can't be reached: {error}. Is the address right, and the server up?")
+        return _Again(f"the server can't be reached: {error}", reached=False)
+
+    def _check_status(self, reply: Reply) -> None:
+        status, told = reply.status, f"the server answered {reply.status}: {_quoted(reply.content)}"
+        if 200 <= status < 300:
+            return
+        if 300 <= status < 400:
+            to = urlsplit(reply.headers.get("Location") or "")._replace(query="").geturl()[:200]
+            raise SystemBroken(
+                f"{self.shown} redirects to {to!r}. Redirects are not followed, since they might take the key and the "
+                f"data elsewhere; name that address yourself if it is the right one."
+            )
+        if status in _BROKEN or b"insufficient_quota" in reply.content:
+            hint = " Is the key right, and in the environment?" if status == 401 else ""
+            raise SystemBroken(f"{self.shown}: {told}.{hint}")
+        if status in _PASSING or status >= 500:
+            raise _Again(told, retry_after(reply.headers))
+        raise Refused(told)
+
+    def _pause(self, trouble: _Again, attempt: int, content: bytes) -> None:
+        """Waits before the next try, or gives up. How long is derived from the request, so that threads spread out."""
+        if self._closed.is_set():
+            raise UsageError(f"{self.shown} was closed; open it again to ask it.")
+        if attempt > self.retries:
+            times = "once" if attempt == 1 else f"{attempt} times"
+            raise Unanswered(f"{trouble} (asked {times})", trouble.reached)
+        if trouble.wait > self._settings.longest_wait:
+            raise Unanswered(f"{trouble} (to be asked again after {trouble.wait:,.0f} s, which is too long)")
+        spread = 1 - Stream(content + attempt.to_bytes(4, "big")).random() / 2
+        wait = self._settings.backoff * 2.0 ** min(attempt - 1, 30) * spread
+        self.use(retries=1)
+        self._closed.wait(max(trouble.wait, min(wait, self._settings.longest_wait)))
+
+
+def checked_url(url: str) -> SplitResult:
+    """The URL in parts, fit to be asked; what could go elsewhere than it seems to is refused."""
+    if any(c <= " " or c == "\x7f" for c in url):
+        raise UsageError("The URL has a space or a control character in it.")
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+        host = (
+            (parts.hostname or "").encode("idna").decode() if not (parts.hostname or "").isascii() else parts.hostname
+        )
+    except (ValueError, UnicodeError) as error:
+        raise UsageError(f"{url!r} is not a URL: {error}.") from error
+    if parts.scheme not in ("http", "https") or not host:
+        raise UsageError(
+            f"A server's URL begins with http://HOST or https://HOST; {parts.scheme}://{host or ''} does not."
+        )
+    if parts.username is not None or parts.password is not None:
+        raise UsageError(
+            "A URL with a user or a password in it would be stored with the run; put a key in the environment."
+        )
+    shown = f"[{host}]" if ":" in host else host
+    netloc = shown if parts.port is None else f"{shown}:{parts.port}"
+    path, query = (quote(text, safe="/%:@!$&'()*+,;=~?") for text in (parts.path, parts.query))
+    return SplitResult(parts.scheme, netloc, path, query, "")
+
+
+def key_for(url: SplitResult, name: str | None, default: bool) -> str | None:
+    """The key in the environment under that name, or, by `default`, OpenAI's where it can't be read on the way."""
+    if name is None and default and (url.scheme == "https" or url.hostname in LOOPBACK):
+        name = KEY if os.environ.get(KEY) else None
+    if name is None:
+        return None
+    key = os.environ.get(name, "").strip()
+    if not key:
+        raise UsageError(
+            f"The environment has no {name}. Set it to the server's key, then give the same command again."
+        )
+    if not re.fullmatch(r"[\x21-\x7e]+", key):
+        raise UsageError(f"The key in {name} has a character that no key has, such as a space or a line's end.")
+    return key
+
+
+def retry_after(headers: Message) -> float:
+    """How many seconds the server wants to be left alone; given as a number or as a date, by its own clock."""
+    said = (headers.get("Retry-After") or "").strip()
+    try:
+        seconds = float(said)
+        return max(seconds, 0.0) if math.isfinite(seconds) else 0.0
+    except ValueError:
+        pass
+    until = _date(said)
+    if until is None:
+        return 0.0
+    now = _date(headers.get("Date") or "") or datetime.now(UTC)
+    return max((until - now).total_seconds(), 0.0)
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+def _broken_off(error: Exception) -> str:
+    if isinstance(error, RemoteDisconnected):
+        return "the server hung up without an answer"
+    if isinstance(error, IncompleteRead):
+        return "the answer was cut off before its end"
+    return f"the connection broke: {error or type(error).__name__}"
+
+
+def _quoted(content: bytes) -> str:
+    """The beginning of what a server said: its own message, where it has the usual form."""
+    try:
+        told = msgspec.json.decode(content)["error"]
+        text = str(told["message"] if isinstance(told, dict) else told)
+    except Exception:  # whatever it is, it is shown as it is
+        text = content[:2000].decode(errors="replace")
+    text = " ".join(text.split())
+    return repr(text[:200]) + ("…" if len(text) > 200 else "")

@@ -1,0 +1,245 @@
+"""Systems behind a URL: a chat model of any OpenAI-compatible server, or a server of one's own that takes JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from unfazed.core.errors import SystemBroken, UsageError
+from unfazed.core.http.chat import Answer, Chat, Prices, counted
+from unfazed.core.http.client import Client, Malformed, Settings, Unanswered, checked_url, key_for
+from unfazed.core.ids import content_id
+from unfazed.core.prompt import Template
+from unfazed.core.suite import Suite
+from unfazed.core.values import Inputs, Json
+from unfazed.systems.plain import plain
+from unfazed.systems.system import Failed, System
+
+PROMPTS = Path(__file__).parent / "prompts"
+_AROUND = " \t\r\n.,;:!?\"'`*()[]。，！？“”‘’「」"  # what models put around a label
+_YES = (("yes", "no"), ("true", "false"), ("1", "0"))
+_LABEL_TOKENS = 16
+_TEXT_TOKENS = 1024
+
+
+class ChatSystem(System):
+    """Fills a prompt with each input's texts and asks the model at temperature 0.
+
+    `answers` maps what the model may say to outputs; anything else is a failure that shows what it said. Without
+    them, a suite of labels has its own labels as answers, or yes and no where the prompt speaks of them and the
+    labels are such as *entailed* and *not_entailed*; other suites take the text as it is. Where the answers are yes
+    and no, or single characters, the model is given one token.
+    """
+
+    batch_size = 1
+    concurrency = 8
+    retries = 6
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        prompt: str | None = None,
+        answers: Mapping[str, Json] | str | None = None,
+        system_message: str | None = None,
+        key_env: str | None = None,
+        price_in: float | None = None,
+        price_out: float | None = None,
+        temperature: float | None = 0.0,
+        max_tokens: int | None = None,
+        body: dict[str, Json] | None = None,
+        identity: str | None = None,
+        **waits: float,
+    ) -> None:
+        self._chat = Chat(url, model, key_env, Prices(price_in, price_out), body, Settings(**waits))  # type: ignore[arg-type]
+        self.name = f"{checked_url(url)._replace(query='').geturl()}#{model}"
+        self._template = None if prompt is None else Template.read(prompt, PROMPTS)
+        self._system, self._temperature, self._max_tokens = system_message, temperature, max_tokens
+        self._answers = None if answers is None else _normal(_parsed(answers))
+        decides = [system_message, temperature, max_tokens, body, self._answers, self._chat.client.url.query]
+        told = self._template.id if self._template else "none"
+        said = f"chat {self._chat.client.shown} model={model} prompt={told} settings={content_id(decides)}"
+        self._identity = said if identity is None else identity
+
+    @property
+    def identity(self) -> str:
+        return self._identity
+
+    def prepare(self, suite: Suite) -> None:
+        example = next(suite.examples(), None)
+        if example is None:
+            return
+        if self._template is None and len(example.inputs) > 1:
+            raise UsageError(f"{self.name} needs a --prompt that has {_braced(example.inputs)} in it.")
+        if self._template is not None:
+            self._template.require(example.inputs)
+            _refuse_unasked(suite, [name for name in example.inputs if name not in self._template.names])
+        if self._answers is None and suite.manifest.task == "classify":
+            self._answers = self._expected(_labels(suite))
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        self._chat.client.retries = self.retries
+        return [self._one(inputs) for inputs in batch]
+
+    def used(self) -> dict[str, float]:
+        return self._chat.client.used()
+
+    def close(self) -> None:
+        self._chat.client.close()
+
+    def _expected(self, labels: list[str]) -> dict[str, Json]:
+        """What the model is expected to say where nobody said so."""
+        asked = set(re.findall(r"\w+", self._template.text.lower())) if self._template else set()
+        pair = _yes_and_no(labels)
+        if pair and {"yes", "no"} <= asked:
+            return dict(zip(("yes", "no"), pair, strict=True))
+        return _normal({label: label for label in labels})
+
+    def _one(self, inputs: Inputs) -> Json | Failed:
+        try:
+            prompt = self._template.fill(inputs) if self._template else _only(inputs)
+            answer = self._chat.ask(prompt, self._system, temperature=self._temperature, max_tokens=self._tokens())
+        except (UsageError, Unanswered) as problem:
+            return Failed(str(problem), final=True)
+        return self._read(answer)
+
+    def _tokens(self) -> int:
+        if self._max_tokens is not None:
+            return self._max_tokens
+        if self._answers is None:
+            return _TEXT_TOKENS
+        return 1 if all(a in ("yes", "no") or len(a) == 1 for a in self._answers) else _LABEL_TOKENS
+
+    def _read(self, answer: Answer) -> Json | Failed:
+        if answer.text is None:
+            return Failed("the model gave no answer, only a refusal or a call", final=True)
+        if self._answers is not None:
+            key = _key(answer.text)
+            if key in self._answers:
+                return self._answers[key]
+            known = ", ".join(list(self._answers)[:10]) + (", …" if len(self._answers) > 10 else "")
+            return Failed(f"the answer {_short(answer.text)} is none of: {known}", final=True)
+        if answer.cut:
+            return Failed(f"the answer has more than {self._tokens()} tokens: {_short(answer.text)}", final=True)
+        return plain(answer.text.strip())
+
+
+class JsonSystem(System):
+    """Posts `{"inputs": [{…}, …]}` and reads `{"outputs": […]}`, one output for each input, in order.
+
+    An item that the server has no output for is named in `"errors"`, a list as long, of texts and nulls.
+    """
+
+    batch_size = 16
+    concurrency = 4
+    retries = 6
+
+    def __init__(self, url: str, key_env: str | None = None, identity: str | None = None, **waits: float) -> None:
+        parts = checked_url(url)
+        self._client = Client(url, key_for(parts, key_env, default=False), Settings(**waits))  # type: ignore[arg-type]
+        self.name = self._client.shown
+        self._identity = f"http {content_id(parts.geturl())} {self.name}" if identity is None else identity
+
+    @property
+    def identity(self) -> str:
+        return self._identity
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        if not batch:
+            return []
+        self._client.retries = self.retries
+        try:
+            return self._client.post({"inputs": list(batch)}, lambda value: self._read(value, len(batch)))
+        except Unanswered as problem:
+            if len(batch) > 1 and problem.reached:
+                raise  # one of them may be to blame: they are asked one by one
+            return [Failed(str(problem), final=True) for _ in batch]
+
+    def used(self) -> dict[str, float]:
+        return self._client.used()
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _read(self, value: Json, asked: int) -> list[Json | Failed]:
+        outputs = value.get("outputs") if isinstance(value, dict) else None
+        if not isinstance(outputs, list):
+            raise Malformed('the answer is not {"outputs": […]}')
+        errors = value.get("errors") or [None] * asked
+        if len(outputs) != asked or not isinstance(errors, list) or len(errors) != asked:
+            raise SystemBroken(
+                f"{self.name} returned {len(outputs)} outputs for {asked} inputs; it must return one for each, "
+                f"in order, and as many errors, if any."
+            )
+        self._client.use(**counted(value.get("usage")))
+        return [
+            plain(output) if error is None else Failed(str(error)[:2000], final=True)
+            for output, error in zip(outputs, errors, strict=True)
+        ]
+
+
+def _parsed(answers: Mapping[str, Json] | str) -> Mapping[str, Json]:
+    """`yes=entailed,no=not_entailed` as a mapping."""
+    if not isinstance(answers, str):
+        return answers
+    pairs = [part.partition("=") for part in answers.split(",")]
+    wrong = next((said for said, equals, _ in pairs if not equals or not said.strip()), None)
+    if wrong is not None:
+        raise UsageError(f"answers are SAID=OUTPUT,SAID=OUTPUT; {wrong!r} is not.")
+    return {said: output.strip() for said, _, output in pairs}
+
+
+def _normal(answers: Mapping[str, Json]) -> dict[str, Json]:
+    found = {_key(said): output for said, output in answers.items()}
+    if len(found) < len(answers) or "" in found:
+        raise UsageError(f"These answers can't be told apart by their words: {', '.join(answers)}.")
+    return found
+
+
+def _key(said: str) -> str:
+    return said.strip(_AROUND).casefold()
+
+
+def _yes_and_no(labels: list[str]) -> tuple[str, str] | None:
+    """The two labels, the one that yes stands for first; None where they are not of that kind."""
+    if len(labels) != 2:
+        return None
+    for one, other in (labels, labels[::-1]):
+        if re.fullmatch(r"(not|non|no|un)[ _-]?" + re.escape(one.lower()), other.lower()):
+            return one, other
+        if (one.lower(), other.lower()) in _YES:
+            return one, other
+    return None
+
+
+def _labels(suite: Suite) -> list[str]:
+    if suite.manifest.labels:
+        return list(suite.manifest.labels)
+    found = {suite.task.label(example.gold) for example in suite.examples()}
+    return sorted(label for label in found if label is not None)
+
+
+def _refuse_unasked(suite: Suite, unused: list[str]) -> None:
+    """Raises where variants differ in a text that the prompt leaves out: they would all be asked the same."""
+    if not unused:
+        return
+    for example, variants in suite.groups():
+        for variant in variants:
+            name = next((name for name in unused if variant.inputs.get(name) != example.inputs.get(name)), None)
+            if name is not None:
+                raise UsageError(f"The prompt has no {{{name}}}, in which the suite's variants differ. Put it in.")
+
+
+def _only(inputs: Inputs) -> str:
+    if len(inputs) != 1:
+        raise UsageError(f"a prompt is needed that has {_braced(inputs)} in it")
+    return next(iter(inputs.values()))
+
+
+def _braced(inputs: Inputs) -> str:
+    return " and ".join(f"{{{name}}}" for name in inputs)
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 200 else text[:200] + "…")

@@ -1,0 +1,98 @@
+"""A server on the loopback that says, byte for byte, what a test tells it to."""
+
+from __future__ import annotations
+
+import json
+import socketserver
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+Reply = bytes | None | Callable[[Any], bytes]  # bytes and hang up if they are no whole answer; None: say nothing
+
+
+def reply(body: Any, status: int = 200, **headers: str) -> bytes:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    lines = [f"HTTP/1.1 {status} Said", f"Content-Length: {len(content)}"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode() + content
+
+
+def chat(text: str | None, finish: str = "stop", tokens: tuple[int, int] = (10, 1)) -> bytes:
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}
+    usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
+    return reply({"choices": [choice], "usage": usage})
+
+
+class Scripted(socketserver.ThreadingTCPServer):
+    """Gives its replies in order, the last one again and again, and keeps what it was sent."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, replies: list[Reply]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.replies = replies
+        self.heads: list[str] = []
+        self.bodies: list[Any] = []
+        self.connections = 0
+        self.lock = threading.Lock()
+        self.over = threading.Event()
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+
+    def next(self, head: str, body: Any) -> Reply:
+        with self.lock:
+            self.heads.append(head)
+            self.bodies.append(body)
+            return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+
+
+class _Handler(socketserver.StreamRequestHandler):
+    server: Scripted
+
+    def handle(self) -> None:
+        with self.server.lock:
+            self.server.connections += 1
+        try:
+            while self.one():
+                pass
+        except OSError:
+            pass  # the client hung up, as some tests make it do
+
+    def one(self) -> bool:
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            line = self.rfile.readline()
+            if not line:
+                return False
+            head += line
+        length = [int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
+        body = self.rfile.read(length[0] if length else 0)
+        said = self.server.next(head.decode(), json.loads(body) if body else None)
+        said = said(json.loads(body)) if callable(said) else said
+        if said is None:
+            self.server.over.wait(30)
+            return False
+        self.wfile.write(said)
+        declared = said.partition(b"Content-Length: ")[2].partition(b"\r\n")[0]
+        return bool(declared) and len(said.partition(b"\r\n\r\n")[2]) == int(declared)
+
+
+@pytest.fixture
+def scripted() -> Iterator[Callable[..., Scripted]]:
+    made: list[Scripted] = []
+
+    def make(*replies: Reply) -> Scripted:
+        server = Scripted(list(replies))
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        made.append(server)
+        return server
+
+    make.reply, make.chat = reply, chat  # type: ignore[attr-defined]
+    yield make
+    for server in made:
+        server.over.set()
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,64 @@
+"""Templates: what stands in braces is filled in once, and never looked at again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unfazed.core.errors import UsageError
+from unfazed.core.prompt import Template
+
+
+def test_names_are_filled_in() -> None:
+    template = Template('Say {{"a": 1}}: {text}, {text} and {the other}.')
+    assert template.names == ["text", "the other"]
+    assert template.fill({"text": "x", "the other": "y", "more": "z"}) == 'Say {"a": 1}: x, x and y.'
+
+
+@given(st.text(), st.text())
+def test_texts_stand_as_they_are(one: str, other: str) -> None:
+    assert Template("{a}|{b}|{a}").fill({"a": one, "b": other}) == f"{one}|{other}|{one}"
+
+
+@given(st.text())
+def test_any_text_can_be_written(text: str) -> None:
+    assert Template(text.replace("{", "{{").replace("}", "}}")).fill({}) == text
+
+
+@pytest.mark.parametrize("name", ["text.__class__", "text[0]", "text!r", "text:>10", "0", "Text"])
+def test_nothing_but_names_is_known(name: str) -> None:
+    with pytest.raises(UsageError, match="there is no text for"):
+        Template("{" + name + "}").fill({"text": "x"})
+
+
+@pytest.mark.parametrize("text", ["one\n{", "one\n}", "one\n{}", "one\n{a\n}"])
+def test_a_brace_alone_is_told_with_its_line(text: str) -> None:
+    with pytest.raises(UsageError, match="line 2.*stands alone"):
+        Template(text, "nli.txt")
+
+
+def test_the_nearest_name_is_told() -> None:
+    with pytest.raises(UsageError, match=r"no text for {premiss}. Did you mean {premise}\? There is {premise}"):
+        Template("{premiss}").require(["premise", "hypothesis"])
+
+
+def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shipped = tmp_path / "shipped"
+    shipped.mkdir()
+    (shipped / "a.txt").write_text("theirs {x}\n")
+    assert Template.read("a.txt", shipped).text == "theirs {x}"
+    Path("a.txt").write_bytes("\ufeffmine {x}\r\n".encode())
+    assert Template.read("a.txt", shipped).text == "mine {x}"
+    assert Template.read("a.txt").id != Template.read(str(shipped / "a.txt")).id
+    Path("bad.txt").write_bytes(b"\xff\xfe{x}")
+    for name, told in (
+        ("none.txt", "There is no prompt none.txt. .* a.txt"),
+        ("bad.txt", "not UTF-8"),
+        (".", "can't be read"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            Template.read(name, shipped)
