@@ -69,7 +69,7 @@ def system(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[System]:
 
 def answers(system: System, texts: list[str]) -> list[object]:
     """Outputs that compare: the same failure is the same answer."""
-    outputs = system.predict([{"text": text} for text in texts])
+    outputs = system.predict([system.sample_inputs(text) for text in texts])
     return [("failed", o.error) if isinstance(o, Failed) else o for o in outputs]
 
 
@@ -88,7 +88,7 @@ def test_same_inputs_same_outputs(system: System) -> None:
 
 
 def test_outputs_are_json(system: System) -> None:
-    assert all(canonical(output) for output in system.predict([{"text": text} for text in PLAIN]))
+    assert all(canonical(output) for output in system.predict([system.sample_inputs(text) for text in PLAIN]))
 
 
 def test_order_and_size_of_the_batch_do_not_matter(system: System) -> None:
@@ -103,20 +103,20 @@ def test_an_empty_batch_has_no_outputs(system: System) -> None:
 
 
 def test_inputs_are_left_as_they_are(system: System) -> None:
-    batch = [{"text": "play some jazz"}]
+    batch = [system.sample_inputs("play some jazz")]
     system.predict(batch)
-    assert batch == [{"text": "play some jazz"}]
+    assert batch == [system.sample_inputs("play some jazz")]
 
 
 def test_hostile_texts_do_not_break_it(system: System) -> None:
-    outputs = system.predict([{"text": text} for text in HOSTILE])
+    outputs = system.predict([system.sample_inputs(text) for text in HOSTILE])
     assert [o for o in outputs if isinstance(o, Failed)] == []
     assert len(outputs) == len(HOSTILE)
     assert answers(system, PLAIN) == answers(system, PLAIN)
 
 
 def test_closing_twice_is_fine(system: System) -> None:
-    system.predict([{"text": "once"}])
+    system.predict([system.sample_inputs("once")])
     system.close()
     system.close()
 

@@ -1,0 +1,179 @@
+"""A system that is a card and numpy arrays, and the folder that it is saved in: `system.json` and `weights.npz`."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, ClassVar, Self
+from zipfile import BadZipFile
+
+import msgspec
+import numpy as np
+
+from unfazed.core.errors import DataError, StoredFileError, UsageError
+from unfazed.core.ids import canonical, file_hash
+from unfazed.core.task import task_named
+from unfazed.core.values import Example, Json
+from unfazed.core.version import VERSION
+from unfazed.systems.system import System
+
+Arrays = Mapping[str, Any]
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True):
+    """`system.json`: what the model is, what it was trained on, and the hash of its weights' file."""
+
+    system: str
+    version: int
+    unfazed: str = VERSION
+    task: str
+    seed: int
+    examples: int
+    data: str
+    identity: str = ""
+    weights: str = ""
+
+
+class SavedSystem(System):
+    """Extend with the name, the version, the kind of card, and how arrays become a system and a system arrays."""
+
+    version: ClassVar[int] = 1
+    card_type: ClassVar[type[Card]] = Card
+    card: Card
+
+    def arrays(self) -> Arrays:
+        """All that was learnt."""
+        raise NotImplementedError
+
+    def decides(self) -> Json:
+        """What of the card decides the answers, besides the arrays."""
+        raise NotImplementedError
+
+    @classmethod
+    def rebuilt(cls, card: Any, arrays: Arrays) -> Self:
+        """The system that had this card and these arrays; KeyError or ValueError where they do not fit."""
+        raise NotImplementedError
+
+    @cached_property
+    def _content(self) -> str:
+        h = blake2b(canonical([self.name, self.version, *self.decides()]), digest_size=16)
+        for name, array in sorted(self.arrays().items()):
+            h.update(canonical([name, str(array.dtype), array.shape]))
+            h.update(np.ascontiguousarray(array).tobytes())
+        return h.hexdigest()
+
+    @property
+    def identity(self) -> str:
+        return f"{self.name} {self._content}"
+
+    def save(self, folder: str | Path, overwrite: bool = False) -> Path:
+        """Writes `system.json` and `weights.npz`; the folder appears only when both are whole."""
+        folder = Path(folder)
+        if self._is_in(folder):
+            return folder
+        _refuse_existing(folder, overwrite)
+        partial = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir()
+            np.savez_compressed(partial / "weights.npz", **self.arrays())
+            card = msgspec.structs.replace(
+                self.card, identity=self.identity, weights=file_hash(partial / "weights.npz")
+            )
+            (partial / "system.json").write_bytes(msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
+            if folder.exists():
+                shutil.rmtree(folder)
+            partial.rename(folder)
+        except OSError as error:
+            raise StoredFileError(f"{folder}: the system can't be written ({error.strerror or error}).") from error
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return folder
+
+    def _is_in(self, folder: Path) -> bool:
+        """Is this very system saved there already, whole?"""
+        try:
+            return type(self).load(folder).identity == self.identity
+        except StoredFileError:
+            return False
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """The model that `save` wrote; raises if a file is missing, changed or of another version."""
+        card = cls._read_card(Path(folder) / "system.json")
+        file = Path(folder) / "weights.npz"
+        try:
+            content = file.read_bytes()
+            if file_hash(file) != card.weights:
+                raise ValueError("it is not the file that was saved")
+            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+                return cls.rebuilt(card, arrays)
+        except (OSError, ValueError, KeyError, BadZipFile) as error:
+            raise StoredFileError(
+                f"{file}: the weights can't be read ({error}). Train and save the system again."
+            ) from error
+
+    @classmethod
+    def _read_card(cls, file: Path) -> Card:
+        try:
+            card = msgspec.json.decode(file.read_bytes(), type=cls.card_type)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise StoredFileError(
+                f"{file}: this can't be read as a saved {cls.name} ({error}). Train and save it again."
+            ) from error
+        if (card.system, card.version) != (cls.name, cls.version):
+            raise StoredFileError(
+                f"{file}: this is {card.system} version {card.version}, and {cls.name} version {cls.version} is "
+                f"needed. Train and save it again."
+            )
+        return card
+
+    @classmethod
+    def checked(cls, examples: Iterable[Example], task: str, *learns: str) -> list[Example]:
+        """The examples, once it is known that they can be learnt from."""
+        if task not in learns:
+            plural = "s" if len(learns) > 1 else ""
+            raise UsageError(f"{cls.name} learns the task{plural} {' and '.join(learns)}, not {task!r}.")
+        found, problem_of = list(examples), task_named(task).gold_problem
+        if not found:
+            raise UsageError(f"{cls.name} was given no examples to learn from.")
+        for example in found:
+            if problem := problem_of(example):
+                raise DataError(f"example {example.id!r} (row {example.row}) can't be learnt from: {problem}")
+        return found
+
+
+class Quiet:
+    """Counts for nobody, where Progress would for those who watch."""
+
+    def __enter__(self) -> Quiet:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def add(self, count: int = 1) -> None:
+        pass
+
+
+def numbered(golds: list[Json]) -> tuple[list[Json], list[int]]:
+    """The labels in a fixed order, and the number of each gold's. Told apart as JSON, in which 1 is not true."""
+    keys = [canonical(gold) for gold in golds]
+    label_of = dict(zip(keys, golds, strict=True))
+    number = {key: i for i, key in enumerate(sorted(label_of))}
+    return [label_of[key] for key in number], [number[key] for key in keys]
+
+
+def _refuse_existing(folder: Path, overwrite: bool) -> None:
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not (folder / "system.json").is_file():
+        raise UsageError(f"{folder} exists and is not a saved system. Choose another place.")
+    if not overwrite:
+        raise UsageError(f"{folder} holds another system. Say overwrite, or choose another place.")
