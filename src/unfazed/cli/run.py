@@ -56,9 +56,13 @@ def command(suite: str | None, to: str, plan_file: str | None, format_: str, jun
     SUITE may be left out: it is made in RUN/suite.
     """
     from unfazed.measure.verdict import carry_out
+    from unfazed.report.provenance import shown_amount
+    from unfazed.run.record import Run
 
     verdict = carry_out(_plan(suite, plan_file, given), to)
     _show(verdict, format_, junit)
+    if used := Run(to).used():
+        click.echo("Used: " + ", ".join(f"{name} {shown_amount(value)}" for name, value in used.items()), err=True)
     return int(verdict.exit_code)
 
 

@@ -30,7 +30,7 @@ def facts(run: Run | None, results: Results, more: Mapping[str, Json] | None = N
     found |= {"system": results.system, "suite": results.suite}
     if run is not None:
         found |= {"system identity": run.identity, "suite folder": str(run.suite.path), "run folder": str(run.path)}
-        found |= {name: _amount(value) for name, value in run.used().items()}
+        found |= {name: shown_amount(value) for name, value in run.used().items()}
         found |= _suite(run.suite.manifest)
     found |= {"main score": results.score}
     found |= {"versions": f"unfazed {VERSION}, Python {platform.python_version()}, NumPy {np.__version__}"}
@@ -39,7 +39,8 @@ def facts(run: Run | None, results: Results, more: Mapping[str, Json] | None = N
     return {str(key): spelled(value) for key, value in (found | given).items()}
 
 
-def _amount(value: float) -> str:
+def shown_amount(value: float) -> str:
+    """A count with its thousands, or a cost."""
     return f"{value:,.0f}" if value == round(value) else f"{value:,.6g}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.core.http.chat import Answer, Chat, Prices, counted
+from unfazed.core.http.chat import Answer, Chat, Prices, counted, json_in
 from unfazed.core.http.client import Client, Malformed, Settings, Unanswered, checked_url, key_for
 from unfazed.core.ids import content_id
 from unfazed.core.prompt import Template
@@ -28,8 +28,8 @@ class ChatSystem(System):
 
     `answers` maps what the model may say to outputs; anything else is a failure that shows what it said. Without
     them, a suite of labels has its own labels as answers, or yes and no where the prompt speaks of them and the
-    labels are such as *entailed* and *not_entailed*; other suites take the text as it is. Where the answers are yes
-    and no, or single characters, the model is given one token.
+    labels are such as *entailed* and *not_entailed*; other suites take the text as it is, or, with `json`, what it says
+    as JSON. Where the answers are yes and no, or single characters, the model is given one token.
     """
 
     batch_size = 1
@@ -49,6 +49,7 @@ class ChatSystem(System):
         temperature: float | None = 0.0,
         max_tokens: int | None = None,
         body: dict[str, Json] | None = None,
+        json: bool = False,
         identity: str | None = None,
         **waits: float,
     ) -> None:
@@ -56,8 +57,9 @@ class ChatSystem(System):
         self.name = f"{checked_url(url)._replace(query='').geturl()}#{model}"
         self._template = None if prompt is None else Template.read(prompt, PROMPTS)
         self._system, self._temperature, self._max_tokens = system_message, temperature, max_tokens
+        self._json = json
         self._answers = None if answers is None else _normal(_parsed(answers))
-        decides = [system_message, temperature, max_tokens, body, self._answers, self._chat.client.url.query]
+        decides = [system_message, temperature, max_tokens, body, json, self._answers, self._chat.client.url.query]
         told = self._template.id if self._template else "none"
         said = f"chat {self._chat.client.shown} model={model} prompt={told} settings={content_id(decides)}"
         self._identity = said if identity is None else identity
@@ -75,7 +77,7 @@ class ChatSystem(System):
         if self._template is not None:
             self._template.require(example.inputs)
             _refuse_unasked(suite, [name for name in example.inputs if name not in self._template.names])
-        if self._answers is None and suite.manifest.task == "classify":
+        if self._answers is None and not self._json and suite.manifest.task == "classify":
             self._answers = self._expected(_labels(suite))
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
@@ -122,7 +124,12 @@ class ChatSystem(System):
             return Failed(f"the answer {_short(answer.text)} is none of: {known}", final=True)
         if answer.cut:
             return Failed(f"the answer has more than {self._tokens()} tokens: {_short(answer.text)}", final=True)
-        return plain(answer.text.strip())
+        if not self._json:
+            return plain(answer.text.strip())
+        try:
+            return plain(json_in(answer.text))
+        except ValueError as error:
+            return Failed(f"the answer {_short(answer.text)} is not JSON: {error}", final=True)
 
 
 class JsonSystem(System):

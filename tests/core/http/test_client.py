@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+import ssl
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.message import Message
 from email.utils import format_datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +20,7 @@ from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.http.client import Client, Malformed, Settings, Unanswered, checked_url, key_for, retry_after
 
 Make = Callable[..., Any]
-QUICK = Settings(backoff=0.001, read_timeout=0.3, total_timeout=0.6)
+QUICK = Settings(backoff=0.001, read_timeout=0.8, total_timeout=1.6)
 
 
 @pytest.fixture
@@ -291,3 +295,28 @@ def test_a_tunnel_that_is_refused_is_told(open_client: Make, scripted: Make, mon
 def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(wrong))):
         Settings(**wrong)
+
+
+def test_certificates_are_checked(
+    open_client: Make, scripted: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a certificate of its own, first unknown, then trusted as the environment says."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server = scripted(scripted.reply({"value": 1}))
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    url = server.url.replace("http:", "https:")
+    with pytest.raises(SystemBroken, match="can't be reached.*certificate verify failed"):
+        open_client(url, "sesame", QUICK).post(1, value)
+    assert server.heads == []
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    client = open_client(url, "sesame")
+    assert [client.post(1, value) for _ in range(3)] == [1, 1, 1]
+    assert client.used() == {"requests": 3}
+    assert "Authorization: Bearer sesame" in server.heads[0]

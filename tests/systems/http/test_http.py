@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from unfazed.cli import unfazed as command
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.values import Example, Inputs, Json, Variant
 from unfazed.run.engine import Asking, run_system
+from unfazed.run.record import Run
 from unfazed.systems.http import ChatSystem
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import Failed, System
@@ -276,3 +280,49 @@ def test_hostile_texts_come_through(scripted: Make, opened: Make) -> None:
     assert list(system.predict([])) == []
     system.close()
     system.close()
+
+
+def test_answers_may_be_json(scripted: Make, opened: Make, suite: Make, tmp_path: Path) -> None:
+    said = {"intent": "play", "slots": ["O", "O"]}
+    server = scripted(scripted.chat(f"```json\n{json.dumps(said)}\n```"), scripted.chat("play"), scripted.chat("NaN"))
+    system = opened(server.url, model="m", json=True)
+    outputs = system.predict([{"text": "play it"}] * 3)
+    assert outputs[0] == said
+    assert outputs[1].error.startswith("the answer 'play' is not JSON")
+    assert outputs[2].final
+    server.replies = [scripted.chat('{"label": "b"}')]
+    run = run_system(
+        suite(["a", "b"], varied="text", text="t"), opened(server.url, model="m", json=True), tmp_path / "run"
+    )
+    assert [clean.value for _, clean, _ in run.items()] == [{"label": "b"}] * 2
+
+
+def test_a_plan_and_the_command_line_say_the_same(
+    scripted: Make, suite: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MY_KEY", "sesame")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    server = scripted(scripted.chat("good", tokens=(1000, 10)))
+    place = suite(["positive", "negative"] * 5).path
+    Path("mine.txt").write_text("{premise} {hypothesis}")
+    answers = "good=positive,bad=negative"
+    Path("plan.toml").write_text(
+        f'[run]\nsystem = "{server.url}/v1"\nsuite = "{place}"\n[run.options]\nmodel = "m"\nprompt = "mine.txt"\n'
+        'answers = {good = "positive", bad = "negative"}\nkey_env = "MY_KEY"\nprice_in = 2.0\nprice_out = 8.0\n'
+    )
+    given = ["--system", f"{server.url}/v1", "--model", "m", "--prompt", "mine.txt", "--answers", answers]
+    given += ["--key-env", "MY_KEY", "--price-in", "2", "--price-out", "8"]
+    ran = [
+        CliRunner().invoke(command, ["run", *arguments], standalone_mode=False)
+        for arguments in (["--plan", "plan.toml", "-o", "planned"], [str(place), *given, "-o", "said"])
+    ]
+    assert [(done.exception, done.return_value) for done in ran] == [(None, 0)] * 2
+    assert Run("planned").identity == Run("said").identity
+    assert len(server.bodies) == 40
+    assert all("Bearer sesame" in head for head in server.heads)
+    for done in ran:
+        assert "Used: requests 20, tokens in 20,000, tokens out 200, cost 0.0416\n" in done.output
+    assert [
+        (i, file.name) for i in ("planned", "said") for file in Path(i).rglob("*") if b"sesame" in file.read_bytes()
+    ] == []

@@ -95,6 +95,15 @@ def test_a_bad_answer_is_asked_for_again_and_the_text_left_alone_in_the_end(scri
     assert varied(scripted(scripted.reply({"error": "I will not"}, 400)).url, ["a"]) == []
 
 
+def test_a_server_that_refuses_everything_is_told_of(scripted: Make) -> None:
+    refused = scripted.reply({"error": {"message": "unknown field seed"}}, 400)
+    server = scripted(refused)
+    with pytest.raises(SystemBroken, match=r"first 10 texts.*'unknown field seed'.*body="):
+        varied(server.url, [f"t{i}" for i in range(30)], concurrency=1)
+    server = scripted(scripted.chat(listed("b", "c")), refused)
+    assert len(varied(server.url, [f"t{i}" for i in range(30)], concurrency=1)) == 1
+
+
 def test_the_same_words_are_no_paraphrase(scripted: Make) -> None:
     assert varied(scripted(scripted.chat(listed("Close it!", "close  it"))).url, ["close it"]) == []
     assert varied(scripted(scripted.chat("no")).url, ["", " \n"]) == []

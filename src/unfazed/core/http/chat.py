@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import msgspec
@@ -83,6 +84,15 @@ class Chat:
         ]
         if costs:
             self.client.use(cost=sum(costs))
+
+
+def json_in(text: str) -> Json:
+    """The JSON that an answer is, with or without a fence around it. Raises ValueError where it is none."""
+    fenced = re.fullmatch(r"\s*```\w*\n(.*)\n\s*```\s*", text, re.S)
+    try:
+        return msgspec.json.decode(fenced[1] if fenced else text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise ValueError(str(error)) from error
 
 
 def counted(usage: Json) -> dict[str, float]:

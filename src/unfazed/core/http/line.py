@@ -128,7 +128,11 @@ class _Timed:
 
     def dropped(self) -> bool:
         """Has the server hung up, or said something that was not asked for?"""
-        return bool(select.select([self.raw], [], [], 0)[0])
+        if not hasattr(select, "poll"):  # Windows
+            return bool(select.select([self.raw], [], [], 0)[0])
+        waiting = select.poll()
+        waiting.register(self.raw, select.POLLIN)
+        return bool(waiting.poll(0))
 
     def interrupt(self) -> None:
         with suppress(OSError):  # it may have ended by itself

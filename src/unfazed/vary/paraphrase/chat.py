@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.core.http.chat import Chat
+from unfazed.core.http.chat import Chat, json_in
 from unfazed.core.http.client import Refused, Settings, Unanswered
 from unfazed.core.ids import content_id
 from unfazed.core.prompt import Template
@@ -21,6 +21,7 @@ from unfazed.core.values import Json
 from unfazed.vary.operator import Change, Operator, Text, whole_text
 
 PROMPTS = Path(__file__).parent / "prompts"
+_ALL = 10  # texts that are refused before any is answered: the request itself is wrong
 _TRIES = 3  # times that a model may answer with something that is not a list of paraphrases
 
 
@@ -60,6 +61,7 @@ class ChatParaphrase(Operator):
         self._n, self._temperature, self._concurrency = n, temperature, concurrency
         self._settings = Settings(read_timeout=read_timeout, total_timeout=2 * read_timeout)
         self._memory = _Memory(None if memory is None else Path(memory))
+        self._refused: int | None = 0  # none was answered yet
         self._decides = [url, model, self._template.text, temperature, body]
 
     @classmethod
@@ -88,38 +90,52 @@ class ChatParaphrase(Operator):
         if not said:
             return None
         for _ in range(_TRIES):
-            found = paraphrases(self._ask(chat, text, rng.bits() >> 33), self._n)
+            answer = self._ask(chat, text, rng.bits() >> 33)
+            if answer is None:
+                return None
+            found = paraphrases(answer, self._n)
             if found:
                 others = [other for other in found if _plain(other) != _plain(said)]
                 return whole_text(text.text, rng.choice(others), f"as {self._model} says it") if others else None
         return None
 
-    def _ask(self, chat: Chat, text: Text, seed: int) -> str:
+    def _ask(self, chat: Chat, text: Text, seed: int) -> str | None:
+        """What the model says; None where the server will not be asked this."""
         texts = {"text": text.text, "n": str(self._n), "language": text.language}
         key = content_id([*self._decides, texts, seed], 16)
-        known = self._memory.get(key)
-        if known is not None:
-            return known
+        if key in self._memory.known:
+            return self._memory.known[key]
         told: dict[str, Json] = {
             "temperature": self._temperature,
             "seed": seed,
             "response_format": {"type": "json_object"},
         }
         try:
-            answer = chat.ask(self._template.fill(texts), **told).text or ""
+            answer: str | None = chat.ask(self._template.fill(texts), **told).text or ""
+            self._refused = None
         except Refused as problem:
-            answer = f"refused: {problem}"
+            answer = None
+            self._refuse(problem)
         self._memory.put(key, answer)
         return answer
+
+    def _refuse(self, problem: Refused) -> None:
+        """One text may be refused; where it is every one from the first, it is not the text."""
+        if self._refused is not None:
+            self._refused += 1
+            if self._refused >= _ALL:
+                raise SystemBroken(
+                    f"{self._url} refused the first {_ALL} texts. The last time, {problem}. If there is a field that "
+                    f'it does not know, leave it out, as in --param body={{"response_format":null,"seed":null}}.'
+                )
 
 
 def paraphrases(answer: str, n: int) -> list[str]:
     """The different texts in a model's answer, or none where it is not a list of at least n of them."""
-    fenced = re.fullmatch(r"\s*```\w*\n(.*)\n\s*```\s*", answer, re.S)
     try:
-        value = msgspec.json.decode(fenced[1] if fenced else answer)
+        value = json_in(answer)
         listed = msgspec.convert(value.get("paraphrases") if isinstance(value, dict) else value, list[str])
-    except (msgspec.MsgspecError, UnicodeDecodeError, UnicodeEncodeError, RecursionError):
+    except ValueError:  # msgspec's own errors are such, too
         return []
     texts = [text.strip() for text in listed[:n]]
     return list(dict.fromkeys(texts)) if len(texts) == n and all(texts) else []
@@ -131,24 +147,21 @@ class _Memory:
     def __init__(self, file: Path | None) -> None:
         self.file = file
         self._lock = Lock()
-        self._known: dict[str, str] = {}
+        self.known: dict[str, str | None] = {}
         if file is not None and file.exists():
             for line in file.read_bytes().splitlines():
                 try:
-                    key, answer = msgspec.json.decode(line, type=tuple[str, str])
+                    key, answer = msgspec.json.decode(line, type=tuple[str, str | None])
                 except (msgspec.MsgspecError, UnicodeDecodeError):
                     continue  # of a write that was cut off
-                self._known[key] = answer
+                self.known[key] = answer
 
-    def get(self, key: str) -> str | None:
-        return self._known.get(key)
-
-    def put(self, key: str, answer: str) -> None:
+    def put(self, key: str, answer: str | None) -> None:
         if self.file is None:
             return
         with self._lock, self.file.open("ab") as file:
             file.write(b"\n" + msgspec.json.encode((key, answer)))  # the line before may be cut off
-            self._known[key] = answer
+            self.known[key] = answer
 
 
 def _template(path: str) -> Template:
