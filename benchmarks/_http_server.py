@@ -53,6 +53,7 @@ class Counts:
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
+        self.heard = 0
         self.too_early = 0
         self.not_before: dict[str, float] = {}
 
@@ -75,9 +76,10 @@ class Connection(asyncio.Protocol):
                 return
             body, self.buffer = self.buffer[end + 4 : end + 4 + length], self.buffer[end + 4 + length :]
             if head.startswith(b"get"):
-                told = {"asked": self.counts.asked, "answered": self.counts.answered}
-                self.reply(json.dumps({**told, "too_early": self.counts.too_early}).encode())
-            elif self.options.delay:
+                self.reply(json.dumps({k: v for k, v in vars(self.counts).items() if k != "not_before"}).encode())
+                continue
+            self.counts.heard += 1
+            if self.options.delay:
                 asyncio.get_running_loop().call_later(self.options.delay, self.answer, json.loads(body))
             else:
                 self.answer(json.loads(body))

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ def run_system(
         total = suite.manifest.examples + suite.manifest.variants
         engine = _Engine(suite, system, store, asking or Asking(), Progress("asked", total))
         try:
-            with engine.progress:
+            with engine.progress, _counting(store, system):
                 engine.run()
         except KeyboardInterrupt:
             store.commit()
@@ -67,6 +67,15 @@ def run_system(
                 f"Stopped. {engine.stored:,} new outputs are kept in {folder}; the same command goes on from there."
             ) from None
     return Run(folder)
+
+
+@contextmanager
+def _counting(store: Store, system: System) -> Iterator[None]:
+    """Whatever happens, what was used up to then is counted."""
+    try:
+        yield
+    finally:
+        store.use(system.used())
 
 
 class _Engine:

@@ -19,6 +19,7 @@ from unfazed.systems.system import Failed, System
 PROMPTS = Path(__file__).parent / "prompts"
 _AROUND = " \t\r\n.,;:!?\"'`*()[]。，！？“”‘’「」"  # what models put around a label
 _YES = (("yes", "no"), ("true", "false"), ("1", "0"))
+_NLI = {"premise", "hypothesis"}
 _LABEL_TOKENS = 16
 _TEXT_TOKENS = 1024
 
@@ -60,18 +61,22 @@ class ChatSystem(System):
         self._json = json
         self._answers = None if answers is None else _normal(_parsed(answers))
         decides = [system_message, temperature, max_tokens, body, json, self._answers, self._chat.client.url.query]
-        told = self._template.id if self._template else "none"
-        said = f"chat {self._chat.client.shown} model={model} prompt={told} settings={content_id(decides)}"
-        self._identity = said if identity is None else identity
+        self._settings = content_id(decides)
+        self._identity = identity
 
     @property
     def identity(self) -> str:
-        return self._identity
+        if self._identity is not None:
+            return self._identity
+        prompt = self._template.id if self._template else "none"
+        return f"chat {self._chat.client.shown} model={self._chat.model} prompt={prompt} settings={self._settings}"
 
     def prepare(self, suite: Suite) -> None:
         example = next(suite.examples(), None)
         if example is None:
             return
+        if self._template is None and example.inputs.keys() == _NLI:
+            self._template = Template.read(str(PROMPTS / "nli.txt"))
         if self._template is None and len(example.inputs) > 1:
             raise UsageError(f"{self.name} needs a --prompt that has {_braced(example.inputs)} in it.")
         if self._template is not None:

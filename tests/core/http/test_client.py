@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import ssl
 import subprocess
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.http.client import Client, Malformed, Settings, Unanswered, checked_url, key_for, retry_after
@@ -146,6 +149,16 @@ def test_dates_and_seconds() -> None:
     assert retry_after(Message()) == 0
 
 
+@given(st.text(), st.text())
+@example("Mon, 01 Jan 2026 00:00:00 +99999999999999", "")
+@example("Mon, 01 Jan 0001 00:00:00 +2359", "Fri, 31 Dec 9999 23:59:59 -2359")
+def test_no_header_breaks_it(wait: str, date: str) -> None:
+    message = Message()
+    message.add_header("Retry-After", wait)
+    message.add_header("Date", date)
+    assert retry_after(message) >= 0
+
+
 def test_a_server_that_drips_is_left_in_the_end(open_client: Make, scripted: Make) -> None:
     """Each byte comes in time, all of them never would."""
     server = scripted(None)
@@ -182,6 +195,13 @@ def test_connections_are_kept(open_client: Make, scripted: Make) -> None:
     client = open_client(closing.url)
     assert [client.post(1, value) for _ in range(3)] == [1, 1, 1]
     assert client.used() == {"requests": 3}, "no retry was needed"
+
+
+def test_connections_end_with_the_client(scripted: Make) -> None:
+    client = Client(scripted(scripted.reply({"value": 1})).url)
+    client.post(1, value)
+    del client
+    gc.collect()  # a socket left open would be a warning, which is an error here
 
 
 def test_nobody_there_is_told_soon(open_client: Make) -> None:

@@ -140,19 +140,33 @@ def test_a_prompt_that_does_not_fit_the_suite_is_told_before_anything_is_asked(
     Path("half.txt").write_text("{hypothesis}")
     server = scripted(scripted.chat("yes"))
     pairs = suite(["entailed", "not_entailed"])
-    for prompt, told in (
-        ("typo.txt", "Did you mean {premise}"),
-        ("half.txt", "no {premise}, in which"),
-        (None, "needs a --prompt"),
+    others = suite(["a", "b"], varied="one", one="x", two="y")
+    for asked, prompt, told in (
+        (pairs, "typo.txt", "Did you mean {premise}"),
+        (pairs, "half.txt", "no {premise}, in which"),
+        (others, None, "needs a --prompt that has {one} and {two}"),
     ):
         with pytest.raises(UsageError, match=told):
-            run_system(pairs, opened(server.url, model="m", prompt=prompt), tmp_path / "run")
+            run_system(asked, opened(server.url, model="m", prompt=prompt), tmp_path / "run")
     assert server.bodies == []
     assert not (tmp_path / "run").exists()
     unvaried = suite(["entailed", "not_entailed"], varied="hypothesis")
     assert run_system(
         unvaried, opened(server.url, model="m", prompt="half.txt", answers="yes=entailed"), tmp_path / "run"
     )
+
+
+def test_premise_and_hypothesis_need_no_prompt(scripted: Make, opened: Make, suite: Make, tmp_path: Path) -> None:
+    server = scripted(scripted.chat("yes"))
+    pairs = suite(["entailed", "not_entailed"])
+    runs = [
+        run_system(pairs, opened(server.url, model="m", prompt=prompt), tmp_path / f"run {prompt}")
+        for prompt in (None, "nli.txt")
+    ]
+    assert runs[0].identity == runs[1].identity
+    assert {clean.value for _, clean, _ in runs[0].items()} == {"entailed"}
+    prompts = [body["messages"][0]["content"] for body in server.bodies]
+    assert sorted(prompts[:4]) == sorted(prompts[4:])
 
 
 def test_the_identity_holds_all_that_decides(tmp_path: Path) -> None:
@@ -234,10 +248,10 @@ def test_tokens_and_cost_are_added_up_over_a_run_that_was_stopped(
     run = run_system(pairs, opened(server.url, **told), tmp_path / "run", Asking(concurrency=1))
     used = run.used()
     assert used.pop("cost") == pytest.approx(20 * (100 * 2.5 + 2 * 10) / 1e6)
-    assert used == {"requests": 21, "retries": 1, "tokens in": 2000, "tokens out": 40}
+    assert used == {"requests": 22, "retries": 1, "tokens in": 2000, "tokens out": 40}
     shown = facts(run, measure_run(run))
     assert {name: shown[name] for name in ("requests", "retries", "tokens in", "cost")} == {
-        "requests": "21",
+        "requests": "22",
         "retries": "1",
         "tokens in": "2,000",
         "cost": "0.0054",

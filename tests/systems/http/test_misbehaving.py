@@ -74,6 +74,15 @@ def start(folder: Path, url: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
+def settled(server: Server) -> dict[str, int]:
+    """What was answered, once that is all that was heard: what was under way at the kill is answered to nobody."""
+    while True:
+        time.sleep(0.2)
+        counts = server.counts()
+        if counts["heard"] == sum(counts["answered"].values()):
+            return dict(counts["answered"])
+
+
 @pytest.mark.slow
 def test_the_command_as_written_killed_and_given_again(tmp_path: Path) -> None:
     suite = pairs(tmp_path / "suite", 3000)
@@ -86,7 +95,7 @@ def test_the_command_as_written_killed_and_given_again(tmp_path: Path) -> None:
         process.kill()
         _, told = process.communicate()
         assert process.returncode == -signal.SIGKILL
-        before = server.counts()["answered"]
+        before = settled(server)
         stored = [output.ok for _, output, _ in Run(tmp_path / "run").items()]
         kept = {prompt for prompt, ok in zip(prompts(suite), stored, strict=True) if ok}
         assert 500 < len(kept) < 3000
@@ -109,7 +118,9 @@ def test_control_c_ends_a_run_on_a_server_that_hangs(tmp_path: Path) -> None:
     pairs(tmp_path / "suite", 100)
     with Server(delay=60) as server:
         process = start(tmp_path, server.url)
-        time.sleep(3)
+        while server.counts()["heard"] < 32:
+            assert process.poll() is None
+            time.sleep(0.05)
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=30)

@@ -6,6 +6,7 @@ import math
 import os
 import re
 import ssl
+import weakref
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -91,6 +92,7 @@ class Client:
         self._free: list[Line] = []
         self._busy: set[Line] = set()
         self._closed = Event()
+        weakref.finalize(self, _close_all, self._free)  # also where nobody called close()
         self._used: Counter[str] = Counter()
         self._answered = False
         self._unreachable = 0
@@ -126,8 +128,7 @@ class Client:
         with self._lock:
             for line in self._busy:
                 line.interrupt()
-            while self._free:
-                self._free.pop().close()
+            _close_all(self._free)
 
     def _try(self, content: bytes, read: Callable[[Json], T]) -> T:
         self.use(requests=1)
@@ -182,7 +183,7 @@ class Client:
         if 200 <= status < 300:
             return
         if 300 <= status < 400:
-            to = urlsplit(reply.headers.get("Location") or "")._replace(query="").geturl()[:200]
+            to = str(reply.headers.get("Location") or "").partition("?")[0][:200]
             raise SystemBroken(
                 f"{self.shown} redirects to {to!r}. Redirects are not followed, since they might take the key and the "
                 f"data elsewhere; name that address yourself if it is the right one."
@@ -207,6 +208,11 @@ class Client:
         wait = self._settings.backoff * 2.0 ** min(attempt - 1, 30) * spread
         self.use(retries=1)
         self._closed.wait(max(trouble.wait, min(wait, self._settings.longest_wait)))
+
+
+def _close_all(lines: list[Line]) -> None:
+    while lines:
+        lines.pop().close()
 
 
 def checked_url(url: str) -> SplitResult:
@@ -269,7 +275,7 @@ def retry_after(headers: Message) -> float:
 def _date(text: str) -> datetime | None:
     try:
         date = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError):
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 

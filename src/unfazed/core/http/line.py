@@ -45,6 +45,7 @@ class Line:
     def __init__(self, url: SplitResult, limits: Limits) -> None:
         self._limits = limits
         self._socket: _Timed | None = None
+        self._interrupted = False
         self._http, self._target, self._more = _connection(url)
 
     def exchange(self, content: bytes, headers: dict[str, str]) -> Reply:
@@ -54,6 +55,8 @@ class Line:
             if self._socket is None or self._socket.dropped():
                 self._connect()
             assert self._socket is not None
+            if self._interrupted:
+                raise OSError("interrupted")
             self._socket.deadline = deadline
             self._http.request("POST", self._target, content, {**self._more, **headers})
             response = self._http.getresponse()
@@ -94,7 +97,8 @@ class Line:
             self._http.close()
 
     def interrupt(self) -> None:
-        """Makes a request that another thread is waiting in fail at once."""
+        """Makes a request that another thread is waiting in fail at once, or as soon as it is connected."""
+        self._interrupted = True
         line = self._socket
         if line is not None:
             line.interrupt()
