@@ -8,11 +8,14 @@ import click
 
 from unfazed.cli._options import format_option
 
+_MEASURES = ("precision", "recall", "f1")
+
 
 @click.command("score", short_help="Score a file of outputs against a file of gold, line by line.")
 @click.argument("name", metavar="SCORER")
 @click.option("--gold", required=True, metavar="FILE", help="The right answers, one a line.")
 @click.option("--pred", required=True, metavar="FILE", help="The outputs, one a line.")
+@click.option("--source", metavar="FILE", help="For correction: the texts as they were written, one a line.")
 @click.option("--tables", metavar="FILE", help="For sql: Spider's tables.json.")
 @click.option(
     "--rule",
@@ -24,35 +27,55 @@ from unfazed.cli._options import format_option
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the interval.")
 @click.option("--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples.")
 @format_option
-def command(
-    name: str, gold: str, pred: str, tables: str | None, rule: str, level: float, bootstrap: int, format_: str
-) -> None:
+def command(name: str, gold: str, pred: str, level: float, bootstrap: int, format_: str, **given: str | None) -> None:
     """Print the score of the outputs in --pred under SCORER, with its interval.
 
     \b
       unfazed score bleu --gold reference.txt --pred output.txt
       unfazed score macro_f1 --gold labels.txt --pred predicted.txt --format json
       unfazed score sql --gold gold.txt --pred pred.txt --tables tables.json --format json
+      unfazed score correction --source noisy.txt --gold clean.txt --pred mended.txt
 
     Files have a text or a label a line; `.jsonl` files a JSON value a line. For `sql`, Spider's exact set match, a line
-    of gold is SQL, a tab and the database. `unfazed list scorers` shows what there is.
+    of gold is SQL, a tab and the database. For `correction`, source and gold may be SIGHAN's files.
+    `unfazed list scorers` shows what else there is.
     """
     from unfazed.measure.intervals import Settings
     from unfazed.report.tables import render
 
     settings = Settings(level, bootstrap)
-    if name != "sql":
-        from unfazed.measure.files import score_files
-
-        estimate = score_files(name, gold, pred, settings)
-        click.echo(render({"score": name} | _facts(estimate), format_))
+    special = {"sql": _sql, "correction": _correction}
+    if name in special:
+        click.echo(render(special[name](gold, pred, settings, given, "json" in format_), format_))
         return
-    if tables is None:
-        raise click.UsageError("sql needs the schemas: --tables tables.json.")
+    from unfazed.measure.files import score_files
+
+    estimate = score_files(name, gold, pred, settings)
+    click.echo(render({"score": name} | _facts(estimate), format_))
+
+
+def _sql(gold: str, pred: str, settings: Any, given: dict[str, str | None], whole: bool) -> Any:
     from unfazed.measure.sql_files import score_sql_files
 
-    scores = score_sql_files(gold, pred, tables, rule, settings)  # type: ignore[arg-type]
-    click.echo(render(_facts(scores) if "json" in format_ else _level_rows(scores), format_))
+    if given["tables"] is None:
+        raise click.UsageError("sql needs the schemas: --tables tables.json.")
+    scores = score_sql_files(gold, pred, given["tables"], given["rule"], settings)  # type: ignore[arg-type]
+    return _facts(scores) if whole else _level_rows(scores)
+
+
+def _correction(gold: str, pred: str, settings: Any, given: dict[str, str | None], whole: bool) -> Any:
+    from unfazed.measure.correction import score_correction_files
+
+    if given["source"] is None:
+        raise click.UsageError("correction needs the texts as they were written: --source noisy.txt.")
+    scores = score_correction_files(given["source"], gold, pred, settings)
+    if whole:
+        return _facts(scores)
+    return [
+        {"level": level, "of": kind, **{m: getattr(getattr(getattr(scores, level), kind), m) for m in _MEASURES}}
+        for level in ("character", "sentence")
+        for kind in ("detection", "correction")
+    ]
 
 
 def _level_rows(scores: Any) -> list[dict[str, object]]:

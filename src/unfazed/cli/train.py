@@ -36,6 +36,26 @@ def intent(data: str, task: str | None, seed: int, to: str) -> None:
     click.echo(f"Trained system in {to}", err=True)
 
 
+@command.command("corrector", short_help="A corrector of Chinese typos, from clean texts.")
+@click.argument("texts", nargs=-1, required=True, metavar="DATA…")
+@click.option("--caution", type=click.FloatRange(min=0), help="The higher, the fewer changes.  [default: 5]")
+@click.option("-o", "to", required=True, metavar="FOLDER", help="Where to save the corrector.")
+def corrector(texts: tuple[str, ...], caution: float | None, to: str) -> None:
+    """Learn from clean texts, all inputs of DATA, which words there are and which follow each other.
+
+    \b
+      unfazed train corrector train.jsonl -o corrector/
+      unfazed run suite/ --system mitigate/correct:model/ --option corrector=corrector/ -o run/
+    """
+    from unfazed.data import read_examples
+    from unfazed.mitigate.noisy_channel import CAUTION, NoisyChannel
+
+    learnt = (text for data in texts for example in read_examples(data) for text in example.inputs.values())
+    made = NoisyChannel.train(learnt, CAUTION if caution is None else caution)
+    made.save(Path(to))
+    click.echo(f"Learnt from {made.characters:,} characters; the corrector is in {to}", err=True)
+
+
 @command.command("slu", short_help="A neural model of intents and slots.")
 @click.argument("data", metavar="DATA")
 @click.option(
@@ -81,12 +101,6 @@ def slu(data: str, model: str, encoder: str | None, dev: str | None, to: str, **
     click.echo(f"Trained system in {to}: {max(scores):.1%} end to end on dev, {len(scores)} epochs", err=True)
 
 
-def _parts(data: Path, dev: str | None) -> tuple[Path, Path | None]:
-    """What to learn from, and what to choose the best epoch by."""
-    if not (data / "train").is_dir():
-        return data, Path(dev) if dev else None
-    beside = next((data / name for name in _DEV_FOLDERS if (data / name).is_dir()), None)
-    return data / "train", Path(dev) if dev else beside
 @command.command("pair", short_help="A linear classifier of pairs of texts: do they say the same?")
 @click.argument("data", metavar="DATA")
 @click.option("--input", "inputs", multiple=True, metavar="FIELD", help="A field that holds a text; given twice.")
@@ -172,3 +186,9 @@ def nli(
     click.echo(f"Trained system in {to}: {max(scores):.1%} right on dev, {len(scores)} epochs", err=True)
 
 
+def _parts(data: Path, dev: str | None) -> tuple[Path, Path | None]:
+    """What to learn from, and what to choose the best epoch by."""
+    if not (data / "train").is_dir():
+        return data, Path(dev) if dev else None
+    beside = next((data / name for name in _DEV_FOLDERS if (data / name).is_dir()), None)
+    return data / "train", Path(dev) if dev else beside

@@ -1,0 +1,44 @@
+"""`unfazed correct`: texts as a corrector mends them."""
+
+from __future__ import annotations
+
+import click
+
+from unfazed.cli._options import key_values
+
+
+@click.command("correct", short_help="Correct the typos of texts, a text a line.")
+@click.argument("texts", metavar="FILE")
+@click.option("--with", "corrector", default="mitigate/noisy_channel", show_default=True, help="The corrector.")
+@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the corrector. Repeatable.")
+@click.option("-o", "to", required=True, metavar="FILE", help="The file to write, or - for standard output.")
+def command(texts: str, corrector: str, options: tuple[str, ...], to: str) -> None:
+    """Write each line of FILE as CORRECTOR mends it: Chinese, unless the corrector knows other languages.
+
+    \b
+      unfazed correct noisy.txt -o mended.txt
+      unfazed train corrector clean.txt -o corrector/
+      unfazed correct noisy.txt --with corrector/ -o mended.txt
+      unfazed score correction --source noisy.txt --gold clean.txt --pred mended.txt
+
+    CORRECTOR is whatever --system takes: a folder, a function, a program, a URL, asked with {"text": …}; or a class or
+    object with the methods of pycorrector's. To correct before another system: --system mitigate/correct:SYSTEM.
+    """
+    import sys
+    from contextlib import closing
+    from pathlib import Path
+
+    from unfazed.core.files import write_atomically
+    from unfazed.data._lines import read_lines, without_break
+    from unfazed.mitigate.correct import open_corrector, required_texts
+
+    lines = [without_break(line) for line in read_lines(Path(texts))]
+    with closing(open_corrector(corrector, **key_values(options, "--option"))) as opened:
+        mended = required_texts(opened, lines)
+    content = "".join(line + "\n" for line in mended).encode("utf-8")
+    if to == "-":
+        sys.stdout.buffer.write(content)
+    else:
+        write_atomically(Path(to), content)
+    changed = sum(old != new for old, new in zip(lines, mended, strict=True))
+    click.echo(f"Changed {changed:,} of {len(lines):,} texts.", err=True)

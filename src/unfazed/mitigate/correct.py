@@ -1,0 +1,141 @@
+"""Typo correction before a system: the system is asked about what a corrector makes of its inputs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from unfazed.core.errors import SystemBroken
+from unfazed.core.registry import import_reference
+from unfazed.core.suite import Suite
+from unfazed.core.values import Inputs, Json
+from unfazed.mitigate.noisy_channel import NAME as EMBEDDED
+from unfazed.systems.baselines.intent import Intent
+from unfazed.systems.callable import CallableSystem
+from unfazed.systems.fingerprint import fingerprint
+from unfazed.systems.opening import SCHEMES, open_system
+from unfazed.systems.system import Failed, System
+
+NAME = "mitigate/correct"
+_QUESTION = "question"  # where there is one, the other inputs are the system's own: a paragraph, a schema
+
+
+class Corrected(System):
+    """Corrects the texts of each input, then asks `system`, which has all options that are not named here.
+
+    A corrector is a system too: it takes `{"text": …}` and gives the text. `fields` are the inputs to correct; by
+    default the question, or everything where there is none.
+    """
+
+    def __init__(
+        self,
+        system: str | Callable[..., Any] | System,
+        corrector: str | Callable[..., Any] | System = EMBEDDED,
+        fields: str | Sequence[str] = (),
+        **options: Any,
+    ) -> None:
+        self.system = open_system(system, **options)
+        self.corrector = open_corrector(corrector)
+        names = fields.split(",") if isinstance(fields, str) else fields
+        self.fields = tuple(name.strip() for name in names if name.strip())
+        self.name = f"{self.system.name} after {self.corrector.name}"
+        self.batch_size = self.system.batch_size
+        self.concurrency = min(self.system.concurrency, self.corrector.concurrency)
+
+    @property
+    def identity(self) -> str:
+        fields = f" of {','.join(self.fields)}" if self.fields else ""
+        return f"{self.system.identity} after correction{fields} by {self.corrector.identity}"
+
+    def prepare(self, suite: Suite) -> None:
+        self.system.prepare(suite)
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        texts = list(dict.fromkeys(text for inputs in batch for text in self._chosen(inputs).values()))
+        corrected = dict(zip(texts, correct_texts(self.corrector, texts), strict=True))
+        asked: list[Inputs] = []
+        found: list[Json | Failed] = []
+        for inputs in batch:
+            changed = {name: corrected[text] for name, text in self._chosen(inputs).items()}
+            failed = next((text for text in changed.values() if isinstance(text, Failed)), None)
+            found.append(failed)
+            if failed is None:
+                asked.append({**inputs, **changed})  # type: ignore[dict-item]
+        answers = iter(self.system.predict(asked)) if asked else iter(())
+        return [failed if isinstance(failed, Failed) else next(answers) for failed in found]
+
+    def _chosen(self, inputs: Inputs) -> Inputs:
+        if self.fields:
+            return {name: inputs[name] for name in self.fields if name in inputs}
+        return {_QUESTION: inputs[_QUESTION]} if _QUESTION in inputs else inputs
+
+    def used(self) -> dict[str, float]:
+        used = self.system.used()
+        for name, amount in self.corrector.used().items():
+            used[name] = used.get(name, 0) + amount
+        return used
+
+    def close(self) -> None:
+        self.system.close()
+        self.corrector.close()
+
+    @classmethod
+    def sample(cls) -> Corrected:
+        return cls(Intent.sample())
+
+
+def open_corrector(spec: str | Callable[..., Any] | System, **options: Any) -> System:
+    """A corrector from what `--option corrector=` takes: any system, or an object that corrects as pycorrector's do."""
+    thing: object = spec
+    if isinstance(spec, str) and _is_reference(spec):
+        thing = import_reference(spec)
+        if inspect.isclass(thing) and not issubclass(thing, System) and _corrects(thing):
+            thing = thing(**options)
+    if _corrects(thing) and not isinstance(thing, System):
+        name = spec if isinstance(spec, str) else type(thing).__qualname__
+        return CallableSystem(_asked(thing), name=name, identity=f"{name} {fingerprint(type(thing))}")
+    return open_system(spec, **options)
+
+
+def correct_texts(corrector: System, texts: Sequence[str]) -> list[str | Failed]:
+    """The corrected texts. A corrector may also answer with a mapping whose `target` is the text, as pycorrector."""
+    found: list[str | Failed] = []
+    for at in range(0, len(texts), corrector.batch_size):
+        part = texts[at : at + corrector.batch_size]
+        found += [_text(answer) for answer in corrector.predict([{"text": text} for text in part])]
+    return found
+
+
+def required_texts(corrector: System, texts: Sequence[str]) -> list[str]:
+    """The corrected texts; raises where one can't be had."""
+    found: list[str] = []
+    for number, answer in enumerate(correct_texts(corrector, texts), 1):
+        if isinstance(answer, Failed):
+            raise SystemBroken(f"{corrector.name} did not correct text {number}: {answer.error}.")
+        found.append(answer)
+    return found
+
+
+def _text(answer: Json | Failed) -> str | Failed:
+    if isinstance(answer, Mapping):
+        answer = answer.get("target")
+    if isinstance(answer, (str, Failed)):
+        return answer
+    return Failed(f"the corrector answered {answer!r:.80}, which is no text", final=True)
+
+
+def _is_reference(spec: str) -> bool:
+    module, _, rest = spec.partition(":")
+    return bool(rest) and module not in SCHEMES and all(part.isidentifier() for part in module.split("."))
+
+
+def _corrects(thing: object) -> bool:
+    return any(callable(getattr(thing, method, None)) for method in ("correct_batch", "correct"))
+
+
+def _asked(thing: Any) -> Callable[[list[Inputs]], list[Json]]:
+    """A library's corrector as a function of inputs: all texts at once where it can, else one by one."""
+    if callable(getattr(thing, "correct_batch", None)):
+        return lambda batch: list(thing.correct_batch([inputs["text"] for inputs in batch]))
+    return lambda batch: [thing.correct(inputs["text"]) for inputs in batch]
