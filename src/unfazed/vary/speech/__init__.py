@@ -1,0 +1,1 @@
+"""Variation that comes from speaking to a recogniser."""

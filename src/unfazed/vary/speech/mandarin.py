@@ -1,0 +1,47 @@
+"""A person speaks Mandarin with an accent and a recogniser writes it down: READIN's speech noise, simulated."""
+
+from __future__ import annotations
+
+from unfazed.core.errors import UnknownName
+from unfazed.core.seeds import Stream
+from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.speech._accents import GROUPS
+from unfazed.vary.speech._profile import new_speaker, population
+from unfazed.vary.speech._speaker import Speaker
+
+
+class Mandarin(Operator):
+    """Reads the text aloud with an accent to a recogniser, which mishears words and puts its own marks and numerals.
+
+    A draw is one speaker for the whole suite. `accent` is the dialect group: northeastern, jilu, jin, jianghuai,
+    southwestern or xiang; by default each speaker has one of them. `profile` is a file made by
+    `unfazed calibrate speech`.
+    """
+
+    languages = ("zh",)
+    example = ("老狼、朴树等音乐人为毕业生送上歌声和祝福", "老狼，朴树等英语人为毕业生，中上歌声和嘱咐。")
+
+    def __init__(self, accent: str = "", profile: str = "") -> None:
+        if accent and accent not in GROUPS:
+            raise UnknownName("accent of speech/mandarin", accent, GROUPS)
+        self._accent = accent
+        self._people = population(profile).people
+        self._speakers: dict[int, Speaker] = {}
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        edits = self._speaker(rng).say(text.text, rng)
+        if not edits:
+            return None
+        start, end, new = edits[0]
+        more = f", {len(edits)} changes in all" if len(edits) > 1 else ""
+        return Change(tuple(edits), f"{text.text[start:end]}→{new} at {start}{more}")
+
+    def _speaker(self, rng: Stream) -> Speaker:
+        """The speaker of this draw, made when first met."""
+        stream = rng.habit("who they are")
+        mark = stream.bits()
+        found = self._speakers.get(mark)
+        if found is None:
+            group = self._accent or stream.weighted(list(GROUPS), [share for share, _, _ in GROUPS.values()])
+            found = self._speakers[mark] = Speaker(new_speaker(self._people, group, stream))
+        return found

@@ -1,0 +1,156 @@
+"""Speech there and back: espeak-ng speaks, a recogniser hears. Real programs; without them these tests are skipped."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import wave
+from pathlib import Path
+
+import pytest
+
+from unfazed.core.errors import MissingExtra, SystemBroken, UsageError
+from unfazed.core.seeds import Seeds
+from unfazed.core.values import Example, Variant
+from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unfazed.vary.speech import _asr, _tts
+from unfazed.vary.speech._asr import open_recogniser
+from unfazed.vary.speech._tts import Voice, codes, new_voice, speak
+from unfazed.vary.speech.roundtrip import Roundtrip
+
+pytestmark = pytest.mark.skipif(not shutil.which("espeak-ng"), reason="needs espeak-ng: apt-get install espeak-ng")
+HOSTILE = ["", " ", "\n", "🙂🙃", "<speak>hi</speak>", "שלום", "a" * 300, "-v de", "\0x"]
+
+# Hears how long the audio is, which is enough to tell whether the same was said.
+EAR = """
+import sys, wave
+with wave.open(sys.argv[1]) as file:
+    assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (16000, 1, 2)
+    print("heard", file.getnframes(), "frames")
+"""
+
+
+@pytest.fixture
+def ear(tmp_path: Path) -> str:
+    (tmp_path / "ear.py").write_text(EAR)
+    return f"command:{sys.executable} {tmp_path / 'ear.py'}"
+
+
+def variants(texts: list[str], language: str = "en", draws: int = 1, **params: str) -> list[Variant]:
+    examples = [Example(i, f"e{i}", {"text": text}) for i, text in enumerate(texts)]
+    spec = OperatorSpec("speech/roundtrip", dict(params))
+    return list(vary(examples, Variation(operators=(spec,), task="text", language=language, draws=draws)))
+
+
+def test_pocketsphinx_hears_what_espeak_says(tmp_path: Path) -> None:
+    """The real thing, in English: plain words come through from a clear voice, and the golden example holds."""
+    pytest.importorskip("pocketsphinx", reason="needs the extra speech")
+    speak("go to new york", Voice("en-us+f2", 147, 43), tmp_path / "x.wav")
+    hear = open_recogniser("pocketsphinx", "en")
+    assert hear(tmp_path / "x.wav") == "go to new york"
+    before, after = Roundtrip.example
+    assert [v.inputs["text"] for v in variants([before], asr="pocketsphinx")] == [after]
+    assert hear(tmp_path / "x.wav") == "go to new york", "what was heard before changes nothing"
+
+
+def test_any_command_and_any_language(ear: str, tmp_path: Path) -> None:
+    keep = tmp_path / "audio"
+    made = variants(["请帮我查一下明天的高铁票", "花呗怎么还款"], "zh", draws=2, asr=ear, keep=str(keep))
+    assert len(made) == 4
+    assert made == variants(["请帮我查一下明天的高铁票", "花呗怎么还款"], "zh", draws=2, asr=ear)
+    assert len({v.inputs["text"] for v in made}) == 4, "another voice or text sounds different"
+    kept = sorted(keep.glob("*.wav"))
+    assert len(kept) == 4
+    with wave.open(str(kept[0])) as file:
+        assert file.getnframes() > 8_000
+
+
+def test_a_draw_is_one_voice(ear: str) -> None:
+    notes = {(v.draw, v.note) for v in variants(["one", "two", "three"], draws=3, asr=ear)}
+    assert len(notes) == 3
+    assert {v.note for v in variants(["one"], asr=ear, voice="en-us")} <= {
+        f"as heard from en-us-s{s}-p{p}" for s in range(130, 190) for p in range(30, 70)
+    }
+
+
+def test_any_text_can_be_spoken(ear: str) -> None:
+    made = variants(HOSTILE, asr=ear)
+    assert {v.row for v in made} == {4, 5, 6, 7, 8}, "what has no letter or digit is left alone"
+
+
+def test_the_same_voice_gives_the_same_bytes(tmp_path: Path) -> None:
+    voice = Voice("en-us", 150, 50)
+    for name in ("a.wav", "b.wav"):
+        speak("turn on the light", voice, tmp_path / name)
+    assert (tmp_path / "a.wav").read_bytes() == (tmp_path / "b.wav").read_bytes()
+    streams = [Seeds(0, "x", 1).stream("e", draw).habit("voice") for draw in range(20)]
+    assert len({new_voice("en", "", stream) for stream in streams}) > 15
+
+
+def test_languages_have_voices() -> None:
+    assert "en-us" in codes("en")
+    assert codes("zh") == codes("zh-CN") == ("cmn",)
+    with pytest.raises(UsageError, match="no voice for the language 'tlh'"):
+        codes("tlh")
+
+
+def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="--param asr=NAME"):
+        Roundtrip()
+    for spec in ("sphinx", "whisper", "whisper:", "command:"):
+        with pytest.raises(UsageError, match="no recogniser"):
+            open_recogniser(spec, "en")
+    with pytest.raises(UsageError, match="English only"):
+        open_recogniser("pocketsphinx", "zh")
+    with pytest.raises(UsageError, match=r"no model\.bin in it"):
+        open_recogniser(f"whisper:{tmp_path}", "en")
+    with pytest.raises(UsageError, match=r"no tokens\.txt in it"):
+        open_recogniser(f"sherpa:{tmp_path}", "en")
+    with pytest.raises(UsageError, match="can't speak as 'nobody'"):
+        speak("hello", Voice("nobody", 150, 50), tmp_path / "x.wav")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    _tts._program.cache_clear()
+    with pytest.raises(UsageError, match="apt-get install espeak-ng"):
+        _tts._program()
+
+
+@pytest.mark.parametrize(("package", "spec"), [("faster_whisper", "whisper"), ("sherpa_onnx", "sherpa")])
+def test_a_missing_package_names_its_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str, spec: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    for name in ("model.bin", "tokens.txt", "model.onnx"):
+        (tmp_path / name).write_bytes(b"")
+    with pytest.raises(MissingExtra, match=r"unfazed\[speech\]"):
+        open_recogniser(f"{spec}:{tmp_path}", "en")
+
+
+@pytest.mark.parametrize(
+    ("folder", "files", "kind", "roles"),
+    [
+        ("zipformer", "encoder-epoch-99.onnx decoder.onnx joiner.int8.onnx", "transducer", "encoder decoder joiner"),
+        ("whisper-tiny", "t-encoder.int8.onnx t-encoder.onnx t-decoder.onnx", "whisper", "encoder decoder"),
+        ("sherpa-onnx-paraformer-zh", "model.int8.onnx", "paraformer", "paraformer"),
+        ("sherpa-onnx-sense-voice-zh", "model.onnx", "sense_voice", "model"),
+        ("some-ctc", "model.onnx", "nemo_ctc", "model"),
+    ],
+)
+def test_sherpa_models_are_told_by_their_files(tmp_path: Path, folder: str, files: str, kind: str, roles: str) -> None:
+    place = tmp_path / folder
+    place.mkdir()
+    for name in files.split():
+        (place / name).write_bytes(b"")
+    found, parts = _asr._sherpa_files(place, "")
+    assert found == kind
+    assert set(parts) == {*roles.split(), "tokens"}
+    assert all("int8" in path for role, path in parts.items() if any("int8" in f and role in f for f in files.split()))
+    assert _asr._sherpa_files(place, "wenet_ctc")[0] == "wenet_ctc"
+
+
+def test_a_command_that_fails_is_not_silence(tmp_path: Path) -> None:
+    speak("hello", Voice("en-us", 150, 50), tmp_path / "x.wav")
+    (tmp_path / "deaf.py").write_text("import sys; print('no ears', file=sys.stderr); sys.exit(3)")
+    with pytest.raises(SystemBroken, match="ended with 3: no ears"):
+        open_recogniser(f"command:{sys.executable} {tmp_path / 'deaf.py'}", "en")(tmp_path / "x.wav")
+    with pytest.raises(SystemBroken, match="can't be run"):
+        open_recogniser("command:/no/such/program", "en")(tmp_path / "x.wav")
