@@ -1,0 +1,146 @@
+"""The words of a language whose exchange changes what a sentence says, from `data/LANGUAGE.toml`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from unfazed.core.edits import Edit
+
+LANGUAGES = ("en", "pt", "zh")
+LONGEST = 20_000  # characters of a text that are looked at
+
+
+class Found(NamedTuple):
+    """One way to change the meaning: where, what kind of change, and a note for people."""
+
+    edits: tuple[Edit, ...]
+    kind: str
+    note: str
+
+
+class Others(NamedTuple):
+    """What may stand for a word, in which sense of it (a letter, see the table), and what kind of change that is."""
+
+    words: tuple[str, ...]
+    sense: str
+    kind: str
+
+
+class Table:
+    """A language's table. Words are found as they stand there, names with their capitals."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        text = files("unfazed.vary.meaning").joinpath(f"data/{language}.toml").read_text(encoding="utf-8")
+        self.raw = tomllib.loads(text)
+        self.others: dict[str, list[Others]] = {}
+        for pair in shlex.split(self.raw["opposites"]):
+            self._add_pair(pair)
+        for line in self.raw["sets"]:
+            self._add_set(line.split())
+        phrases = (line.split(" > ") for line in self.raw["phrases"])
+        self.phrases = {before.strip(): after.strip() for before, after in phrases}
+        self.acts = frozenset(self.raw["acts"].split())
+        self.leave_before = frozenset(self.raw["leave_before"].split())
+        self.motion = frozenset(self.raw["motion"].split())
+        self.unless = re.compile(self.raw["unless"], re.IGNORECASE)
+        self._protected = [re.compile(pattern, re.IGNORECASE) for pattern in self.raw["protect"]]
+        self.deletions = [re.compile(pattern, re.IGNORECASE) for pattern in self.raw.get("delete", ())]
+
+    def _add_pair(self, pair: str) -> None:
+        one, mark, other = re.split(r"([/>])", pair)
+        self._add(one, [other], "opposite")
+        if mark == "/":
+            self._add(other, [one], "opposite")
+
+    def _add_set(self, words: list[str]) -> None:
+        for word in words:
+            self._add(word, [other for other in words if other != word], "another")
+
+    def _add(self, word: str, others: Iterable[str], kind: str) -> None:
+        plain, _, sense = word.partition("_")
+        made = Others(tuple(other.partition("_")[0] for other in others), sense, kind)
+        self.others.setdefault(plain, []).append(made)
+
+    def fixed(self, text: str) -> Iterator[Found]:
+        """Expressions of several words that have a fixed counterpart."""
+        for before, after in self.phrases.items():
+            for match in re.finditer(rf"\b{re.escape(before)}\b", text, re.IGNORECASE):
+                new = after[0].upper() + after[1:] if match[0][0].isupper() else after
+                yield Found((Edit(match.start(), match.end(), new),), "expression", f"{match[0]} → {new}")
+
+    def left_out(self, text: str) -> Iterator[Found]:
+        """Words without which the rest says something else."""
+        for pattern in self.deletions:
+            for match in pattern.finditer(text):
+                if not self.unless.search(text, match.end()):
+                    yield without(text, match.start(), match.end())
+
+    def free(self, text: str, found: Iterable[Found]) -> list[Found]:
+        """Those that leave fixed expressions, titles and longer names alone."""
+        kept = [match.span() for pattern in self._protected for match in pattern.finditer(text)]
+        return [one for one in found if not any(start <= edit.start < end for edit in one.edits for start, end in kept)]
+
+
+def without(text: str, start: int, end: int, kind: str = "left out") -> Found:
+    """A stretch left out; what then begins the text gets its capital."""
+    said = text[start:end].strip()
+    if start == 0 and text[0].isupper() and end < len(text):
+        return Found((Edit(0, end + 1, text[end].upper()),), kind, f"without {said!r}")
+    return Found((Edit(start, end, ""),), kind, f"without {said!r}")
+
+
+@cache
+def table(language: str) -> Table:
+    return Table(language)
+
+
+# Not 3D, H1B, 4-4-2 or 12:30; a following s is that of decades.
+_BEFORE, _AFTER = r"(?<![\w.,:/–—−-])", r"(?![A-Za-rt-z:/–—-]|[.,]\d)"
+_NUMBER = re.compile(rf"{_BEFORE}\d{{1,3}}(?:,\d{{3}})+{_AFTER}|{_BEFORE}\d+(?:[.,]\d+)?(?=s\b|\D|$){_AFTER}")
+_KEPT = frozenset(["0", "1", "24", "100"])  # *24 hours*, *100 %*: another would be silly
+_BRACKET = re.compile(r"[\w /%°]{0,12}[(（]\D?\d")
+
+
+def numbers(text: str, choose: Iterable[int]) -> Iterator[Found]:
+    """Each number with another in its place: years move a few years, other numbers change their first digit."""
+    draws = iter(choose)
+    for match in _NUMBER.finditer(text):
+        old = match[0]
+        follows = text[match.end() :]
+        # in brackets stands the same in other units, and what is before such brackets has them beside it
+        inside = sum(text.count(mark, 0, match.start()) for mark in "(（") > sum(
+            text.count(mark, 0, match.start()) for mark in ")）"
+        )
+        if inside or old in _KEPT or _BRACKET.match(follows):
+            continue
+        new = _month(old, next(draws)) if re.match(" ?月", follows) else _other_number(old, next(draws), follows)
+        if new and not re.search(rf"(?<!\d){re.escape(new)}(?!\d)", text):
+            yield Found((Edit(match.start(), match.end(), new),), "number", f"{old} → {new}")
+
+
+def _month(old: str, draw: int) -> str:
+    return str((int(old) + draw % 10) % 12 + 1)
+
+
+def _other_number(old: str, draw: int, follows: str) -> str | None:
+    if re.fullmatch(r"1\d{3}|20\d\d", old):
+        step = 10 if follows.startswith(("s", " 年代")) else 1
+        year = int(old) - step * (3 + draw % 9)
+        return str(year)
+    if re.match(r" ?(?:世纪|日|号)", follows) or re.match(r"(?:st|nd|rd|th)\b", follows):
+        value = int(old) if old.isdigit() else 0
+        return str((value + draw % 15) % 20 + 1) if 0 < value <= 31 and (value + draw % 15) % 20 + 1 != value else None
+    first = next((i for i, c in enumerate(old) if c in "123456789"), None)
+    if first is None:
+        return None
+    digit = (int(old[first]) + draw % 7) % 9 + 1
+    if follows.lstrip().startswith(("%", "per", "por")) and len(old) > 2 and "." not in old and "," not in old:
+        return None
+    return old[:first] + str(digit) + old[first + 1 :] if str(digit) != old[first] else None

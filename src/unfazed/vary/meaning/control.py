@@ -1,0 +1,12 @@
+"""One control a sentence: replaced if it can be, else inserted into, else shortened."""
+
+from __future__ import annotations
+
+from unfazed.vary.meaning._control import Control as OneOf
+
+
+class Control(OneOf):
+    """Changes the meaning by the first of replace, insert and delete that can be done."""
+
+    ways = ("replace", "insert", "delete")
+    example = ("I think she is a teacher.", "I think she is a farmer.")

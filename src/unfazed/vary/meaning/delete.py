@@ -1,0 +1,12 @@
+"""A control that leaves a word out, so that the sentence says something else."""
+
+from __future__ import annotations
+
+from unfazed.vary.meaning._control import Control
+
+
+class Delete(Control):
+    """Leaves a word out so that the meaning changes: *not*, *never*, *former*, one of two things."""
+
+    ways = ("delete",)
+    example = ("he didn't give it to me", "he did give it to me")

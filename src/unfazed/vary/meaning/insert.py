@@ -1,0 +1,12 @@
+"""A control that inserts a word, so that the sentence says something else."""
+
+from __future__ import annotations
+
+from unfazed.vary.meaning._control import Control
+
+
+class Insert(Control):
+    """Inserts a word that changes the meaning, as *not*, *never* or *former*."""
+
+    ways = ("insert",)
+    example = ("my father is the owner of this shop", "my father is not the owner of this shop")
