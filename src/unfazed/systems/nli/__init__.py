@@ -1,0 +1,1 @@
+"""Neural judges of entailment over word vectors that are given by path."""
