@@ -40,7 +40,7 @@ $(VENV)/.core: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[dev,hf]'
+	$(BIN)/python -m pip install --quiet --editable '.[collect,dev,hf,postgres]'
 	touch $@ $(VENV)/.core
 
 clean:

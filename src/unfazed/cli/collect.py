@@ -1,0 +1,148 @@
+"""`unfazed collect`: the web app in which people type and judge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from unfazed.cli._options import format_option
+
+_study = click.argument("study_file", metavar="STUDY", type=click.Path(dir_okay=False))
+
+
+@click.group("collect", short_help="Let people type and judge, in a web app of your own.")
+def command() -> None:
+    """A study is a TOML file, a database beside it, and links for the people who take part.
+
+    \b
+      unfazed collect new study.toml
+      unfazed collect invite study.toml --name anna --stratum sogou
+      unfazed collect serve study.toml
+      unfazed collect export study.toml -o answers.jsonl
+    """
+
+
+@command.command("new", short_help="Make a study's database, or a study to fill in.")
+@_study
+@click.option("--kind", default="retype", show_default=True, help="The kind of task, where STUDY is written anew.")
+def new(study_file: str, kind: str) -> None:
+    """Make the database of STUDY and print the owner's password. Where there is no STUDY, write one to fill in."""
+    from unfazed.collect.items import make_study
+    from unfazed.collect.study import read_study, study_template
+
+    path = Path(study_file)
+    if not path.exists():
+        path.write_text(study_template(path, kind), encoding="utf-8")
+        click.echo(f"Fill in {path}, then run the same command again.", err=True)
+        return
+    store, password, count = make_study(read_study(path))
+    store.close()
+    click.echo(f"{count:,} items in {store.name}. The owner's password for /admin, shown this once:", err=True)
+    click.echo(password)
+
+
+@command.command("serve", short_help="Serve a study.")
+@_study
+@click.option("--host", default="127.0.0.1", show_default=True, help="Another one needs a certificate or --proxied.")
+@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
+@click.option("--certificate", type=click.Path(exists=True, dir_okay=False), help="TLS certificate chain, PEM.")
+@click.option("--key", type=click.Path(exists=True, dir_okay=False), help="Its private key, PEM.")
+@click.option("--proxied", is_flag=True, help="A proxy in front does TLS.")
+def serve_command(
+    study_file: str, host: str, port: int, certificate: str | None, key: str | None, proxied: bool
+) -> None:
+    """Serve STUDY until interrupted. The owner's view is at /admin."""
+    from unfazed.collect.serve import serve
+    from unfazed.collect.study import read_study
+
+    study = read_study(study_file)
+    click.echo(f"{study.title}: http{'s' if certificate else ''}://{host}:{port}/", err=True)
+    serve(study, host, port, certificate, key, proxied)
+
+
+@command.command("invite", short_help="Add a person and print their link.")
+@_study
+@click.option("--name", "names", multiple=True, required=True, help="What you call them. Repeatable.")
+@click.option("--stratum", default="", help="Their stratum, where the study has strata.")
+@click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="Where the study is served.")
+def invite_command(study_file: str, names: tuple[str, ...], stratum: str, url: str) -> None:
+    """Add a person to STUDY and print their link, which is stored nowhere. It works while the study is served, too."""
+    from unfazed.collect.people import invite
+    from unfazed.collect.store import open_store
+    from unfazed.collect.study import read_study
+
+    study = read_study(study_file)
+    with open_store(study.place) as store:
+        tokens = store.write(lambda tx: [invite(tx, study, name, stratum) for name in names])
+    for name, token in zip(names, tokens, strict=True):
+        click.echo(f"{name}\t{url.rstrip('/')}/i/{token}")
+
+
+@command.command("status", short_help="How a study stands.")
+@_study
+@format_option
+def status(study_file: str, format_: str) -> None:
+    """Print how far STUDY is, by stratum and by person."""
+    from unfazed.collect.status import coverage, progress, record
+    from unfazed.collect.store import open_store
+    from unfazed.collect.study import read_study
+    from unfazed.report.tables import render
+
+    with open_store(read_study(study_file).place) as store:
+        parts = store.read(lambda tx: [[progress(tx)], coverage(tx), record(tx)])
+    if format_ in ("json", "jsonl"):
+        click.echo(render(dict(zip(("progress", "strata", "people"), parts, strict=True)), "json"))
+        return
+    click.echo("\n\n".join(render(rows, format_) for rows in parts if rows))
+
+
+@command.command("exclude", short_help="Leave a person's answers out.")
+@_study
+@click.argument("person")
+@click.option("--reason", required=True, help="Why; the export says it.")
+def exclude_command(study_file: str, person: str, reason: str) -> None:
+    """Keep PERSON's answers, but count them no longer; their places go to others."""
+    from unfazed.collect.assign import exclude
+    from unfazed.collect.people import note
+    from unfazed.collect.store import Transaction, open_store
+    from unfazed.collect.study import read_study
+
+    def job(tx: Transaction) -> None:
+        exclude(tx, person, reason)
+        note(tx, "owner", "excluded", f"{person}: {reason}")
+
+    with open_store(read_study(study_file).place) as store:
+        store.write(job)
+
+
+@command.command("forget", short_help="Delete a person and everything they gave.")
+@_study
+@click.argument("person")
+def forget_command(study_file: str, person: str) -> None:
+    """Delete PERSON, their answers and their logs from STUDY. Backups and exports made before are yours to delete."""
+    from unfazed.collect.assign import forget
+    from unfazed.collect.people import note
+    from unfazed.collect.store import Transaction, open_store
+    from unfazed.collect.study import read_study
+
+    def job(tx: Transaction) -> int:
+        count = forget(tx, person)
+        note(tx, "owner", "forgot a person")
+        return count
+
+    with open_store(read_study(study_file).place) as store:
+        count = store.write(job)
+    click.echo(f"{count:,} answers deleted.", err=True)
+
+
+@command.command("backup", short_help="Copy a study's database, also while it is served.")
+@_study
+@click.option("-o", "to", required=True, type=click.Path(), metavar="FILE", help="The copy.")
+def backup(study_file: str, to: str) -> None:
+    """Copy the database of STUDY as it is at one moment: an SQLite file, or what pg_dump writes."""
+    from unfazed.collect.store import open_store
+    from unfazed.collect.study import read_study
+
+    with open_store(read_study(study_file).place) as store:
+        store.backup(Path(to))

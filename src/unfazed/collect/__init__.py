@@ -1,0 +1,1 @@
+"""The web app in which people type, speak and judge: studies, their store, who gets what, pages, agreement, export."""

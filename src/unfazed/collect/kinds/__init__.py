@@ -1,0 +1,1 @@
+"""Kinds of task, one file each; its name is the file's."""

@@ -1,0 +1,46 @@
+"""Are these labels reasonable? An utterance with its slots and its intent, judged apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+
+from unfazed.collect.kind import MAX_TEXT, Kind
+from unfazed.core.values import Json
+
+
+class Slot(msgspec.Struct, frozen=True):
+    name: str
+    value: str
+
+
+class Item(msgspec.Struct, frozen=True):
+    """As `unfazed survey export` writes it."""
+
+    utterance: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
+    intent: str
+    slots: list[Slot] = []
+    marked: str = ""
+
+
+class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A question that a person can't answer is null."""
+
+    slots: bool | None
+    intent: bool | None
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class Labels(Kind):
+    name = "labels"
+    item_type, answer_type, options_type = Item, Answer, Options
+
+    def summary(self, answers: Sequence[Json]) -> dict[str, Json]:
+        """The share that finds each reasonable, of those who answered."""
+        given = {name: [a[name] for a in answers if a[name] is not None] for name in ("slots", "intent")}
+        return {name: sum(said) / len(said) if said else None for name, said in given.items()}

@@ -1,0 +1,42 @@
+"""Which is more plausible? Two texts side by side; which is left is drawn by lot and stored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from unfazed.collect.kind import MAX_TEXT, Kind
+from unfazed.core.seeds import Stream
+from unfazed.core.values import Json
+
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
+
+
+class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    a: Text
+    b: Text
+    original: str = ""  # what both were made from, shown above them
+
+
+class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The text that was chosen, by its name in the item and not by its side."""
+
+    choice: Literal["a", "b"]
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    question: str = ""
+
+
+class Plausible(Kind):
+    name = "plausible"
+    item_type, answer_type, options_type = Item, Answer, Options
+
+    def shown(self, item: Any, rng: Stream) -> dict[str, Json]:
+        return {"left": rng.choice("ab")}
+
+    def summary(self, answers: Sequence[Json]) -> dict[str, Json]:
+        return dict(Counter(answer["choice"] for answer in answers))

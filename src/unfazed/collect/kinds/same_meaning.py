@@ -1,0 +1,48 @@
+"""Same meaning? Grammatical? Two texts, a slider from 0 to 100 that begins nowhere, and a choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+
+from unfazed.collect.kind import MAX_TEXT, Kind
+from unfazed.core.values import Json
+
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
+
+
+class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`of` names what `b` is a paraphrase of, so that the best of several can be kept."""
+
+    a: Text
+    b: Text
+    of: str = ""
+
+
+class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    similarity: Annotated[int, msgspec.Meta(ge=0, le=100)]
+    grammatical: bool
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    threshold: float = 75
+    near: float = 25  # how far a gold similarity may be missed
+
+
+class SameMeaning(Kind):
+    name = "same_meaning"
+    item_type, answer_type, options_type = Item, Answer, Options
+    level = "interval"
+
+    def right(self, gold: Json, answer: Json) -> bool:
+        near = abs(answer["similarity"] - gold.get("similarity", answer["similarity"])) <= self.options.near
+        return bool(near and answer["grammatical"] == gold.get("grammatical", answer["grammatical"]))
+
+    def summary(self, answers: Sequence[Json]) -> dict[str, Json]:
+        """The mean similarity, the share that finds it grammatical, and whether both are enough to keep it."""
+        similarity = sum(a["similarity"] for a in answers) / len(answers)
+        grammatical = sum(a["grammatical"] for a in answers) / len(answers)
+        kept = similarity >= self.options.threshold and grammatical > 0.5
+        return {"similarity": similarity, "grammatical": grammatical, "kept": kept}

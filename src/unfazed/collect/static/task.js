@@ -1,0 +1,52 @@
+// One item: gathers its answer and sends it. An answer that can't be sent stays in localStorage and is sent later.
+const form = document.getElementById('task');
+const say = document.getElementById('say');
+const words = JSON.parse(form.dataset.words);
+const box = `unfazed:${form.dataset.box}`;
+const button = form.querySelector('button[type=submit]');
+const { start } = await import(`./kinds/${form.dataset.kind}.js`);
+const task = start(form, words, text => { say.textContent = text; });
+
+const waiting = () => JSON.parse(localStorage.getItem(box) || '[]');
+const keep = list => list.length ? localStorage.setItem(box, JSON.stringify(list)) : localStorage.removeItem(box);
+const without = item => keep(waiting().filter(one => one.item !== item));
+let pause = 1000, timer = 0, refused = false;
+
+async function send(one) {
+  const reply = await fetch('/answer', {
+    method: 'POST', body: JSON.stringify(one),
+    headers: { 'content-type': 'application/json', accept: 'application/json', 'x-csrf': form.dataset.csrf },
+  });
+  if (reply.status === 429 || reply.status >= 500) throw new Error(reply.status);
+  if (!reply.ok) { refused = true; say.textContent = `${words.refused}: ${(await reply.json()).error}`; }
+}
+
+async function flush() {
+  clearTimeout(timer);
+  try {
+    for (const one of waiting()) {
+      await send(one);
+      without(one.item);
+    }
+  } catch {
+    say.textContent = words.kept_here;
+    timer = setTimeout(flush, pause);
+    pause = Math.min(pause * 2, 30000);
+    return;
+  }
+  if (refused) { refused = false; button.disabled = false; }
+  else { say.textContent = words.answer_kept; location.assign('/task'); }
+}
+
+form.addEventListener('submit', event => {
+  event.preventDefault();
+  const found = task.answer();
+  if (typeof found === 'string') { say.textContent = found; return; }
+  button.disabled = true;
+  say.textContent = words.sending;
+  without(form.dataset.item);
+  keep([...waiting(), { item: form.dataset.item, answer: found, log: task.log || [] }]);
+  flush();
+});
+addEventListener('online', () => { if (waiting().length) flush(); });
+if (waiting().length) { button.disabled = true; flush(); }

@@ -1,0 +1,202 @@
+"""One writer thread makes all changes, many to a commit: each has its own savepoint, and returns once it is safe."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from types import TracebackType
+from typing import Any, Protocol, TypeVar
+
+from unfazed.core.errors import StoredFileError
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+AT_ONCE = 256  # changes in one commit, at most
+_MIGRATIONS = Path(__file__).parent / "migrations"
+_Job = tuple[Callable[["Transaction"], Any], "Future[Any]"]
+
+
+class Transaction(Protocol):
+    """Statements inside one transaction, with `?` for parameters."""
+
+    def rows(self, sql: str, *values: Any) -> list[Row]: ...
+
+    def run(self, sql: str, *values: Any) -> int:
+        """Returns how many rows were changed."""
+        ...
+
+
+class Connection(Transaction, Protocol):
+    def begin(self, write: bool) -> None: ...
+
+    def commit(self) -> None: ...
+
+    def rollback(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Database(Protocol):
+    """What differs between databases."""
+
+    name: str
+
+    def connect(self, write: bool) -> Connection: ...
+
+    def backup(self, to: Path) -> None: ...
+
+
+class Store:
+    """`write` and `submit` run a function inside the writer's transaction, `read` inside one that sees one moment."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection = database.connect(write=True)
+        try:
+            self._migrate()
+        except BaseException:
+            self._connection.close()
+            raise
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._local = threading.local()
+        self._readers: list[Connection] = []
+        self._closed = False
+        self._writer = threading.Thread(target=self._work, name="unfazed-writer", daemon=True)
+        self._writer.start()
+
+    @property
+    def name(self) -> str:
+        return self._database.name
+
+    def submit(self, job: Callable[[Transaction], T]) -> Future[T]:
+        """The result comes when the change is durable. A job that raises changes nothing."""
+        if self._closed:
+            raise StoredFileError(f"{self.name}: the store is closed.")
+        future: Future[T] = Future()
+        self._jobs.put((job, future))
+        return future
+
+    def write(self, job: Callable[[Transaction], T]) -> T:
+        return self.submit(job).result()
+
+    def read(self, job: Callable[[Transaction], T]) -> T:
+        connection: Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._database.connect(write=False)
+            self._readers.append(connection)
+        connection.begin(write=False)
+        try:
+            return job(connection)
+        finally:
+            connection.rollback()
+
+    def backup(self, to: Path) -> None:
+        """Copies the whole study as it is at one moment, while others go on writing."""
+        if to.exists():
+            raise StoredFileError(f"{to} exists. Choose another name for the backup.")
+        self._database.backup(to)
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._jobs.put(None)
+        self._writer.join()
+        for connection in (*self._readers, self._connection):
+            with suppress(Exception):
+                connection.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _migrate(self) -> None:
+        """Runs the numbered files that this database has not seen, all or none of them."""
+        connection = self._connection
+        connection.begin(write=True)
+        try:
+            connection.run("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)")
+            done = {number for (number,) in connection.rows("SELECT number FROM migrations")}
+            files = {int(file.name[:4]): file for file in sorted(_MIGRATIONS.glob("[0-9]*.sql"))}
+            if done - files.keys():
+                raise StoredFileError(f"{self.name}: a newer version of unfazed made this study. Update unfazed.")
+            for number in sorted(files.keys() - done):
+                for statement in files[number].read_text(encoding="utf-8").split(";\n"):
+                    if statement.strip():
+                        connection.run(statement)
+                connection.run("INSERT INTO migrations VALUES (?)", number)
+            connection.commit()
+        except BaseException:
+            connection.rollback()
+            raise
+
+    def _work(self) -> None:
+        open_ = True
+        while open_:
+            jobs = [self._jobs.get()]
+            with suppress(Empty):
+                while len(jobs) < AT_ONCE:
+                    jobs.append(self._jobs.get_nowait())
+            open_ = None not in jobs
+            self._together([job for job in jobs if job and job[1].set_running_or_notify_cancel()])
+
+    def _together(self, jobs: list[_Job]) -> None:
+        if not jobs:
+            return
+        try:
+            self._begin()
+            results = [self._alone(job) for job, _ in jobs]
+            self._connection.commit()
+        except BaseException as error:
+            with suppress(Exception):
+                self._connection.rollback()
+            for _, future in jobs:
+                future.set_exception(error)
+            return
+        for (_, future), (result, problem) in zip(jobs, results, strict=True):
+            if problem is None:
+                future.set_result(result)
+            else:
+                future.set_exception(problem)
+
+    def _begin(self) -> None:
+        """A connection that was lost since the last commit is made anew."""
+        try:
+            self._connection.begin(write=True)
+        except Exception:
+            with suppress(Exception):
+                self._connection.close()
+            self._connection = self._database.connect(write=True)
+            self._connection.begin(write=True)
+
+    def _alone(self, job: Callable[[Transaction], Any]) -> tuple[Any, Exception | None]:
+        self._connection.run("SAVEPOINT job")
+        try:
+            result = job(self._connection)
+        except Exception as error:
+            self._connection.run("ROLLBACK TO SAVEPOINT job")
+            self._connection.run("RELEASE SAVEPOINT job")
+            return None, error
+        self._connection.run("RELEASE SAVEPOINT job")
+        return result, None
+
+
+def open_store(place: str, new: bool = False) -> Store:
+    """The store at a PostgreSQL URL or in an SQLite file, which must be there unless `new`."""
+    if place.startswith(("postgres://", "postgresql://")):
+        from unfazed.collect.store.postgres import Postgres
+
+        return Store(Postgres(place))
+    from unfazed.collect.store.sqlite import Sqlite
+
+    if not new and not Path(place).exists():
+        raise StoredFileError(f"{place}: this study was not made yet. Make it with `unfazed collect new STUDY`.")
+    return Store(Sqlite(Path(place)))

@@ -1,0 +1,151 @@
+"""Studies on both databases: SQLite files, and a PostgreSQL server that the tests start for themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from unfazed.collect.items import make_study
+from unfazed.collect.study import read_study
+
+OPTIONS = {"choice": 'question = "Which?"\nanswers = ["keyboard", "speech", "none"]'}
+
+
+def postgres_programs() -> Path | None:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    return found[-1].parent if found and (os.geteuid() != 0 or shutil.which("runuser")) else None
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory) -> Iterator[str]:
+    """The URL of a server that lives as long as the tests; it refuses to run as root, so it runs as its own user."""
+    programs = postgres_programs()
+    if programs is None:
+        pytest.skip("PostgreSQL is not installed")
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    folder = Path(f"/tmp/unfazed-pg-{uuid.uuid4().hex[:8]}")  # short: the socket's path may have 107 characters
+    folder.mkdir()
+    as_user = []
+    if os.geteuid() == 0:
+        shutil.chown(folder, "postgres")
+        as_user = ["runuser", "-u", "postgres", "--"]
+
+    def run(program: str, *arguments: str) -> None:
+        command = [*as_user, str(programs / program), *arguments]
+        subprocess.run(command, check=True, capture_output=True, cwd="/tmp")
+
+    data = str(folder / "data")
+    run("initdb", "-D", data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+    run(
+        "pg_ctl",
+        "-D",
+        data,
+        "-w",
+        "-l",
+        str(folder / "log"),
+        "-o",
+        f"-c listen_addresses= -c fsync=off -k {folder}",
+        "start",
+    )
+    yield f"postgresql://postgres@/postgres?host={folder}"
+    run("pg_ctl", "-D", data, "-m", "immediate", "stop")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request) -> str:
+    """What a study's `database` says."""
+    if request.param == "sqlite":
+        return ""
+    import psycopg
+
+    url = request.getfixturevalue("postgres")
+    name = f"t{uuid.uuid4().hex}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return url.replace("/postgres?", f"/{name}?")
+
+
+def write_study(
+    folder: Path, kind: str, items: list[dict], assign: str = "k = 1", database: str = "", options="", lang="en"
+):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "items.jsonl").write_text("".join(json.dumps(i, ensure_ascii=False) + "\n" for i in items), "utf-8")
+    text = (
+        f'title = "A study"\nkind = "{kind}"\nlanguage = "{lang}"\ncontact = "me@example.org"\n'
+        f'consent = "We keep what you type."\ndatabase = "{database}"\n'
+        f'[items]\npath = "items.jsonl"\n[assign]\n{assign}\n[options]\n{options or OPTIONS.get(kind, "")}\n'
+    )
+    (folder / "study.toml").write_text(text, "utf-8")
+    return folder / "study.toml"
+
+
+@pytest.fixture
+def make(tmp_path) -> Iterator:
+    """Makes a study with its store, and closes the store after the test."""
+    stores = []
+
+    def made(kind="choice", items=None, assign="k = 1", database="", options="", lang="en"):
+        items = [{"id": f"i{n}", "text": f"text {n}"} for n in range(4)] if items is None else items
+        file = write_study(tmp_path / f"s{len(stores)}", kind, items, assign, database, options, lang)
+        study = read_study(file)
+        store, password, _ = make_study(study)
+        stores.append(store)
+        return study, store, password
+
+    yield made
+    for store in stores:
+        store.close()
+
+
+class Served:
+    """A study served by uvicorn in a thread of the tests."""
+
+    def __init__(self, study, store):
+        import uvicorn
+
+        from unfazed.collect.app import Site, make_app
+
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.study, self.store, self.site = study, store, Site(study, store)
+        self.url = f"http://127.0.0.1:{self.port}"
+        config = uvicorn.Config(make_app(self.site), port=self.port, log_level="critical", lifespan="off")
+        self.server = uvicorn.Server(config)
+        self.thread = threading.Thread(target=self.server.run, daemon=True)
+        self.thread.start()
+        while not self.server.started:
+            time.sleep(0.01)
+
+    def invite(self, name="anna", stratum=""):
+        from unfazed.collect.people import invite
+
+        return self.store.write(lambda tx: invite(tx, self.study, name, stratum))
+
+    def stop(self):
+        self.server.should_exit = True
+        self.thread.join()
+
+
+@pytest.fixture
+def serve() -> Iterator:
+    servers = []
+
+    def made(study, store) -> Served:
+        servers.append(Served(study, store))
+        return servers[-1]
+
+    yield made
+    for server in servers:
+        server.stop()
