@@ -41,3 +41,31 @@ def keyboard_command(
     made, people = calibrated(clean, real, fields, rows, engine, onto)
     write_atomically(Path(to), made)
     click.echo(f"{people} typists in {to}", err=True)
+
+
+@command.command("speech", short_help="Fit profiles of speakers for speech/mandarin.")
+@click.option("--clean", required=True, metavar="FILE", help="The texts before: a text or a JSON object a line.")
+@click.option(
+    "--real", multiple=True, required=True, metavar="FILE", help="What was heard of one speaker, aligned. Repeatable."
+)
+@click.option("--input", "fields", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
+@click.option(
+    "--rows", type=click.Choice(["all", "even", "odd"]), default="all", show_default=True, help="Rows to fit on."
+)
+@click.option("-o", "to", required=True, metavar="FILE", help="The JSON file to write.")
+def speech_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...], rows: str, to: str) -> None:
+    """Fit a profile for each REAL file and write them as numbers, for `--param profile=FILE`.
+
+    Lines align, or join on `id` where JSON rows have one.
+
+    \b
+      unfazed calibrate speech --clean c.txt --real speaker1.txt --real speaker2.txt -o speakers.json
+      unfazed vary texts.txt --lang zh --with speech/mandarin --param profile=speakers.json -o -
+    """
+    from pathlib import Path
+
+    from unfazed.core.files import write_atomically
+    from unfazed.measure.realism.speakers import calibrated_speakers
+
+    write_atomically(Path(to), calibrated_speakers(clean, real, fields, rows))
+    click.echo(f"{len(real)} speakers in {to}", err=True)

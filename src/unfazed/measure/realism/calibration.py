@@ -12,7 +12,7 @@ from unfazed.vary.keyboard import ime
 from unfazed.vary.keyboard._fit import fit
 from unfazed.vary.keyboard._profile import Population, read_population
 
-_ROWS = {"all": slice(None), "even": slice(0, None, 2), "odd": slice(1, None, 2)}
+ROWS = {"all": slice(None), "even": slice(0, None, 2), "odd": slice(1, None, 2)}
 _DIGITS = 5
 
 
@@ -21,18 +21,18 @@ def calibrated(
 ) -> tuple[bytes, int]:
     """The file's content, and how many people it holds."""
     before, people = read_people(clean, real, fields)
-    used = _ROWS[rows]
+    used = ROWS[rows]
     texts = [text for row in before.rows[used] for text in row.values()]
     found = list(read_population(onto).people) if onto else []
     for person in people:
         typed = [text for row in person.rows[used] for text in row.values()]
         found.append(fit(texts, typed, ime.engine(engine)))
-    return msgspec.json.encode(_rounded(msgspec.to_builtins(Population(engine, found)))) + b"\n", len(found)
+    return msgspec.json.encode(rounded(msgspec.to_builtins(Population(engine, found)))) + b"\n", len(found)
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _rounded(inner) for key, inner in value.items()}
+        return {key: rounded(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_rounded(inner) for inner in value]
+        return [rounded(inner) for inner in value]
     return round(value, _DIGITS) if isinstance(value, float) else value

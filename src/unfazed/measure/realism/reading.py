@@ -16,10 +16,11 @@ _NOT_TEXT = ("id", "label", "gold", "en")
 
 
 class Aligned(msgspec.Struct, frozen=True):
-    """Rows of named texts, with their labels where there are any."""
+    """Rows of named texts, with their labels and ids where there are any."""
 
     rows: list[Inputs]
     gold: list[Any]
+    ids: list[str] = []
 
     def texts(self) -> list[str]:
         """All texts, row by row."""
@@ -37,7 +38,7 @@ def read_aligned(path: str | Path, fields: Sequence[str] = ()) -> Aligned:
         raise DataError("the file is empty.", path)
     if not lines[0].startswith("{"):
         return Aligned([{"text": line} for line in lines], [None] * len(lines))
-    rows, gold = [], []
+    rows, gold, ids = [], [], []
     for number, line in enumerate(lines, 1):
         try:
             found = msgspec.json.decode(line, type=dict[str, Any])
@@ -49,7 +50,8 @@ def read_aligned(path: str | Path, fields: Sequence[str] = ()) -> Aligned:
             raise DataError(f"there is no text {missing or ''!r} here; it has {', '.join(found)}.", path, number)
         rows.append({name: found[name].strip("\n") for name in named})
         gold.append(found.get("label", found.get("gold")))
-    return Aligned(rows, gold)
+        ids += [str(found["id"])] if "id" in found else []
+    return Aligned(rows, gold, ids if len(ids) == len(rows) == len(set(ids)) else [])
 
 
 def read_people(clean: str | None, real: Sequence[str], fields: Sequence[str] = ()) -> tuple[Aligned, list[Aligned]]:
@@ -58,12 +60,30 @@ def read_people(clean: str | None, real: Sequence[str], fields: Sequence[str] = 
         return _read_tsv(Path(real[0]))
     first = read_aligned(clean, fields)
     people = [read_aligned(path, fields) for path in real]
+    if first.ids and all(person.ids for person in people):
+        first, *people = _joined([first, *people], [clean, *real])
     for path, person in zip(real, people, strict=True):
         if [list(row) for row in person.rows] != [list(row) for row in first.rows]:
             raise DataError(
                 f"its lines do not align with those of {clean}: {len(person.rows)} and {len(first.rows)}.", path
             )
     return first, people
+
+
+def _joined(files: list[Aligned], paths: Sequence[str]) -> list[Aligned]:
+    """The rows that are in all of the files, by id, in the first one's order: not everybody did every row."""
+    known = set(files[0].ids)
+    for path, file in zip(paths, files, strict=True):
+        unknown = next((k for k, name in enumerate(file.ids) if name not in known), None)
+        if unknown is not None:
+            raise DataError(f"the id {file.ids[unknown]!r} is not in {paths[0]}.", path, unknown + 1)
+    shared = known.intersection(*(file.ids for file in files))
+    made = []
+    for file in files:
+        place = {name: k for k, name in enumerate(file.ids)}
+        order = [place[name] for name in files[0].ids if name in shared]
+        made.append(Aligned([file.rows[k] for k in order], [file.gold[k] for k in order], [file.ids[k] for k in order]))
+    return made
 
 
 def _read_tsv(path: Path) -> tuple[Aligned, list[Aligned]]:

@@ -228,9 +228,14 @@ def _corrected(profile: Profile, seen: Counts, made: Counts) -> Profile:
         clause=near(profile.clause, "clause", 20),
         digits=near(profile.digits, "digits", 20),
         marks={
-            m: {o: near(rate, f"{o}/{m}", _FEW, 1.0) for o, rate in chances.items()}
+            m: _at_most_one({o: near(rate, f"{o}/{m}", _FEW, 1.0) for o, rate in chances.items()})
             for m, chances in profile.marks.items()
         },
         commas={place: near(rate, f"commas/{place}", 20) for place, rate in profile.commas.items()},
         pace=max(0.05, min(1.2, pace)),
     )
+
+
+def _at_most_one(chances: dict[str, float]) -> dict[str, float]:
+    total = max(1.0, sum(chances.values()))
+    return {name: chance / total for name, chance in chances.items()}

@@ -19,7 +19,7 @@ class Mandarin(Operator):
     """
 
     languages = ("zh",)
-    example = ("老狼、朴树等音乐人为毕业生送上歌声和祝福", "老狼，朴树等英语人为毕业生，中上歌声和嘱咐。")
+    example = ("老狼、朴树等音乐人为毕业生送上歌声和祝福", "老狼朴树等英语人为毕业生重伤歌声，和祝福。")
 
     def __init__(self, accent: str = "", profile: str = "") -> None:
         if accent and accent not in GROUPS:
