@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from unfazed.core.errors import DataError
-from unfazed.measure.agreement import agreement, kendall, pearson
+from unfazed.measure.agreement import agreement
 from unfazed.measure.intervals import Settings
+from unfazed.score._correlation import kendall, pearson
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -212,3 +212,28 @@ def _parts(data: Path, dev: str | None) -> tuple[Path, Path | None]:
         return data, Path(dev) if dev else None
     beside = next((data / name for name in _DEV_FOLDERS if (data / name).is_dir()), None)
     return data / "train", Path(dev) if dev else beside
+
+
+@command.command("nano", short_help="A metric that knows dialects: acceptability, then ratings.")
+@click.argument("config", metavar="CONFIG.toml")
+def nano(config: str) -> None:
+    """Pretrain a T5-family model to tell languages and dialects, fine-tune it on people's ratings, or both.
+
+    CONFIG names the model's folder, the data and where to save. A training that was stopped goes on when the same
+    command is given again. See the page on NANO for all settings.
+
+    \b
+      unfazed train nano nano.toml
+    """
+    from unfazed.mitigate.nano.config import read_config
+    from unfazed.mitigate.nano.training import dropped_line, train
+
+    read = read_config(Path(config))
+    found = train(read)
+    if found.dropped:
+        click.echo(f"Left out: {dropped_line(found)}", err=True)
+    if found.pretrain:
+        click.echo(f"Dialects told apart on dev: {max(found.pretrain):.1%}", err=True)
+    if found.finetune:
+        click.echo(f"Kendall on dev: {max(found.finetune):.3f}", err=True)
+    click.echo(f"Trained metric in {read.to}; nano.json there has the learning curves", err=True)

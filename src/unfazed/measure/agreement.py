@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import combinations
-from math import isfinite, sqrt
+from math import isfinite
 from pathlib import Path
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from unfazed.core.errors import NothingEvaluated
 from unfazed.core.ids import file_hash
@@ -19,10 +18,10 @@ from unfazed.data._scores import Judgement, read_judgements
 from unfazed.measure.intervals import Question, Settings, estimates
 from unfazed.measure.measures import Column
 from unfazed.measure.statistics import Array, Statistic
+from unfazed.score._correlation import kendall, pearson
 
 VERSION = 1  # of these definitions; part of every signature
 DIFFERENCE = 25.0  # of raw scores, from which on people are taken to prefer one translation
-_BLOCK = 2_000_000  # comparisons made at once
 
 
 class Correlation(msgspec.Struct, frozen=True):
@@ -133,29 +132,3 @@ def _by_system(both: list[tuple[Judgement, float]]) -> Correlation:
 def _correlation(one: list[float], other: list[float]) -> Correlation:
     x, y = np.array(one), np.array(other)
     return Correlation(pearson(x, y), kendall(x, y), len(x))
-
-
-def pearson(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float | None:
-    """None where either does not vary."""
-    if len(x) < 2:
-        return None
-    x, y = x - x.mean(), y - y.mean()
-    size = sqrt(float(x @ x) * float(y @ y))
-    return float(x @ y) / size if size else None
-
-
-def kendall(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float | None:
-    """Kendall's tau-b, by comparing all pairs in blocks; None where either does not vary."""
-    n = len(x)
-    agree = tied_x = tied_y = 0
-    step = max(1, _BLOCK // max(n, 1))
-    for start in range(0, n, step):
-        rows = slice(start, min(start + step, n))
-        later = np.arange(n)[None, :] > np.arange(n)[rows, None]
-        dx, dy = np.sign(x[rows, None] - x[None, :]), np.sign(y[rows, None] - y[None, :])
-        agree += int((dx * dy)[later].sum())
-        tied_x += int((dx[later] == 0).sum())
-        tied_y += int((dy[later] == 0).sum())
-    pairs = n * (n - 1) // 2
-    size = sqrt((pairs - tied_x) * (pairs - tied_y))
-    return agree / size if size else None

@@ -18,7 +18,18 @@ def packed(tensors: Tensors, text: bytes) -> bytes:
     """The content of a file, the same for the same tensors and text."""
     from safetensors.torch import save
 
-    return save({name: t.detach().contiguous() for name, t in tensors.items()}, metadata={_KEY: text.decode()})
+    return save(_apart(tensors), metadata={_KEY: text.decode()})
+
+
+def _apart(tensors: Tensors) -> Tensors:
+    """Weights that a network uses in two places are written twice: safetensors takes no shared ones."""
+    seen: set[int] = set()
+    found = {}
+    for name, tensor in tensors.items():
+        tensor = tensor.detach().contiguous()
+        found[name] = tensor.clone() if tensor.data_ptr() in seen else tensor
+        seen.add(tensor.data_ptr())
+    return found
 
 
 def read_packed(file: Path) -> tuple[Tensors, bytes]:

@@ -1,0 +1,180 @@
+"""Sentences with their dialects, and ratings, streamed from shards of JSON lines or Parquet."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from glob import glob
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+
+from unfazed.core.errors import DataError, StoredFileError, UsageError
+from unfazed.core.parquet import read_batches
+from unfazed.core.values import Json
+
+# Top-level domains that are no region's letters.
+_REGIONS = {"uk": "GB", "ac": "SH", "su": "RU"}
+_NOT_REGIONS = {"eu", "tv", "io", "ai", "co", "me", "cc", "ws", "fm", "ly"}
+
+
+class Sentence(NamedTuple):
+    """A text with its language, such as `pt`, and its dialect, such as `pt-BR`, or the language where none is known."""
+
+    text: str
+    language: str
+    dialect: str
+    key: str  # what is held for dev together: a segment's id where there is one, or the text itself
+
+
+class Rating(NamedTuple):
+    """A candidate with what it is judged by, and people's score of it."""
+
+    candidate: str
+    reference: str
+    source: str
+    language: str
+    score: float
+
+
+def shards(patterns: Sequence[str]) -> list[Path]:
+    """The files that the patterns name, in order."""
+    found = [Path(name) for pattern in patterns for name in sorted(glob(pattern))]
+    missing = next((pattern for pattern in patterns if not glob(pattern)), None)
+    if missing:
+        raise DataError("there is no such file.", missing)
+    return found
+
+
+def records(path: Path) -> Iterator[tuple[int, dict[str, Json]]]:
+    """The rows of a shard, with their numbers; only one block of them is held."""
+    if path.suffix.lower() in (".parquet", ".pq"):
+        yield from _parquet(path)
+        return
+    try:
+        with path.open("rb") as lines:
+            for row, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                try:
+                    record = msgspec.json.decode(line)
+                except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                    raise DataError(f"this is not JSON: {error}.", path, row) from error
+                if not isinstance(record, dict):
+                    raise DataError("a line must be an object.", path, row)
+                yield row, record
+    except OSError as error:
+        raise DataError(f"the file can't be read ({error.strerror}).", path) from error
+
+
+def _parquet(path: Path) -> Iterator[tuple[int, dict[str, Json]]]:
+    row = 0
+    try:
+        for names, columns in read_batches(path):
+            for cells in zip(*columns.values(), strict=True):
+                row += 1
+                yield row, dict(zip(names, cells, strict=True))
+    except StoredFileError as error:
+        raise DataError(str(error).removeprefix(f"{path}: "), path) from error
+
+
+def url_region(url: str) -> str | None:
+    """The region that a URL's top-level domain names: `https://x.com.br/…` → `BR`."""
+    try:
+        host = urlsplit(url if "//" in url else f"//{url}").hostname or ""
+    except ValueError:
+        return None
+    last = host.rsplit(".", 1)[-1]
+    if len(last) != 2 or not last.isalpha() or last in _NOT_REGIONS:
+        return None
+    return _REGIONS.get(last, last.upper())
+
+
+Identify = Callable[[str], str]
+
+
+def identifier(name: str) -> Identify | None:
+    """The function behind `module:function`; None where `name` is a field's."""
+    if ":" not in name:
+        return None
+    module, _, function = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"The language identifier {name!r} can't be loaded: {error}.") from error
+    if not callable(found):
+        raise UsageError(f"The language identifier {name!r} is not a function.")
+    return found  # type: ignore[no-any-return]
+
+
+class Corpus:
+    """Sentences of shards. `dropped` counts those left out, by reason, in the last pass."""
+
+    def __init__(
+        self, patterns: Sequence[str], languages: Sequence[str] = (), identify: str = "", agree: Sequence[str] = ()
+    ) -> None:
+        self.files = shards(patterns)
+        self.languages = set(languages)
+        self.agree = set(agree)
+        self.dropped: Counter[str] = Counter()
+        self._field = "" if ":" in identify else identify
+        self._identify = identifier(identify)
+
+    def __iter__(self) -> Iterator[Sentence]:
+        self.dropped = Counter()
+        for file in self.files:
+            for row, record in records(file):
+                found = self._sentence(file, row, record)
+                if isinstance(found, Sentence):
+                    yield found
+                else:
+                    self.dropped[found] += 1
+
+    def _sentence(self, file: Path, row: int, record: dict[str, Json]) -> Sentence | str:
+        """The sentence, or why it is left out."""
+        text = record.get("text")
+        if not isinstance(text, str):
+            raise DataError('"text" must be a text.', file, row)
+        if not text.strip():
+            return "empty"
+        said = self._said(text, record)
+        if not isinstance(said, str) or not said:
+            raise DataError('a language is needed: "tag" or "language", or `identify` in [pretrain].', file, row)
+        language, _, region = said.partition("-")
+        if self.languages and language not in self.languages and said not in self.languages:
+            return "another language"
+        url = record.get("url")
+        from_url = url_region(url) if isinstance(url, str) else None
+        if from_url and language in self.agree and from_url != region:
+            return "URL and language identification disagree"
+        region = region or from_url or str(record.get("region") or "")
+        key = record.get("id")
+        return Sentence(
+            text, language, f"{language}-{region}" if region else language, text if key is None else str(key)
+        )
+
+    def _said(self, text: str, record: dict[str, Json]) -> Json:
+        if self._identify:
+            return self._identify(text)
+        return record.get(self._field) if self._field else record.get("tag") or record.get("language")
+
+
+def ratings(patterns: Sequence[str]) -> list[Rating]:
+    """All ratings of shards: candidate, score, language, and reference or source or both."""
+    found = []
+    for file in shards(patterns):
+        for row, record in records(file):
+            texts = [record.get(name) or "" for name in ("candidate", "reference", "source", "language")]
+            score = record.get("score")
+            if not all(isinstance(text, str) for text in texts) or not texts[0]:
+                raise DataError('"candidate", "reference", "source" and "language" must be texts.', file, row)
+            if isinstance(score, bool) or not isinstance(score, int | float) or score != score:
+                raise DataError(f'"score" must be a number, not {score!r:.40}.', file, row)
+            candidate, reference, source, language = texts
+            found.append(Rating(candidate, reference, source, language.split("-")[0], float(score)))
+    if not found:
+        raise DataError("there is no rating.", patterns[0])
+    return found
