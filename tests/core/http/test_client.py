@@ -20,7 +20,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.core.http.client import Client, Malformed, Settings, Unanswered, checked_url, key_for, retry_after
+from unfazed.core.http.address import checked_url, key_for
+from unfazed.core.http.client import Client, Malformed, Settings, Unanswered, retry_after
 
 Make = Callable[..., Any]
 QUICK = Settings(backoff=0.001, read_timeout=0.8, total_timeout=1.6)
@@ -274,14 +275,23 @@ def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_key_is_sent_and_never_told(open_client: Make, scripted: Make) -> None:
     server = scripted(
-        scripted.reply({"error": {"message": "bad key sesame"}}, 400), scripted.reply({"value": "sesame!"})
+        scripted.reply({"error": {"message": "bad key open/sesame"}}, 400),
+        scripted.reply(b'{"value": "open\\/sesame!"}'),
+        scripted.reply(b"", 302, Location="/open/sesame"),
     )
-    client = open_client(server.url, "sesame", QUICK)
+    client = open_client(server.url, "open/sesame", QUICK)
     with pytest.raises(Unanswered) as told:
         client.post(1, value)
     assert "bad key ***" in str(told.value)
     assert client.post(1, value) == "***!"
-    assert all("Authorization: Bearer sesame\r\n" in head for head in server.heads)
+    with pytest.raises(SystemBroken, match=r"redirects to '/\*\*\*'"):
+        client.post(1, value)
+    assert all("Authorization: Bearer open/sesame\r\n" in head for head in server.heads)
+
+
+def test_an_answer_in_chunks_is_read(open_client: Make, scripted: Make) -> None:
+    chunks = b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n{"value"\r\n4\r\n: 7}\r\n0\r\n\r\n'
+    assert open_client(scripted(chunks).url).post(1, value) == 7
 
 
 def test_the_environments_proxy_is_used(open_client: Make, scripted: Make, monkeypatch: pytest.MonkeyPatch) -> None:

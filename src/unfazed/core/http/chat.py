@@ -8,7 +8,8 @@ from typing import NamedTuple
 import msgspec
 
 from unfazed.core.errors import UsageError
-from unfazed.core.http.client import Client, Malformed, Settings, checked_url, key_for
+from unfazed.core.http.address import checked_url, key_for
+from unfazed.core.http.client import Client, Malformed, Settings
 from unfazed.core.values import Json
 
 _PATH = "/chat/completions"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import re
 import ssl
 import weakref
 from collections import Counter
@@ -14,19 +12,18 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, IncompleteRead, RemoteDisconnected
 from threading import Event, Lock
-from typing import TypeVar
-from urllib.parse import SplitResult, quote, urlsplit
+from typing import NoReturn, TypeVar
 
 import msgspec
 
 from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.core.http.line import LOOPBACK, Limits, Line, Reply, Unreachable
+from unfazed.core.http.address import checked_url
+from unfazed.core.http.line import Limits, Line, Reply, Unreachable
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Json
 from unfazed.core.version import VERSION
 
 T = TypeVar("T")
-KEY = "OPENAI_API_KEY"
 _FALSE_STARTS = 5  # failures to connect before any answer at all: the address is wrong, or nobody is there
 _PASSING = {408, 409, 425, 429}  # of the request's own faults, those that another try may mend
 _BROKEN = {401, 404, 405, 407}  # and those that every other request will have too
@@ -133,9 +130,8 @@ class Client:
     def _try(self, content: bytes, read: Callable[[Json], T]) -> T:
         self.use(requests=1)
         reply = self._exchange(content)
-        if self._key is not None:  # a server may well say it back, in an error or an answer
-            reply = reply._replace(content=reply.content.replace(self._key.encode(), b"***"))
-        self._check_status(reply)
+        if not 200 <= reply.status < 300:
+            self._refuse(reply)
         try:
             return read(msgspec.json.decode(reply.content))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -148,7 +144,7 @@ class Client:
         try:
             reply = line.exchange(content, self._headers)
             self._answered = True
-            return reply
+            return reply._replace(content=self._hushed(reply.content))
         except Unreachable as error:
             raise self._not_reached(error) from error
         except TimeoutError:
@@ -178,12 +174,19 @@ class Client:
             return SystemBroken(f"{self.shown} can't be reached: {error}. Is the address right, and the server up?")
         return _Again(f"the server can't be reached: {error}", reached=False)
 
-    def _check_status(self, reply: Reply) -> None:
+    def _hushed(self, content: bytes) -> bytes:
+        """Without the key, which a server may well say back, in an error or an answer."""
+        if self._key is not None:
+            for form in (self._key, self._key.replace("/", "\\/")):  # the second is JSON's, too
+                content = content.replace(form.encode(), b"***")
+        return content
+
+    def _refuse(self, reply: Reply) -> NoReturn:
+        """Raises what the status stands for."""
         status, told = reply.status, f"the server answered {reply.status}: {_quoted(reply.content)}"
-        if 200 <= status < 300:
-            return
         if 300 <= status < 400:
-            to = str(reply.headers.get("Location") or "").partition("?")[0][:200]
+            named = str(reply.headers.get("Location") or "").partition("?")[0]
+            to = self._hushed(named.encode(errors="replace")).decode()[:200]
             raise SystemBroken(
                 f"{self.shown} redirects to {to!r}. Redirects are not followed, since they might take the key and the "
                 f"data elsewhere; name that address yourself if it is the right one."
@@ -213,48 +216,6 @@ class Client:
 def _close_all(lines: list[Line]) -> None:
     while lines:
         lines.pop().close()
-
-
-def checked_url(url: str) -> SplitResult:
-    """The URL in parts, fit to be asked; what could go elsewhere than it seems to is refused."""
-    if any(c <= " " or c == "\x7f" for c in url):
-        raise UsageError("The URL has a space or a control character in it.")
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-        host = (
-            (parts.hostname or "").encode("idna").decode() if not (parts.hostname or "").isascii() else parts.hostname
-        )
-    except (ValueError, UnicodeError) as error:
-        raise UsageError(f"{url!r} is not a URL: {error}.") from error
-    if parts.scheme not in ("http", "https") or not host:
-        raise UsageError(
-            f"A server's URL begins with http://HOST or https://HOST; {parts.scheme}://{host or ''} does not."
-        )
-    if parts.username is not None or parts.password is not None:
-        raise UsageError(
-            "A URL with a user or a password in it would be stored with the run; put a key in the environment."
-        )
-    shown = f"[{host}]" if ":" in host else host
-    netloc = shown if parts.port is None else f"{shown}:{parts.port}"
-    path, query = (quote(text, safe="/%:@!$&'()*+,;=~?") for text in (parts.path, parts.query))
-    return SplitResult(parts.scheme, netloc, path, query, "")
-
-
-def key_for(url: SplitResult, name: str | None, default: bool) -> str | None:
-    """The key in the environment under that name, or, by `default`, OpenAI's where it can't be read on the way."""
-    if name is None and default and (url.scheme == "https" or url.hostname in LOOPBACK):
-        name = KEY if os.environ.get(KEY) else None
-    if name is None:
-        return None
-    key = os.environ.get(name, "").strip()
-    if not key:
-        raise UsageError(
-            f"The environment has no {name}. Set it to the server's key, then give the same command again."
-        )
-    if not re.fullmatch(r"[\x21-\x7e]+", key):
-        raise UsageError(f"The key in {name} has a character that no key has, such as a space or a line's end.")
-    return key
 
 
 def retry_after(headers: Message) -> float:

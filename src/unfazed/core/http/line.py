@@ -16,8 +16,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
 
 from unfazed.core.errors import UsageError
-
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+from unfazed.core.http.address import LOOPBACK
 
 
 class Limits(NamedTuple):
