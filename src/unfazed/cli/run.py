@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from typing import Any
 
 import click
@@ -59,7 +61,8 @@ def command(suite: str | None, to: str, plan_file: str | None, format_: str, jun
     from unfazed.report.provenance import shown_amount
     from unfazed.run.record import Run
 
-    verdict = carry_out(_plan(suite, plan_file, given), to)
+    with redirect_stdout(sys.stderr):  # what a system prints must not stand among the results
+        verdict = carry_out(_plan(suite, plan_file, given), to)
     _show(verdict, format_, junit)
     if used := Run(to).used():
         click.echo("Used: " + ", ".join(f"{name} {shown_amount(value)}" for name, value in used.items()), err=True)

@@ -64,7 +64,8 @@ def import_(data: str, to: str, task: str | None, lang: str | None, format_in: s
       unfazed suite import readin/afqmc_keyboard -o suite/ # a corpus that has people's versions
 
     In JSON lines, lines with `example_id` are variants, others are examples; `source` is the person, `draw` tells
-    their versions apart. What a line leaves out is as usual: an example's row is its place, a variant's gold its example's.
+    their versions apart. What a line leaves out is as usual: an example's row is its place, a variant's gold is its
+    example's.
 
     \b
       {"id": "1", "inputs": {"text": "where is my parcel"}, "gold": "delivery"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -48,9 +50,17 @@ def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> i
                 compression="zstd(3)",
                 max_row_group_size=ROWS_A_BATCH * 4,
             )
-    finally:
+    except BaseException as error:
         if problem:
-            raise problem[0]
+            raise problem[0] from None
+        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
+            raise
+        # The native writer panics where the disk is full, with an exception that is not an Exception.
+        full = getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(error)
+        what = "the disk is full. Free some space, or choose another place with -o" if full else str(error)
+        raise StoredFileError(f"{path}: the file can't be written: {what}.") from error
+    if problem:
+        raise problem[0]
     return count
 
 

@@ -1,0 +1,67 @@
+"""Commands in processes of their own, a small disk, and a suite and a run to do harm to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "unfazed"]
+MODULE = """
+def predict(batch):
+    with open({log!r}, "a") as log:
+        log.writelines(inputs["text"] + "\\n" for inputs in batch)
+    return ["long" if len(inputs["text"]) > 30 else "short" for inputs in batch]
+"""
+Done = subprocess.CompletedProcess[str]
+Unfazed = Callable[..., Done]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with 300 labelled texts and a system that notes what it is asked."""
+    rows = "".join(f'{{"text": "number {i} {"and more " * (i % 7)}", "label": "long"}}\n' for i in range(300))
+    (tmp_path / "mine.jsonl").write_text(rows)
+    (tmp_path / "my_module.py").write_text(MODULE.format(log=str(tmp_path / "asked.log")))
+    return tmp_path
+
+
+@pytest.fixture
+def unfazed(place: Path) -> Unfazed:
+    def run(*arguments: str | Path, env: dict[str, str] | None = None) -> Done:
+        return subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            cwd=place, capture_output=True, text=True, timeout=120, env={**os.environ, **(env or {})},
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.fixture
+def small_disk(place: Path) -> Iterator[Callable[[str], Path]]:
+    """Mounts a disk of a given size in the folder."""
+    disk = place / "disk"
+    disk.mkdir()
+    mounted = False
+
+    def mount(size: str) -> Path:
+        nonlocal mounted
+        if os.geteuid() != 0 or not shutil.which("mount"):
+            pytest.skip("a full disk can only be tried by root, who may mount a small one")
+        options = f"size={size}" if not mounted else f"remount,size={size}"
+        done = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", options, "none", str(disk)], capture_output=True, text=True
+        )
+        if done.returncode:
+            pytest.skip(f"no small disk can be mounted here: {done.stderr.strip()}")
+        mounted = True
+        return disk
+
+    yield mount
+    if mounted:
+        subprocess.run(["umount", str(disk)], check=True)

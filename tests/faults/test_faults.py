@@ -1,0 +1,240 @@
+"""Harm done on purpose: kill -9, full disks, damaged files, clocks that jump, two at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from unfazed.core.suite import Suite
+
+from .conftest import COMMAND, Unfazed
+
+VARY = ["vary", "mine.jsonl", "--with", "keyboard/adjacent", "--draws", "3", "--seed", "7"]
+RUN = ["--system", "my_module:predict", "--format", "json"]
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def made(unfazed: Unfazed, to: str = "suite") -> None:
+    done = unfazed(*VARY, "-o", to)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_kill_9_while_varying_leaves_a_whole_suite_or_none(place: Path, unfazed: Unfazed) -> None:
+    made(unfazed, "whole")
+    began = time.monotonic()
+    made(unfazed, "timed")
+    usual = time.monotonic() - began
+    moments = random.Random(0)
+    for attempt in range(6):
+        to = place / f"killed{attempt}"
+        child = subprocess.Popen([*COMMAND, *VARY, "-o", str(to)], cwd=place, stderr=subprocess.DEVNULL)
+        time.sleep(moments.uniform(0.5, 1.0) * usual)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        if (to / "manifest.json").exists():
+            assert content(to) == content(place / "whole")
+        done = unfazed(*VARY, "-o", to, "--overwrite")
+        assert done.returncode == 0, done.stderr
+        assert content(to) == content(place / "whole")
+
+
+def test_a_full_disk_while_varying(place: Path, unfazed: Unfazed, small_disk) -> None:
+    disk = small_disk("16k")
+    done = unfazed(*VARY, "-o", disk / "suite")
+    assert done.returncode not in (0, 1)
+    assert "disk" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (disk / "suite" / "manifest.json").exists()
+
+
+def test_a_disk_that_fills_during_a_run_loses_no_answer(place: Path, unfazed: Unfazed, small_disk) -> None:
+    made(unfazed)
+    disk = small_disk("100k")
+    done = unfazed("run", "suite", *RUN, "-o", disk / "run")
+    assert done.returncode not in (0, 1)
+    assert "Traceback" not in done.stderr
+    small_disk("20m")
+    again = unfazed("run", "suite", *RUN, "-o", disk / "run")
+    assert again.returncode == 0, again.stderr
+    expected = unfazed("run", "suite", *RUN, "-o", "elsewhere")
+    assert numbers(again.stdout) == numbers(expected.stdout)
+
+
+def numbers(text: str) -> object:
+    results = json.loads(text)
+    return {name: results[name]["value"] for name in ("clean", "average", "worst", "drop", "flips")}
+
+
+def test_a_full_disk_while_reporting(place: Path, unfazed: Unfazed, small_disk) -> None:
+    made(unfazed)
+    assert unfazed("run", "suite", *RUN, "-o", "run").returncode == 0
+    disk = small_disk("16k")
+    done = unfazed("report", "run", "-o", disk / "report.html")
+    assert done.returncode != 0
+    assert "disk" in done.stderr or "space" in done.stderr
+    assert not (disk / "report.html").exists()
+
+
+def damage(file: Path, how: str) -> None:
+    data = bytearray(file.read_bytes())
+    if how == "cut":
+        data = data[: len(data) // 2]
+    elif how == "empty":
+        data = bytearray()
+    elif how == "flipped":
+        for at in range(len(data) // 3, min(len(data), len(data) // 3 + 64)):
+            data[at] ^= 0xFF
+    else:
+        data = bytearray(b"<html>502 Bad Gateway</html>")
+    file.write_bytes(data)
+
+
+@pytest.mark.parametrize("how", ["cut", "empty", "flipped", "replaced"])
+@pytest.mark.parametrize("name", ["manifest.json", "examples.parquet", "variants.parquet"])
+def test_a_damaged_suite_is_refused_by_name(place: Path, unfazed: Unfazed, name: str, how: str) -> None:
+    made(unfazed)
+    damage(place / "suite" / name, how)
+    done = unfazed("run", "suite", *RUN, "-o", "run")
+    assert done.returncode not in (0, 1)
+    assert name in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("how", ["cut", "flipped", "replaced"])
+@pytest.mark.parametrize("name", ["outputs.sqlite", "run.json"])
+def test_a_damaged_run_is_refused_by_name_or_gives_the_same(place: Path, unfazed: Unfazed, name: str, how: str) -> None:
+    made(unfazed)
+    whole = unfazed("run", "suite", *RUN, "-o", "run")
+    damage(place / "run" / name, how)
+    done = unfazed("measure", "run", "run", "--format", "json")
+    assert "Traceback" not in done.stderr
+    if done.returncode == 0:
+        assert numbers(done.stdout) == numbers(whole.stdout)
+    else:
+        assert name in done.stderr
+
+
+_JUMPS = """
+import random, time
+_real, _rng = time.time, random.Random(1)
+time.time = lambda: _real() + _rng.choice([-1e6, -3600, 0, 3600, 1e6])
+"""
+
+
+def test_a_clock_that_jumps(place: Path, unfazed: Unfazed) -> None:
+    (place / "jumps").mkdir()
+    (place / "jumps" / "sitecustomize.py").write_text(_JUMPS)
+    jumping = {"PYTHONPATH": str(place / "jumps")}
+    made(unfazed)
+    done = unfazed(*VARY, "-o", "jumped", env=jumping)
+    assert done.returncode == 0, done.stderr
+    assert content(place / "jumped") == content(place / "suite")
+    run = unfazed("run", "suite", *RUN, "-o", "run", env=jumping)
+    assert run.returncode == 0, run.stderr
+    assert numbers(run.stdout) == numbers(unfazed("run", "suite", *RUN, "-o", "other").stdout)
+
+
+def test_two_at_once_on_one_run(place: Path, unfazed: Unfazed) -> None:
+    """One of them works, the other is told; together they ask nothing twice."""
+    made(unfazed)
+    command = [*COMMAND, "run", "suite", *RUN, "-o", "run"]
+    both = [
+        subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in "ab"
+    ]
+    ended = [(child.communicate(timeout=120), child.returncode) for child in both]
+    assert any(code == 0 for _, code in ended)
+    for (_, error), code in ended:
+        assert code == 0 or "another" in error.lower() or "at work" in error.lower(), error
+        assert "Traceback" not in error
+    asked = (place / "asked.log").read_text().splitlines()
+    assert len(asked) == len(set(asked))
+
+
+def test_nothing_is_written_outside_the_output(place: Path, unfazed: Unfazed) -> None:
+    """Ids and labels that look like paths stay what they are."""
+    hostile = [
+        {"id": "../../escape", "text": "one two three", "label": "../../etc/passwd"},
+        {"id": "/tmp/unfazed-escape", "text": "=HYPERLINK(1) four five", "label": "<script>alert(1)</script>"},
+    ]
+    (place / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in hostile))
+    before = set(os.listdir(place.parent))
+    made(unfazed)
+    assert unfazed("run", "suite", *RUN, "-o", "run").returncode == 0
+    assert unfazed("report", "run", "-o", "report.html").returncode == 0
+    assert set(os.listdir(place.parent)) == before
+    assert not Path("/tmp/unfazed-escape").exists()
+    assert "<script>alert" not in (place / "report.html").read_text()
+    there = {file.name for file in place.iterdir()} - {"__pycache__"}
+    assert there == {"asked.log", "mine.jsonl", "my_module.py", "report.flips.jsonl", "report.html", "run", "suite"}
+
+
+SYSTEMS = {
+    "forks": """
+import os
+
+
+def predict(batch):
+    if os.fork() == 0:
+        os._exit(0)
+    os.wait()
+    return ["a"] * len(batch)
+""",
+    "prints": """
+import sys
+
+
+def predict(batch):
+    print("garbage", "{" * 1000)
+    sys.stderr.write("\\x00\\xff noise")
+    return ["a"] * len(batch)
+""",
+    "returns much": """
+def predict(batch):
+    return ["a" * 1_000_000 for _ in batch]
+""",
+    "leaks": """
+kept = []
+
+
+def predict(batch):
+    kept.append(bytearray(100_000))
+    return ["a"] * len(batch)
+""",
+}
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_systems_that_misbehave(place: Path, unfazed: Unfazed, name: str) -> None:
+    (place / "bad.py").write_text(SYSTEMS[name])
+    rows = "".join(f'{{"text": "number {i}", "label": "a"}}\n' for i in range(20))
+    (place / "mine.jsonl").write_text(rows)
+    made(unfazed)
+    done = unfazed("run", "suite", "--system", "bad:predict", "--format", "json", "-o", "run")
+    assert done.returncode == 0, done.stderr[-2000:]
+    results = json.loads(done.stdout)
+    assert results["clean"]["n"] == 20
+    assert results["clean"]["missing"] == 0
+
+
+def test_a_suite_that_vanishes_under_a_run(place: Path, unfazed: Unfazed) -> None:
+    made(unfazed)
+    assert unfazed("run", "suite", *RUN, "-o", "run").returncode == 0
+    shutil.rmtree(place / "suite")
+    done = unfazed("measure", "run", "run")
+    assert done.returncode == 3
+    assert "suite is not a suite" in done.stderr
+    made(unfazed)
+    assert Suite(place / "suite").id
+    assert unfazed("measure", "run", "run").returncode == 0
