@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from unfazed.core.errors import SystemBroken
 from unfazed.core.registry import import_reference
 from unfazed.core.suite import Suite
@@ -37,38 +39,32 @@ class Corrected(System):
     ) -> None:
         self.system = open_system(system, **options)
         self.corrector = open_corrector(corrector)
-        names = fields.split(",") if isinstance(fields, str) else fields
-        self.fields = tuple(name.strip() for name in names if name.strip())
+        self.fields = fields
         self.name = f"{self.system.name} after {self.corrector.name}"
         self.batch_size = self.system.batch_size
         self.concurrency = min(self.system.concurrency, self.corrector.concurrency)
 
     @property
     def identity(self) -> str:
-        fields = f" of {','.join(self.fields)}" if self.fields else ""
+        fields = f" of {msgspec.json.encode(self.fields).decode()}" if self.fields else ""
         return f"{self.system.identity} after correction{fields} by {self.corrector.identity}"
 
     def prepare(self, suite: Suite) -> None:
         self.system.prepare(suite)
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        texts = list(dict.fromkeys(text for inputs in batch for text in self._chosen(inputs).values()))
+        texts = list(dict.fromkeys(text for inputs in batch for text in chosen(inputs, self.fields).values()))
         corrected = dict(zip(texts, correct_texts(self.corrector, texts), strict=True))
         asked: list[Inputs] = []
         found: list[Json | Failed] = []
         for inputs in batch:
-            changed = {name: corrected[text] for name, text in self._chosen(inputs).items()}
+            changed = {name: corrected[text] for name, text in chosen(inputs, self.fields).items()}
             failed = next((text for text in changed.values() if isinstance(text, Failed)), None)
             found.append(failed)
             if failed is None:
                 asked.append({**inputs, **changed})  # type: ignore[dict-item]
         answers = iter(self.system.predict(asked)) if asked else iter(())
         return [failed if isinstance(failed, Failed) else next(answers) for failed in found]
-
-    def _chosen(self, inputs: Inputs) -> Inputs:
-        if self.fields:
-            return {name: inputs[name] for name in self.fields if name in inputs}
-        return {_QUESTION: inputs[_QUESTION]} if _QUESTION in inputs else inputs
 
     def used(self) -> dict[str, float]:
         used = self.system.used()
@@ -83,6 +79,14 @@ class Corrected(System):
     @classmethod
     def sample(cls) -> Corrected:
         return cls(Intent.sample())
+
+
+def chosen(inputs: Inputs, fields: str | Sequence[str]) -> Inputs:
+    """The inputs to change: those named, as a list or with commas; or the question, or all where there is none."""
+    if not fields:
+        return {_QUESTION: inputs[_QUESTION]} if _QUESTION in inputs else inputs
+    names = [name.strip() for name in fields.split(",")] if isinstance(fields, str) else fields
+    return {name: inputs[name] for name in names if name in inputs}
 
 
 def open_corrector(spec: str | Callable[..., Any] | System, **options: Any) -> System:
