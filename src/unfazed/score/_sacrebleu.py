@@ -35,14 +35,15 @@ class SegmentScorer(Scorer):
         if not outputs:
             return np.zeros((0, 1))
         references = [references_of(gold) for gold in golds]
-        metric = self.metric(_metrics(), guess_language(text for texts in references for text in texts))
+        metric = self.metric(sacrebleu_metrics(), guess_language(text for texts in references for text in texts))
         most = max(map(len, references))
         streams = [[texts[i] if i < len(texts) else None for texts in references] for i in range(most)]
         # sacreBLEU's own significance tests resample what this gives; there is no public name for it.
         return np.array(metric._extract_corpus_statistics(list(outputs), streams), dtype=float)
 
 
-def _metrics() -> Any:
+def sacrebleu_metrics() -> Any:
+    """The module `sacrebleu.metrics`, or the line that installs it."""
     try:
         from sacrebleu import metrics
     except ImportError as error:
