@@ -133,6 +133,8 @@ def test_what_is_missing_is_told(tmp_path: Path) -> None:
         ({"url": ""}, "--param url="),
         ({"model": ""}, "--param model="),
         ({"n": 0}, "1 or more"),
+        ({"memory": str(tmp_path)}, "can't be kept"),
+        ({"memory": str(tmp_path / "none" / "x.jsonl")}, "can't be kept"),
         ({"url": "ftp://x"}, "begins with http"),
         ({"prompt": "none.txt"}, "no prompt none.txt.*paraphrase.txt"),
     ):

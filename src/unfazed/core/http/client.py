@@ -128,7 +128,7 @@ class Client:
             _close_all(self._free)
 
     def _try(self, content: bytes, read: Callable[[Json], T]) -> T:
-        self.use(requests=1)
+        self.use(requests=1, retries=0)
         reply = self._exchange(content)
         if not 200 <= reply.status < 300:
             self._refuse(reply)

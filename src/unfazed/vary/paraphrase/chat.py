@@ -148,6 +148,8 @@ class _Memory:
         self.file = file
         self._lock = Lock()
         self.known: dict[str, str | None] = {}
+        if file is not None and (file.is_dir() or not file.parent.is_dir()):
+            raise UsageError(f"Answers can't be kept in {file}: that is a folder, or in none.")
         if file is not None and file.exists():
             for line in file.read_bytes().splitlines():
                 try:
@@ -159,8 +161,9 @@ class _Memory:
     def put(self, key: str, answer: str | None) -> None:
         if self.file is None:
             return
-        with self._lock, self.file.open("ab") as file:
-            file.write(b"\n" + msgspec.json.encode((key, answer)))  # the line before may be cut off
+        line = b"\n" + msgspec.json.encode((key, answer))  # the line before may be cut off
+        with self._lock, self.file.open("ab", buffering=0) as file:  # in one go, as other processes write there too
+            file.write(line)
             self.known[key] = answer
 
 
