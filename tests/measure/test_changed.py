@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -31,6 +31,7 @@ def share(told: list[bool | None]) -> float | None:
 
 
 @given(st.lists(judged, min_size=1, max_size=30))
+@settings(deadline=None)
 def test_shares_are_what_counting_gives(pairs: list[Judged]) -> None:
     found = changed_predictions(pairs, "x", QUICK)
     both = [p for p in pairs if p.before is not None and p.after is not None]

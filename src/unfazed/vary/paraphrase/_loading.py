@@ -1,0 +1,29 @@
+"""Hugging Face models from a folder: no network, no progress bars, errors that say what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from unfazed.core.errors import MissingExtra, UsageError
+
+
+def loaded(kind: str, folder: str | Path, what: str) -> tuple[Any, Any]:
+    """The tokenizer in a folder and its model of a kind, such as AutoModel; `what` is it in words."""
+    try:
+        import torch  # noqa: F401  transformers imports without it
+        import transformers
+    except ImportError as error:
+        raise MissingExtra(f"A {what}", "hf") from error
+    log = transformers.utils.logging
+    shown = log.is_progress_bar_enabled()
+    log.disable_progress_bar()
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+        model = getattr(transformers, kind).from_pretrained(str(folder), local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"There is no {what} in {str(folder)!r}: {error}") from error
+    finally:
+        if shown:
+            log.enable_progress_bar()
+    return tokenizer, model.eval()
