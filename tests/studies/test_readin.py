@@ -47,8 +47,10 @@ def test_what_line_breaks_add():
 
 
 @needs_readin
-def test_for_people():
-    done = unfazed("study", "readin", "--data", DATA / "nmt", "--format", "md")
+def test_for_people(tmp_path):
+    tables = ("--only", "error-rates", "--only", "table2")
+    done = unfazed("study", "readin", "--data", DATA / "nmt", *tables, "-o", tmp_path, "--format", "md")
+    assert (tmp_path / "study.md").read_text(encoding="utf-8") == done.stdout.removesuffix("\n")
     assert "nmt.speech" in done.stdout
     assert "paper: worst" in done.stdout
 
