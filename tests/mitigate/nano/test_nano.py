@@ -20,6 +20,7 @@ from unfazed.core.seeds import Seeds
 from unfazed.mitigate.nano.config import read_config
 from unfazed.mitigate.nano.corpus import Corpus, Rating, Sentence, ratings, records, url_region
 from unfazed.mitigate.nano.instances import Tags, judged
+from unfazed.score.metrics import Item, Scores, open_metric
 
 torch = pytest.importorskip("torch", reason="needs unfazed[hf]")
 pytest.importorskip("transformers", reason="needs unfazed[hf]")
@@ -112,6 +113,8 @@ def test_dialects_are_told_apart_and_ratings_learnt(tmp_path: Path, t5: Path) ->
     assert good > bad
     with pytest.raises(UsageError, match="never saw the tag 'cc'"):
         metric.score(["o"], ["o"], [""], ["cc"])
+    asked = [Item("o casa rua", "o casa rua", tag="aa"), Item("casa casa casa", "o casa rua", tag="aa")]
+    assert Scores(open_metric(f"nano:model={tmp_path / 'out'}")).score(asked) == pytest.approx([good, bad])
     with pytest.raises(UsageError, match="holds a trained model"):
         train(read_config(tmp_path / "nano.toml"))
 

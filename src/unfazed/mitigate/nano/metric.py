@@ -9,13 +9,37 @@ from typing import cast
 import msgspec
 
 from unfazed.core.errors import StoredFileError, UsageError
+from unfazed.core.ids import file_hash
 from unfazed.mitigate.nano.config import Format
 from unfazed.mitigate.nano.corpus import Rating
 from unfazed.mitigate.nano.instances import ANY, acceptability, judged
 from unfazed.mitigate.nano.network import load
 from unfazed.mitigate.nano.training import Trained
+from unfazed.score.metrics import Item, Metric
 from unfazed.systems.slu._settings import Settings
 from unfazed.systems.slu._torch import need, threads
+
+
+class NanoMetric(Metric):
+    """A NANO model in a folder, as `unfazed train nano` leaves it: it uses what it was fine-tuned with, and the tag."""
+
+    def __init__(self, model: str = "") -> None:
+        self._nano = Nano(model)
+        form = self._nano.trained.format
+        self.uses = {"reference": ("reference",), "source": ("source",)}.get(form, ("reference", "source")) + ("tag",)
+        self.tags = tuple(self._nano.trained.tags) or None
+        self._file = Path(model, "model.safetensors")
+
+    def identity(self) -> object:
+        return ["nano", self.version, self._nano.trained.format, file_hash(self._file)]
+
+    def scores(self, items: Sequence[Item]) -> Sequence[float]:
+        return self._nano.score(
+            [item.candidate for item in items],
+            [item.reference or "" for item in items],
+            [item.source or "" for item in items],
+            [item.tag or "" for item in items],
+        )
 
 
 class Nano:

@@ -1,0 +1,51 @@
+"""BERTScore over any Hugging Face encoder in a folder: each token with the token of the other text that is likest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from unfazed.core.errors import MissingExtra, UsageError
+from unfazed.core.ids import file_hash
+from unfazed.score.metrics._metric import Item, Metric
+
+
+class Bertscore(Metric):
+    """BERTScore's F1, from the `bert-score` package, without rescaling. `layer` counts from 1; 0 is the last."""
+
+    def __init__(self, model: str = "", layer: int = 0, batch: int = 64) -> None:
+        if not model or not Path(model, "config.json").exists():
+            raise ValueError("model must name the folder of a Hugging Face encoder")
+        self._folder, self._layer, self._batch = Path(model), layer, batch
+        self._scorer: Any = None
+
+    def identity(self) -> object:
+        weights = sorted(self._folder.glob("*.safetensors"))
+        return ["bertscore", self.version, self._layer, [file_hash(file) for file in weights]]
+
+    def scores(self, items: Sequence[Item]) -> Sequence[float]:
+        """An empty text has no tokens to compare: it is like another empty one alone."""
+        texts = [(item.candidate.strip(), (item.reference or "").strip()) for item in items]
+        found = [float(a == b) for a, b in texts]
+        due = [i for i, (a, b) in enumerate(texts) if a and b]
+        if due:
+            candidates, references = [texts[i][0] for i in due], [texts[i][1] for i in due]
+            _, _, f1 = self._opened().score(candidates, references, batch_size=self._batch)
+            for i, score in zip(due, f1.tolist(), strict=True):
+                found[i] = float(score)
+        return found
+
+    def _opened(self) -> Any:
+        if self._scorer is None:
+            try:
+                from bert_score import BERTScorer
+                from transformers import AutoConfig
+            except ImportError as error:
+                raise MissingExtra("the metric bertscore", "hf") from error
+            try:
+                layers = self._layer or int(AutoConfig.from_pretrained(self._folder).num_hidden_layers)
+                self._scorer = BERTScorer(model_type=str(self._folder), num_layers=layers, device="cpu", nthreads=1)
+            except (OSError, ValueError, KeyError) as error:
+                raise UsageError(f"{self._folder} is no encoder that can be loaded: {error}") from error
+        return self._scorer

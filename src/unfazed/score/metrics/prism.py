@@ -1,0 +1,73 @@
+"""PRISM: how likely a multilingual translation model finds one text as a paraphrase of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from unfazed.core.errors import MissingExtra, UsageError
+from unfazed.core.ids import file_hash
+from unfazed.score.metrics._metric import Item, Metric
+
+
+class Prism(Metric):
+    """The mean log-probability of a token, of the candidate given the reference and the other way, averaged.
+
+    `model` is the folder of a sequence-to-sequence model. With `against=source` the candidate is scored as a
+    translation of its source, without a reference.
+    """
+
+    def __init__(self, model: str = "", against: str = "reference", batch: int = 32) -> None:
+        if against not in ("reference", "source"):
+            raise ValueError(f"against must be reference or source, not {against}")
+        if not model or not Path(model, "config.json").exists():
+            raise ValueError("model must name the folder of a Hugging Face sequence-to-sequence model")
+        self.uses = (against,)
+        self._folder, self._against, self._batch = Path(model), against, batch
+        self._loaded: tuple[Any, Any] | None = None
+
+    def identity(self) -> object:
+        weights = sorted(self._folder.glob("*.safetensors"))
+        return ["prism", self.version, self._against, [file_hash(file) for file in weights]]
+
+    def scores(self, items: Sequence[Item]) -> Sequence[float]:
+        candidates = [item.candidate for item in items]
+        others = [getattr(item, self._against) or "" for item in items]
+        forward = self._likelihood(others, candidates)
+        if self._against == "source":
+            return forward
+        backward = self._likelihood(candidates, others)
+        return [(a + b) / 2 for a, b in zip(forward, backward, strict=True)]
+
+    def _likelihood(self, given: Sequence[str], said: Sequence[str]) -> list[float]:
+        """The mean log-probability of a token of each text, given another."""
+        import torch
+
+        model, tokenizer = self._model()
+        found: list[float] = []
+        for at in range(0, len(given), self._batch):
+            rows = slice(at, at + self._batch)
+            batch = tokenizer(list(given[rows]), padding=True, truncation=True, return_tensors="pt")
+            target = tokenizer(text_target=list(said[rows]), padding=True, truncation=True, return_tensors="pt")
+            ids, mask = target["input_ids"], target["attention_mask"]
+            with torch.no_grad():
+                inputs = {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"]}
+                logits = model(**inputs, labels=ids.masked_fill(mask == 0, -100)).logits
+            chosen = logits.log_softmax(-1).gather(-1, ids.unsqueeze(-1)).squeeze(-1) * mask
+            found += (chosen.sum(-1) / mask.sum(-1).clamp(min=1)).tolist()
+        return found
+
+    def _model(self) -> tuple[Any, Any]:
+        if self._loaded is None:
+            try:
+                from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+            except ImportError as error:
+                raise MissingExtra("the metric prism", "hf") from error
+            try:
+                model = AutoModelForSeq2SeqLM.from_pretrained(self._folder, local_files_only=True, use_safetensors=True)
+                tokenizer = AutoTokenizer.from_pretrained(self._folder, local_files_only=True)
+            except (OSError, ValueError, KeyError) as error:
+                raise UsageError(f"{self._folder} is no model that can be loaded: {error}") from error
+            self._loaded = model.eval(), tokenizer
+        return self._loaded

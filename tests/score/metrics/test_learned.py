@@ -1,0 +1,102 @@
+"""Metrics over models in folders, with models made here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from unfazed.core.errors import UsageError
+from unfazed.score.metrics import Item, Scores, open_metric
+
+torch = pytest.importorskip("torch", reason="needs unfazed[hf]")
+transformers = pytest.importorskip("transformers", reason="needs unfazed[hf]")
+
+WORDS = ["<pad>", "</s>", "<unk>", "[CLS]", "[SEP]", "the", "a", "cat", "dog", "sat", "ran", "on", "mat", "fast", "and"]
+PAIRS = [("the cat sat", "the cat sat"), ("a dog ran fast and", "the cat sat"), ("the", "the mat"), ("", "a cat")]
+
+
+def tokenizer(folder: Path, bert: bool) -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    made = Tokenizer(models.WordLevel({word: n for n, word in enumerate(WORDS)}, unk_token="<unk>"))
+    made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    ends = ("[CLS] $A [SEP]", [("[CLS]", 3), ("[SEP]", 4)]) if bert else ("$A </s>", [("</s>", 1)])
+    made.post_processor = processors.TemplateProcessing(single=ends[0], special_tokens=ends[1])
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made, pad_token="<pad>", eos_token="</s>", unk_token="<unk>", cls_token="[CLS]",
+        sep_token="[SEP]", model_max_length=32,
+    ).save_pretrained(folder)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def seq2seq(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("t5")
+    tokenizer(folder, bert=False)
+    torch.manual_seed(0)
+    config = transformers.T5Config(
+        vocab_size=len(WORDS), d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2, decoder_start_token_id=0
+    )
+    transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bert")
+    tokenizer(folder, bert=True)
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=len(WORDS), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32
+    )
+    transformers.BertModel(config).save_pretrained(folder)
+    return folder
+
+
+def test_prism_is_the_likelihood_both_ways(seq2seq: Path) -> None:
+    """One at a time through the model's own loss, against all in one padded batch."""
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(seq2seq).eval()
+    words = transformers.AutoTokenizer.from_pretrained(seq2seq)
+
+    def likelihood(given: str, said: str) -> float:
+        inputs = words(given, return_tensors="pt")
+        labels = words(said, return_tensors="pt")["input_ids"]
+        with torch.no_grad():
+            found = model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], labels=labels)
+        return -float(found.loss)
+
+    metric = open_metric(f"prism:model={seq2seq}")
+    found = Scores(metric).score([Item(candidate, reference) for candidate, reference in PAIRS])
+    expected = [(likelihood(r, c) + likelihood(c, r)) / 2 for c, r in PAIRS]
+    assert found == pytest.approx(expected, abs=1e-4)
+    free = open_metric(f"prism:model={seq2seq},against=source")
+    found = Scores(free).score([Item(candidate, source=source) for candidate, source in PAIRS])
+    assert found == pytest.approx([likelihood(s, c) for c, s in PAIRS], abs=1e-4)
+
+
+def test_bertscore_likes_what_is_the_same_best(encoder: Path) -> None:
+    metric = open_metric(f"bertscore:model={encoder}")
+    same, other, _, empty = Scores(metric).score([Item(candidate, reference) for candidate, reference in PAIRS])
+    assert same == pytest.approx(1.0, abs=1e-5)
+    assert other < same
+    assert empty == 0
+
+
+@pytest.mark.parametrize("name", ["prism", "bertscore"])
+def test_a_folder_without_a_model(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="model must name the folder"):
+        open_metric(f"{name}:model={tmp_path}")
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(UsageError):
+        Scores(open_metric(f"{name}:model={tmp_path}")).score([Item("a", "b")])
+
+
+def test_another_model_is_another_metric(seq2seq: Path, tmp_path: Path) -> None:
+    import shutil
+
+    other = tmp_path / "other"
+    shutil.copytree(seq2seq, other)
+    assert open_metric(f"prism:model={seq2seq}").identity() == open_metric(f"prism:model={other}").identity()
+    weights = other / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-4] + b"\0\0\0\1")
+    assert open_metric(f"prism:model={seq2seq}").identity() != open_metric(f"prism:model={other}").identity()
