@@ -26,7 +26,8 @@ class NanoMetric(Metric):
     def __init__(self, model: str = "") -> None:
         self._nano = Nano(model)
         form = self._nano.trained.format
-        self.uses = {"reference": ("reference",), "source": ("source",)}.get(form, ("reference", "source")) + ("tag",)
+        compared = {"reference": ("reference",), "source": ("source",)}.get(form, ("reference", "source"))
+        self.uses = (*compared, "tag")
         self.tags = tuple(self._nano.trained.tags) or None
         self._file = Path(model, "model.safetensors")
 
