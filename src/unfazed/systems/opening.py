@@ -25,6 +25,7 @@ _FORMS = """A system is one of
   cmd:COMMAND               a program that reads and writes JSON lines
   http(s)://HOST/PATH       a server; with a model, or PATH#MODEL, one that chats as OpenAI's does
   FOLDER                    a saved system, that is a folder with a system.json
+  hf:FOLDER                 a Hugging Face model, or FOLDER alone where it has a config.json
   NAME                      a registered system: {names}
   NAME:SYSTEM               a registered system around another one, as in mitigate/correct:FOLDER"""
 
@@ -42,6 +43,8 @@ def open_system(spec: str | Callable[..., Any] | System, **options: Any) -> Syst
         return _wrapped(_imported(spec), spec, options)
     if (Path(spec) / "system.json").is_file():
         return _load(Path(spec), options)
+    if (Path(spec) / "config.json").is_file():
+        return _open_hf(spec, options)
     if spec in systems:
         return _made(systems.get(spec), spec, options)
     raise _unknown(spec)
@@ -65,11 +68,23 @@ def _open_url(scheme: str, rest: str, options: Options) -> System:
     return _made(ChatSystem if "model" in told else JsonSystem, url, told)
 
 
+def _open_hf(path: str, options: Options) -> System:
+    from unfazed.systems.hf._folder import Folder
+
+    folder = Folder(path)
+    if folder.kind is None:
+        raise UsageError(
+            f"{path} holds a {folder.architecture}, which answers nothing by itself. Train it: unfazed train hf."
+        )
+    return _made(systems.get(folder.kind), f"hf:{path}", {"path": path, **options})
+
+
 # What stands before the first colon → who opens the rest.
 SCHEMES: dict[str, Callable[[str, Options], System]] = {
     "cmd": _open_command,
     "http": partial(_open_url, "http"),
     "https": partial(_open_url, "https"),
+    "hf": _open_hf,
 }
 
 
