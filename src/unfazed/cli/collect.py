@@ -83,18 +83,56 @@ def invite_command(study_file: str, names: tuple[str, ...], stratum: str, url: s
 @_study
 @format_option
 def status(study_file: str, format_: str) -> None:
-    """Print how far STUDY is, by stratum and by person."""
+    """Print how far STUDY is, by stratum and by person, and how far people agree."""
+    from unfazed.collect.export import agreed, answers_of
     from unfazed.collect.status import coverage, progress, record
     from unfazed.collect.store import open_store
     from unfazed.collect.study import read_study
     from unfazed.report.tables import render
 
-    with open_store(read_study(study_file).place) as store:
+    study = read_study(study_file)
+    with open_store(study.place) as store:
         parts = store.read(lambda tx: [[progress(tx)], coverage(tx), record(tx)])
+        parts.append(agreed(study, answers_of(study, store)))
     if format_ in ("json", "jsonl"):
-        click.echo(render(dict(zip(("progress", "strata", "people"), parts, strict=True)), "json"))
+        click.echo(render(dict(zip(("progress", "strata", "people", "agreement"), parts, strict=True)), "json"))
         return
     click.echo("\n\n".join(render(rows, format_) for rows in parts if rows))
+
+
+@command.command("export", short_help="Write what people gave.")
+@_study
+@click.option("-o", "to", required=True, metavar="PLACE", help="FILE.jsonl, FILE.parquet, or a folder for a suite.")
+@click.option("--logs", is_flag=True, help="With every key and composition event.")
+@click.option("--overwrite", is_flag=True, help="Replace a suite that is there.")
+@click.option("--summary", metavar="FILE", help="Also write what the answers to each item say together, JSON lines.")
+def export_command(study_file: str, to: str, logs: bool, overwrite: bool, summary: str | None) -> None:
+    """Write every answer of STUDY with its flags, reasons for exclusion and gold; or people's texts as a suite.
+
+    \b
+      unfazed collect export study.toml -o suite/
+      unfazed run suite/ --system my_module:predict -o run/
+    """
+    from unfazed.collect.export import answers_of, export, summaries, write_jsonl
+    from unfazed.collect.people import note
+    from unfazed.collect.store import open_store
+    from unfazed.collect.study import read_study
+
+    study = read_study(study_file)
+    with open_store(study.place) as store:
+        done = export(study, store, Path(to), logs, overwrite)
+        if summary:
+            write_jsonl(summaries(study, answers_of(study, store)), Path(summary))
+        store.write(lambda tx: note(tx, "owner", "exported", to))
+    if isinstance(done, int):
+        click.echo(f"{done:,} answers in {to}", err=True)
+        return
+    made = done.suite.manifest
+    click.echo(f"{made.examples:,} examples and {made.variants:,} versions by people in {to}", err=True)
+    if done.incomplete:
+        click.echo(f"{done.incomplete:,} versions lack a text, and are left out.", err=True)
+    if done.labels_lost:
+        click.echo(f"{done.labels_lost:,} versions lost a labelled word, and are left out.", err=True)
 
 
 @command.command("exclude", short_help="Leave a person's answers out.")

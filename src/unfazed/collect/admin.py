@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from unfazed.collect.assign import exclude
+from unfazed.collect.kind import Kind
 from unfazed.collect.people import fact, is_password, note
 from unfazed.collect.security import ADMIN_HOURS, Limit, admin_session, body_of, is_admin, is_signed, same_site, signed
 from unfazed.collect.status import coverage, flags, progress, record, throughput
@@ -64,7 +65,7 @@ def admin_routes(site: Any) -> list[Route]:
     async def one_answer(request: Request) -> Response:
         session_of(request)
         person, item = request.query_params.get("person", ""), request.query_params.get("item", "")
-        found = await site.read(lambda tx: _answer(tx, person, item))
+        found = await site.read(lambda tx: _answer(tx, site.kind, person, item))
         if found is None:
             raise HTTPException(404, "not_found")
         return site.page(request, "answer", **found)  # type: ignore[no-any-return]
@@ -111,7 +112,7 @@ def _overview(tx: Transaction) -> dict[str, Any]:
     }
 
 
-def _answer(tx: Transaction, person: str, item: str) -> dict[str, Any] | None:
+def _answer(tx: Transaction, kind: Kind, person: str, item: str) -> dict[str, Any] | None:
     sql = (
         "SELECT w.content, w.flags, w.live, w.correct, w.taken, w.received, w.shown, i.content "
         "FROM work w JOIN items i ON i.id = w.item WHERE w.person = ? AND w.item = ? AND w.state = 'answered'"
@@ -121,9 +122,11 @@ def _answer(tx: Transaction, person: str, item: str) -> dict[str, Any] | None:
         return None
     said, flagged, live, correct, taken, received, shown, content = rows[0]
     log = tx.rows("SELECT events FROM logs WHERE person = ? AND item = ?", person, item)
+    asked, events = msgspec.json.decode(content), msgspec.json.decode(log[0][0]) if log else []
     return {
-        "person": person, "item": item, "asked": msgspec.json.decode(content), "said": msgspec.json.decode(said),
+        "person": person, "item": item, "asked": asked, "said": msgspec.json.decode(said),
         "flagged": flagged.split("\n") if flagged else [], "live": live, "correct": correct,
         "seconds": received - taken, "shown": msgspec.json.decode(shown),
-        "log": msgspec.json.decode(log[0][0]) if log else [],
+        "log": events,
+        "errors": kind.details(asked, events),
     }  # fmt: skip

@@ -65,6 +65,10 @@ class Kind:
     def flags(self, item: Any, answer: Any, given: Given) -> list[Flag]:
         return []
 
+    def details(self, asked: Json, log: list[dict[str, Json]]) -> list[Json]:
+        """What the log of an answer shows of how it came about."""
+        return []
+
     def judgements(self, answer: Json) -> dict[str, Json]:
         """What an answer says, question by question, for agreement and gold."""
         return dict(answer)

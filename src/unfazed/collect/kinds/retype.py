@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import msgspec
 
 from unfazed.collect.kind import MAX_TEXT, Flag, Given, Kind
+from unfazed.collect.typing_errors import typing_errors
 from unfazed.core.values import Json
 
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
@@ -55,6 +56,10 @@ class Retype(Kind):
         if given.shows > 1:
             found.append(Flag("shown again"))
         return found
+
+    def details(self, asked: Json, log: list[dict[str, Json]]) -> list[Json]:
+        """Each wrong stretch, with READIN's labels where the log shows them."""
+        return msgspec.to_builtins(typing_errors(asked["text"], log))  # type: ignore[no-any-return]
 
     def judgements(self, answer: Json) -> dict[str, Json]:
         return {}

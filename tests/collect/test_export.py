@@ -1,0 +1,196 @@
+"""Exports: every answer with all that is known of it, summaries, and suites that the rest of the package takes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from unfazed.collect.export import agreements, answers_of, export, summaries
+from unfazed.collect.items import make_study
+from unfazed.collect.study import read_study
+from unfazed.core.errors import DataError, NothingEvaluated, UnknownName, UsageError
+from unfazed.core.parquet import read_rows
+from unfazed.core.suite import Suite
+from unfazed.core.suite_jsonl import import_suite
+
+from .conftest import write_study
+from .test_assign import Desk
+
+
+def log(text, seconds=1.0):
+    return [{"t": 0, "e": "down"}, {"t": seconds * 1000, "e": "commit", "d": text}]
+
+
+def suite_study(tmp_path, examples, task=None, assign='k = 2\nstrata = ["s", "t"]\nshuffle = false', fields=""):
+    tmp_path.joinpath("examples.jsonl").write_text("".join(json.dumps(e) + "\n" for e in examples))
+    import_suite(tmp_path / "examples.jsonl", tmp_path / "suite", task=task)
+    file = write_study(tmp_path, "retype", [], assign)
+    text = file.read_text().replace('path = "items.jsonl"', f'suite = "suite"\n{fields}')
+    file.write_text(text)
+    study = read_study(file)
+    store, _, _ = make_study(study)
+    return Desk(study, store)
+
+
+def test_every_answer_is_exported_with_its_story(make, tmp_path):
+    items = [{"id": f"i{n}", "text": "x"} for n in range(2)] + [
+        {"id": "g", "text": "y", "gold": {"choice": ["speech"]}}
+    ]
+    study, store, _ = make(items=items, assign="k = 2\ngold_every = 2\nshuffle = false")
+    d = Desk(study, store)
+    for name in ("a", "b"):
+        d.invite(name)
+        while item := d.ask(name):
+            d.say(name, item)
+    from unfazed.collect.assign import exclude
+
+    store.write(lambda tx: exclude(tx, "b", "only one button"))
+    assert export(study, store, tmp_path / "all.jsonl", logs=True) == 6
+    found = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
+    assert {(r["item"], r["person"], r["counted"], r["excluded"], r["correct"]) for r in found} == {
+        ("i0", "a", True, None, None), ("i1", "a", True, None, None), ("g", "a", False, None, False),
+        ("i0", "b", False, "only one button", None), ("i1", "b", False, "only one button", None),
+        ("g", "b", False, "only one button", False),
+    }  # fmt: skip
+    export(study, store, tmp_path / "all.parquet")
+    cells = list(read_rows(tmp_path / "all.parquet", ["item", "person", "counted", "answer"]))
+    assert ("i0", "a", 1, '{"choice":["keyboard"]}') in cells
+    with pytest.raises(UsageError, match="suite"):
+        export(study, store, tmp_path / "suite")
+
+
+def test_people_make_a_suite(tmp_path):
+    examples = [
+        {"row": n, "id": f"e{n}", "inputs": {"text": text}, "gold": label}
+        for n, (text, label) in enumerate([("turn it on", "on"), ("turn it off", "off")])
+    ]
+    d = suite_study(tmp_path, examples, task="classify")
+    with d.store:
+        d.invite("a", "s"), d.invite("b", "t")
+        typed = {("a", "e0/text"): "turn it on", ("a", "e1/text"): "trun it off", ("b", "e0/text"): "tunr it on"}
+        for name in ("a", "b"):
+            while (item := d.ask(name)) and (name, item) in typed:
+                assert d.say(name, item, {"text": typed[name, item]}, log(typed[name, item])).counted
+                d.now += 5
+        done = export(d.study, d.store, tmp_path / "made")
+        assert (done.incomplete, done.labels_lost) == (0, 0)
+        variants = [
+            (v.example_id, v.source, v.inputs["text"], v.gold, v.note) for v in Suite(tmp_path / "made").variants()
+        ]
+        assert variants == [
+            ("e0", "people/s", "turn it on", "on", "by a"),
+            ("e0", "people/t", "tunr it on", "on", "by b"),
+            ("e1", "people/s", "trun it off", "off", "by a"),
+        ]
+        with pytest.raises(UsageError, match="overwrite"):
+            export(d.study, d.store, tmp_path / "made")
+
+
+def test_labels_move_with_the_words_or_the_version_is_left_out(tmp_path):
+    gold = {"intent": "wake", "slots": ["O", "O", "O", "B-time"]}
+    examples = [{"row": 0, "id": "e", "inputs": {"text": "wake me at six"}, "gold": gold}]
+    d = suite_study(tmp_path, examples)
+    with d.store:
+        d.invite("a", "s"), d.invite("b", "t")
+        for name, text in (("a", "wakke me att sicks"), ("b", "wake me")):
+            d.say(name, d.ask(name), {"text": text}, log(text))
+        done = export(d.study, d.store, tmp_path / "made")
+        assert done.labels_lost == 1
+        (variant,) = done.suite.variants()
+        assert variant.inputs["text"] == "wakke me att sicks"
+        assert variant.gold["slots"] == ["O", "O", "O", "B-time"]
+
+
+def test_a_version_that_lacks_a_text_is_left_out(tmp_path):
+    examples = [{"row": 0, "id": "e", "inputs": {"a": "one text", "b": "another"}, "gold": "yes"}]
+    d = suite_study(tmp_path, examples, task="classify", assign="k = 1\nshuffle = false")
+    with d.store:
+        d.invite("a")
+        with pytest.raises(NothingEvaluated):
+            export(d.study, d.store, tmp_path / "made")
+        d.say("a", d.ask("a"), {"text": "one text"}, log("one text"))
+        assert export(d.study, d.store, tmp_path / "made").incomplete == 1
+
+
+def test_a_slow_answer_is_kept_and_asked_for_again(make):
+    study, store, _ = make(kind="retype", items=[{"id": "i", "text": "x" * 20}], assign="k = 1")
+    d = Desk(study, store)
+    d.invite("a"), d.invite("b"), d.invite("c")
+    d.ask("a")
+    d.now += 60
+    assert d.say("a", "i", {"text": "x" * 20}, log("x" * 20, 41)) == (False, ["slow"], True)
+    assert d.ask("b") == "i"
+    assert d.say("b", "i", {"text": "x" * 19}, log("x" * 20)).flags == ["log differs from text"]
+    d.ask("c")
+    d.now += 60
+    assert d.say("c", "i", {"text": "x" * 20}, log("x" * 20, 39)).counted, "not significantly slower"
+    assert d.ask("a") is None, "nobody gets an item twice"
+    assert len(answers_of(study, store)) == 3
+
+
+def test_summaries_and_agreement(make):
+    items = [{"id": f"p{n}", "a": "x", "b": str(n), "of": "x"} for n in range(3)]
+    study, store, _ = make(kind="same_meaning", items=items, assign="k = 2\nshuffle = false")
+    d = Desk(study, store)
+    for name, values in (("a", (80, 90, 10)), ("b", (76, 92, 30))):
+        d.invite(name)
+        for value in values:
+            d.say(name, d.ask(name), {"similarity": value, "grammatical": value > 20})
+    answers = answers_of(study, store)
+    made = {s["item"]: s for s in summaries(study, answers)}
+    assert made["p0"] == {"item": "p0", "n": 2, "similarity": 78, "grammatical": 1, "kept": True}
+    assert made["p1"]["best"] is True
+    assert made["p2"]["kept"] is False
+    found = agreements(study, answers)
+    assert found["similarity"].alpha.value > 0.9
+    assert found["grammatical"].alpha.n == 3
+
+
+def test_a_survey_becomes_a_study(make):
+    items = [
+        {"id": "s1", "group": 1, "utterance": "wake me", "marked": "wake me", "slots": [], "intent": "wake"},
+        {"id": "c", "group": 1, "utterance": "stop", "marked": "stop", "slots": [], "intent": "stop"},
+        {"id": "c", "group": 2, "utterance": "stop", "marked": "stop", "slots": [], "intent": "stop"},
+    ]
+    from unfazed.collect.items import entries
+
+    study, _, _ = make(kind="choice")
+    folder = study.folder / "survey"
+    file = write_study(folder, "labels", items, 'k = 1\nstrata = ["1", "2"]\ndistinct = false\nshuffle = false')
+    with pytest.raises(DataError, match="second time"):
+        entries(read_study(file))
+    keys = [{"id": "s1", "control": False}, {"id": "c", "control": True}]
+    (folder / "items.key.jsonl").write_text("".join(json.dumps(k) + "\n" for k in keys))
+    found = entries(read_study(file))
+    assert [(e.id, e.only_for, e.gold) for e in found] == [
+        ("s1", "1", None),
+        ("c", "", {"slots": True, "intent": True}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("k = 1", "k = 0"), "assign.k"),
+        (("k = 1", 'k = 3\nstrata = ["s", "t"]'), "only 2 strata"),
+        (("k = 1", "k = 1\nquota = {x = 1}"), "quota"),
+        (("k = 1", "kk = 1"), "kk"),
+        (('kind = "choice"', 'kind = "chioce"'), "Did you mean 'choice'"),
+        (('answers = ["keyboard", "speech", "none"]', ""), "options"),
+        (('consent = "We keep what you type."', 'consent = " "'), "consent"),
+        (('title = "A study"', 'title = "A'), "TOML"),
+    ],
+)
+def test_a_wrong_study_is_named_by_field(tmp_path, change, message):
+    file = write_study(tmp_path, "choice", [{"text": "x"}])
+    file.write_text(file.read_text().replace(*change))
+    with pytest.raises((DataError, UnknownName), match=message):
+        read_study(file)
+
+
+def test_a_bad_item_is_named_by_row(tmp_path):
+    file = write_study(tmp_path, "choice", [{"text": "x"}, {"txet": "x"}])
+    with pytest.raises(DataError, match="items.jsonl:2"):
+        make_study(read_study(file))
+    assert not (tmp_path / "study.sqlite").exists()

@@ -1,0 +1,105 @@
+"""Labels of typing errors: READIN's own examples, logs of a real input method, and what must hold of any log."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unfazed.collect.typing_errors import Piece, label, pieces, typing_errors
+
+RECORDED = Path(__file__).parents[2] / "../shared/collect"
+
+
+def keys(text, hidden=False):
+    events = []
+    for letter in text:
+        code = "Backspace" if letter == "<" else f"Key{letter.upper()}"
+        events += [{"e": kind, "c": code} for kind in (("up",) if hidden else ("down", "up"))]
+    return events
+
+
+def commit(text, spelled, hidden=False):
+    return [*keys(spelled, hidden), {"e": "down", "c": "Space"}, {"e": "commit", "d": text}, {"e": "up", "c": "Space"}]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "typed", "spelled", "expected"),
+    [
+        ("里程", "历程", "licheng", ("Full", "WrongSelection")),
+        ("要尽力", "药剂量", "yjl", ("Abbr", "WrongSelection")),
+        ("二", "热", "re", ("Full", "WrongInput")),
+        ("当中", "到周", "dangz", ("Abbr", "WrongSelection")),
+        ("长城", "张成", "zhangcheng", ("Full", None)),
+        ("女人", "旅人", "nvren", ("Full", "WrongSelection")),
+        ("银行", "引航", "yinhang", ("Full", "WrongSelection")),
+        ("里程", "历程", "", (None, None)),
+        ("OK", "好", "ok", (None, None)),
+    ],
+)
+def test_known_errors(wanted, typed, spelled, expected):
+    assert label(wanted, Piece(typed, spelled)) == expected
+
+
+def test_a_correction_inside_the_composition_is_not_an_error():
+    log = [*commit("里程", "lichwng<<<eng"), *commit("很长", "henchang")]
+    assert pieces(log) == [Piece("里程", "licheng"), Piece("很长", "henchang")]
+    assert typing_errors("里程很长", log) == []
+
+
+def test_a_hidden_composition_shows_by_keys_that_come_up():
+    (error,) = typing_errors("里程", commit("历程", "licheng", hidden=True))
+    assert (error.keys, error.habit, error.cause) == ("licheng", "Full", "WrongSelection")
+
+
+def test_false_starts_are_errors_without_a_label():
+    log = [*commit("恩", "en"), *commit("人才", "rencai"), *commit("多", "duo")]
+    (error,) = typing_errors("人才多", log)
+    assert (error.wanted, error.typed, error.habit, error.cause) == ("", "恩", None, None)
+
+
+PIECES = st.lists(st.tuples(st.text("里程长历a", min_size=1, max_size=3), st.text("lic<", max_size=5)))
+
+
+@settings(deadline=None)
+@given(st.text("里程很长ab", max_size=12), PIECES)
+def test_every_log_is_read(text, typed):
+    log = [event for piece, spelled in typed for event in commit(piece, spelled)]
+    whole = "".join(piece for piece, _ in typed)
+    errors = typing_errors(text, log)
+    assert all(text[e.start : e.start + len(e.wanted)] == e.wanted != e.typed for e in errors)
+    if whole == text:
+        assert errors == []
+
+
+def recorded(name):
+    """Logs that a page recorded from fcitx5-pinyin, in our words."""
+    file = RECORDED / name
+    if not file.exists():
+        pytest.skip("the recorded logs are not here")
+    names = {"keydown": "down", "keyup": "up", "compositionend": "commit"}
+    for case in json.loads(file.read_text("utf-8")):
+        log, composed = [], any(e["type"] == "compositionend" for e in case["log"])
+        for event in case["log"]:
+            if event["type"] in names:
+                log.append({"e": names[event["type"]], "c": event["code"] or "", "d": event["data"]})
+            elif event["type"] == "input" and event["it"] == "insertText" and not composed:
+                log.append({"e": "commit", "d": event["data"]})
+        yield case["target"], log
+
+
+@pytest.mark.parametrize("name", ["case_visible.json", "case_hidden_1.json"])
+def test_a_real_input_method(name):
+    labelled = {target: typing_errors(target, log) for target, log in recorded(name)}
+    found = {target: [(e.typed, e.habit, e.cause) for e in errors] for target, errors in labelled.items()}
+    mistaken = [] if name == "case_visible.json" else [("历程", "Full", "WrongSelection")]
+    assert found == {
+        "里程": mistaken,
+        "要尽力": [("易建联", "Abbr", "WrongSelection")],
+        "第二": [("地热", "Full", "WrongInput")],
+        "历程": [("里程", "Full", "WrongSelection")],
+        "社区": [],
+    }
