@@ -1,0 +1,1 @@
+"""Operators that say the same in another dialect."""

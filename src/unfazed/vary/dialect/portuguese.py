@@ -1,0 +1,79 @@
+"""Brazilian and European Portuguese."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from unfazed.core.edits import Edit
+from unfazed.core.seeds import Stream
+from unfazed.vary._words import checked_rate
+from unfazed.vary.dialect._pairs import Exchange, Place, changed, pairs_of, read_table
+from unfazed.vary.operator import Change, Operator, Text
+
+_CIRCUMFLEX = re.compile(r"\b(\w*)([ôê])(?=[mn][aeiouáéíóú])(\w*)")
+_ACUTE = {"ô": "ó", "ê": "é"}
+_GERUND = re.compile(r"\b(est(?:ou|á|ão|amos|ava|avam))( não)? (\w{2,}?)(a|e|i)ndo\b")
+_BUS = re.compile(r"\b(\w+ )?ônibus\b", re.IGNORECASE)
+
+
+class Portuguese(Operator):
+    """Says Brazilian Portuguese as in Portugal: words, spelling, *está a fazer*, *num*; with `to=pt-BR` the other way.
+
+    With `rate` 0, the default, one place changes; otherwise each with that probability, one at least.
+    """
+
+    languages = ("pt",)
+    example = ("O trem está chegando em um minuto.", "O trem está a chegar em um minuto.")
+
+    def __init__(self, to: str = "pt-PT", rate: float = 0.0) -> None:
+        if to not in ("pt-PT", "pt-BR"):
+            raise ValueError(f"to is pt-PT or pt-BR, not {to!r}")
+        self.to, self.rate = to, checked_rate(rate)
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        back = self.to == "pt-BR"
+        places = list(exchange(back).places(text.text))
+        if not back:
+            places += [*_accents(text.text), *_gerunds(text.text), *_buses(text.text)]
+        return changed(text.text, places, self.rate, rng)
+
+
+@cache
+def exchange(back: bool) -> Exchange:
+    table = read_table("portuguese")
+    pairs = [pair for kind in ("vocabulary", "spelling", "grammar") for pair in pairs_of(table[kind], kind, back)]
+    if back:
+        pairs += [("autocarro", "ônibus", "vocabulary"), ("autocarros", "ônibus", "vocabulary")]
+    return Exchange(pairs)
+
+
+@cache
+def _kept() -> frozenset[str]:
+    return frozenset(read_table("portuguese")["circumflex"].split())
+
+
+def _accents(text: str) -> Iterator[Place]:
+    """*econômico* → *económico*."""
+    for match in _CIRCUMFLEX.finditer(text):
+        if match[0].lower() not in _kept() and match[0].lower() != "ônibus":
+            new = f"{match[1]}{_ACUTE[match[2]]}{match[3]}"
+            yield Place(Edit(match.start(), match.end(), new), "spelling")
+
+
+def _gerunds(text: str) -> Iterator[Place]:
+    """*está fazendo* → *está a fazer*."""
+    for match in _GERUND.finditer(text):
+        new = f"{match[1]}{match[2] or ''} a {match[3]}{match[4]}r"
+        yield Place(Edit(match.start(), match.end(), new), "grammar")
+
+
+def _buses(text: str) -> Iterator[Place]:
+    """*os ônibus* → *os autocarros*: the word before says how many."""
+    for match in _BUS.finditer(text):
+        start = match.end() - len("ônibus")
+        many = (match[1] or "s").strip().endswith(("s", "de"))
+        new = "autocarros" if many else "autocarro"
+        capital = new.capitalize() if text[start].isupper() else new
+        yield Place(Edit(start, match.end(), capital), "vocabulary")

@@ -1,0 +1,78 @@
+"""Mandarin as it is said and written in Taiwan, by OpenCC."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import Any
+
+from unfazed.core.edits import Edit
+from unfazed.core.errors import MissingExtra
+from unfazed.core.seeds import Stream
+from unfazed.vary._words import checked_rate
+from unfazed.vary.dialect._pairs import LONGEST, Place, changed
+from unfazed.vary.operator import Change, Operator, Text, whole_text
+
+_HAN = re.compile(r"[\u3400-\u9fff]+")
+_WORD = 8  # characters of the longest words
+_QUOTES = str.maketrans("“”‘’", "「」『』")
+
+
+class Taiwan(Operator):
+    """Says mainland Mandarin in Taiwan's words, as 软体 for 软件, in simplified script or, with `script`, traditional.
+
+    With `rate` 0, the default, one word changes; otherwise each with that probability, one at least. In traditional
+    script the whole text changes.
+    """
+
+    languages = ("zh",)
+    example = ("这个软件的默认打印机是什么？", "这个软件的预设打印机是什么？")
+
+    def __init__(self, script: str = "simplified", rate: float = 0.0) -> None:
+        if script not in ("simplified", "traditional"):
+            raise ValueError(f"script is simplified or traditional, not {script!r}")
+        self.script, self.rate = script, checked_rate(rate)
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        said = text.text[:LONGEST]
+        if self.script == "traditional":
+            in_taiwan = _converter("s2twp").convert(said).translate(_QUOTES)
+            return whole_text(text.text, in_taiwan + text.text[LONGEST:], "script and vocabulary: traditional, Taiwan")
+        return changed(text.text, _places(said), self.rate, rng)
+
+
+@cache
+def _converter(name: str) -> Any:
+    try:
+        from opencc import OpenCC
+    except ImportError as error:
+        raise MissingExtra("Taiwan's Mandarin", "zh") from error
+    return OpenCC(name)
+
+
+def _places(text: str) -> Iterator[Place]:
+    """The words that Taiwan has others for, the longest first from the left."""
+    for stretch in _HAN.finditer(text):
+        said, at = stretch[0], 0
+        if _said(said) == said:
+            continue
+        while at < len(said):
+            size = next((n for n in range(min(_WORD, len(said) - at), 1, -1) if _is_word(said[at : at + n])), 0)
+            if size:
+                start = stretch.start() + at
+                yield Place(Edit(start, start + size, _said(said[at : at + size])), "vocabulary")
+            at += size or 1
+
+
+def _is_word(said: str) -> bool:
+    """Does Taiwan say this otherwise, and not only because it says a part of it otherwise?"""
+    new = _said(said)
+    return new != said and all(_said(said[:k]) + _said(said[k:]) != new for k in range(1, len(said)))
+
+
+@lru_cache(65536)
+def _said(mainland: str) -> str:
+    """Taiwan's words in simplified script."""
+    said: str = _converter("tw2s").convert(_converter("s2twp").convert(mainland))
+    return said

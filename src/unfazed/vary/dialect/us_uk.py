@@ -1,0 +1,48 @@
+"""American and British English."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from unfazed.core.seeds import Stream
+from unfazed.vary._words import checked_rate
+from unfazed.vary.dialect._pairs import Exchange, changed, pairs_of, read_table
+from unfazed.vary.operator import Change, Operator, Text
+
+_IZE = ("ize", "izes", "ized", "izing", "ization", "izations", "izer", "izers")
+_YZE = ("yze", "yzes", "yzed", "yzing", "yzer", "yzers")
+
+
+class UsUk(Operator):
+    """Spells and words American English as the British do, as *colour* and *lorry*; with `to=us` the other way.
+
+    With `rate` 0, the default, one word changes; otherwise each with that probability, one at least.
+    """
+
+    languages = ("en",)
+    example = ("the theater has an elevator and gray walls", "the theater has an elevator and grey walls")
+
+    def __init__(self, to: str = "uk", rate: float = 0.0) -> None:
+        if to not in ("uk", "us"):
+            raise ValueError(f"to is uk or us, not {to!r}")
+        self.to, self.rate = to, checked_rate(rate)
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        return changed(text.text, exchange(self.to == "us").places(text.text), self.rate, rng, articles=True)
+
+
+@cache
+def exchange(back: bool) -> Exchange:
+    return Exchange(_pairs(back))
+
+
+def _pairs(back: bool) -> Iterator[tuple[str, str, str]]:
+    table = read_table("us_uk")
+    yield from pairs_of(table["spelling"], "spelling", back, table["endings"])
+    for stems, endings in ((table["ize"], _IZE), (table["yze"], _YZE)):
+        for stem in stems.split():
+            for ending in endings:
+                american, british = stem + ending, stem + ending.replace("z", "s")
+                yield (british, american, "spelling") if back else (american, british, "spelling")
+    yield from pairs_of(table["vocabulary"], "vocabulary", back)
