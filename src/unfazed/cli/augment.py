@@ -15,6 +15,7 @@ from unfazed.cli._options import data_options, split_list
 @click.option("--param", "params", multiple=True, metavar="[OPERATOR:]KEY=VALUE", help="What an operator is told.")
 @click.option("--masked-lm", metavar="FOLDER", help="A Hugging Face model for the strategy `context`.")
 @click.option("--copies", type=click.IntRange(min=1), default=1, show_default=True, help="Copies of each example.")
+@click.option("--people", type=click.IntRange(min=1), default=1, show_default=True, help="Simulated people who vary.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed, other copies.")
 @data_options
 @click.option("-o", "to", required=True, metavar="FILE", help="The JSON-lines file to write, or - for standard output.")
@@ -58,6 +59,7 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
         task=kind.task,
         language=kind.language,
         copies=given["copies"],
+        people=given["people"],
         unchanged=none,
     )
     counts = write_examples(examples, to)

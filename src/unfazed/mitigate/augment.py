@@ -13,6 +13,8 @@ from typing import BinaryIO
 import msgspec
 
 from unfazed.core.errors import DataError, UsageError
+from unfazed.core.ids import content_id
+from unfazed.core.seeds import Seeds
 from unfazed.core.task import guess_task
 from unfazed.core.values import Example, Variant
 from unfazed.vary.engine import BLOCK, Variation, Varier
@@ -29,12 +31,14 @@ def augment(
     task: str | None = None,
     language: str = "en",
     copies: int = 1,
+    people: int = 1,
     unchanged: Counter[str] | None = None,
 ) -> Iterator[Example]:
     """Each example followed by its copies, each altered by one operator at random; another where that finds nothing.
 
-    A copy keeps the label even where the operator is a control, as augmentation does. `unchanged` counts, under
-    `set/random`, the examples that nothing could alter; they have no copies.
+    A copy keeps the label even where the operator is a control, as augmentation does. Where operators simulate a
+    person, `people` is how many there are; each example goes to one of them. `unchanged` counts, under `set/random`,
+    the examples that nothing could alter; they have no copies.
     """
     if not operators:
         raise UsageError("No operator was given to augment with. See `unfazed list operators`.")
@@ -53,15 +57,29 @@ def augment(
         seed=seed,
         set="random",
     )
-    varier = Varier(settings, operators, keep_gold=True)
+    if people < 1:
+        raise UsageError(f"people must be 1 or more, not {people}.")
+    variers = [Varier(_of_person(settings, k), operators, keep_gold=True) for k in range(people)]
+    lots = Seeds(seed, "augment/people", 1)
     stream, row = chain([first], stream), 0
     while block := list(islice(stream, BLOCK)):
-        variants, none = varier.block(block)
-        if unchanged is not None:
-            unchanged.update(none)
+        whose = [lots.stream(example.id, 0).below(people) for example in block]
+        variants: list[Variant] = []
+        for k in sorted(set(whose)):
+            made, none = variers[k].block([e for e, owner in zip(block, whose, strict=True) if owner == k])
+            variants += made
+            if unchanged is not None:
+                unchanged.update(none)
+        place = {example.row: at for at, example in enumerate(block)}
+        variants.sort(key=lambda variant: place[variant.row])
         for example in _joined(block, variants):
             yield msgspec.structs.replace(example, row=row)
             row += 1
+
+
+def _of_person(settings: Variation, k: int) -> Variation:
+    """The settings under which copies are another person's; the first has the seed itself."""
+    return settings if k == 0 else msgspec.structs.replace(settings, seed=int(content_id([settings.seed, k]), 16))
 
 
 def _joined(block: Sequence[Example], variants: Sequence[Variant]) -> Iterator[Example]:

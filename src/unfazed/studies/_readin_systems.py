@@ -32,6 +32,7 @@ NOISE = {"ada": "keyboard/homophone", "ada-simulated": "keyboard/pinyin"}
 METHODS = (PLAIN, *NOISE, CORRECTION, "subchar", "subchar+ada", "subchar+ada-simulated")
 _TRAINED = {"classify": "baselines/pair", "qa": "baselines/reader"}
 _FOLDED = ("classify",)  # a reader's answers must stand in the paragraph, so it can't be asked about a folded one
+_PEOPLE = 20  # simulated ones who type the noisy copies, each a share of them
 _PARTS = {"train": ("train.json", "train.jsonl"), "dev": ("dev.json", "dev.jsonl")}
 
 
@@ -104,7 +105,8 @@ class Corpus:
         examples: Iterable[Example] = self.examples(part)
         noise = next((NOISE[part] for part in method.split("+") if part in NOISE), None)
         if noise:
-            examples = augment(examples, [OperatorSpec(noise).make()], self.seed, task=self.task, language="zh")
+            operators = [OperatorSpec(noise).make()]
+            examples = augment(examples, operators, self.seed, task=self.task, language="zh", people=_PEOPLE)
         return fold_examples(examples, Codes("pinyin", index=False)) if "subchar" in method else examples
 
     def _corrector(self) -> str:
