@@ -107,7 +107,7 @@ def test_systems_are_asked_about_any_suite(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("told.py").write_text(
         "def short(batch):\n    return ['yes' if len(b['hypothesis']) < 10 else 'no' for b in batch]\n"
-        "def other(batch):\n    return ['entailment'] * len(batch)\n"
+        "def other(batch):\n    return ['Entailment'] * len(batch)\n"
     )
     given = {"system": ("short=told:short",), "to": "out", **QUICK}
     found = Parte().run(a_suite(tmp_path / "suite"), (), given)["short"]
@@ -116,8 +116,30 @@ def test_systems_are_asked_about_any_suite(tmp_path, monkeypatch):
     assert found["by"]["original_correct"]["true"].n == 1
     assert (found["accuracy_original"], found["accuracy_paraphrased"]) == (0.5, 0.5)
     assert Path("out/study.html").exists()
-    with pytest.raises(UsageError, match="other answers entailment, but the labels are no, yes"):
+    with pytest.raises(UsageError, match="other answers Entailment, but the labels are no, yes. Say which is which"):
         Parte().run(tmp_path / "suite", (), {**given, "system": ("other=told:other",)})
+    found = Parte().run(tmp_path / "suite", (), {**given, "system": ("other=told:other",), "labels": "entailment=yes"})
+    assert (found["other"]["accuracy_original"], found["other"]["changed"].value) == (0.5, 0.0)
+    with pytest.raises(UsageError, match="--labels takes LABEL=GOLD"):
+        Parte().run(tmp_path / "suite", (), {**given, "labels": "entailment"})
+
+
+def test_an_mnli_head_is_understood():
+    """Contradiction and neutral are both not entailed, so going from one to the other is no change."""
+    from unfazed.measure.changed import Judged
+    from unfazed.studies.parte import _meanings, _relabelled
+
+    pairs = [
+        Judged("1", {}, "not_entailed", "CONTRADICTION", "neutral"),
+        Judged("2", {}, "entailed", "entailment", "neutral"),
+        Judged("3", {}, "entailed", None, "entailed"),
+    ]
+    found = _relabelled("x", pairs, _meanings(""))
+    assert [(p.before, p.after, p.changed) for p in found] == [
+        ("not_entailed", "not_entailed", False),
+        ("entailed", "not_entailed", True),
+        (None, "entailed", None),
+    ]
 
 
 def test_wrong_use_says_what_to_do(tmp_path):

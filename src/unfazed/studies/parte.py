@@ -17,6 +17,7 @@ from unfazed.core.suite import Suite
 from unfazed.core.values import Json
 from unfazed.data import import_corpus
 from unfazed.data.parte import FILE, read_pairs
+from unfazed.data.rte import ENTAILED, NOT_ENTAILED
 from unfazed.measure.changed import Changed, Contrast, Judged, changed_predictions, contrasts, judged_pairs
 from unfazed.measure.intervals import Settings
 from unfazed.report.study import Section, as_markdown, as_page, as_text
@@ -27,6 +28,7 @@ from unfazed.studies._study import Given, Option, Study, Table
 from unfazed.systems.opening import open_system
 
 _PARTS = ("table2", "figure1", *FIGURES, "tests")
+_MNLI = {"entailment": ENTAILED, "neutral": NOT_ENTAILED, "contradiction": NOT_ENTAILED}
 _ACCURACIES = ("accuracy_original", "accuracy_paraphrased")
 
 
@@ -51,6 +53,7 @@ class Parte(Study):
         Option("to", "Folder of the set, runs and pages.", "parte", short="-o"),
         Option("predictions", "P̂aRTE's table of predictions, in DIR or elsewhere. Default: that in DIR, if no system."),
         Option("system", "[NAME=]SYSTEM: ask this too. Repeatable.", multiple=True),
+        Option("labels", "What the systems' labels mean: LABEL=GOLD,… Those of an MNLI head are known."),
         Option("bootstrap", "Bootstrap samples.", 10_000),
         Option("seed", "Seed of intervals and tests.", 0),
     )
@@ -101,8 +104,17 @@ def _asked(data: Path, to: Path, given: Given) -> dict[str, list[Judged]]:
         suite = _suite(data, to)
         for name, spec in specs.items():
             run = run_system(suite, open_system(spec), to / "runs" / name)
-            found[name] = _known(name, judged_pairs(run))
+            found[name] = _relabelled(name, judged_pairs(run), _meanings(given.get("labels") or ""))
     return found
+
+
+def _meanings(told: str) -> dict[str, str]:
+    """What labels mean: neutral and contradiction are both not entailed, unless something else is said."""
+    parts = [part.strip().partition("=") for part in told.split(",") if part.strip()]
+    wrong = next((label for label, equals, gold in parts if not (label and equals and gold)), None)
+    if wrong is not None:
+        raise UsageError(f"--labels takes LABEL=GOLD, such as neutral=not_entailed, not {wrong!r}.")
+    return _MNLI | {label.lower(): gold for label, _, gold in parts}
 
 
 def _named(spec: str) -> tuple[str, str]:
@@ -112,14 +124,21 @@ def _named(spec: str) -> tuple[str, str]:
     return "".join(c if c.isalnum() or c in "+-_." else "-" for c in spec.strip("/").rpartition("/")[2]), spec
 
 
-def _known(name: str, pairs: list[Judged]) -> list[Judged]:
-    """Raises where a system's labels are none of the data's, so that every answer would count as wrong."""
+def _relabelled(name: str, pairs: list[Judged], meanings: Mapping[str, str]) -> list[Judged]:
+    """The pairs with a system's labels as the data has them; raises where none is, so that all would be wrong."""
     golds = {pair.gold for pair in pairs}
+    known = {label: gold for label, gold in meanings.items() if gold in golds}
+
+    def meant(label: str | None) -> str | None:
+        return label if label is None or label in golds else known.get(label.lower(), label)
+
     answers = {label for pair in pairs for label in (pair.before, pair.after) if label is not None}
-    if answers and not answers & golds:
+    if answers and not {meant(label) for label in answers} & golds:
         shown = ", ".join(sorted(answers)[:5])
-        raise UsageError(f"{name} answers {shown}, but the labels are {', '.join(sorted(golds))}. Map its labels.")
-    return pairs
+        raise UsageError(
+            f"{name} answers {shown}, but the labels are {', '.join(sorted(golds))}. Say which is which with --labels."
+        )
+    return [msgspec.structs.replace(p, before=meant(p.before), after=meant(p.after)) for p in pairs]
 
 
 def _predictions_file(data: Path, name: str | None) -> Path:
