@@ -1,0 +1,231 @@
+"""Durable answers a second over HTTP, what kill -9 loses, and how fast the owner's view of 100,000 answers opens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PEOPLE = 50  # who answer at once
+SECONDS = 5.0
+KILLS = 20
+
+STUDY = """title = "Load"
+kind = "choice"
+contact = "x@example.org"
+consent = "x"
+[items]
+path = "items.jsonl"
+[assign]
+k = 1
+shuffle = false
+[options]
+question = "Which?"
+answers = ["keyboard", "speech"]
+"""
+
+
+def make(folder: Path, items: int) -> tuple[Path, list[str]]:
+    """A study and its people, who have consented; returns their tokens."""
+    from unfazed.collect.items import make_study
+    from unfazed.collect.people import consent, invite
+    from unfazed.collect.study import read_study
+
+    file = folder / "study.toml"
+    file.write_text(STUDY)
+    (folder / "items.jsonl").write_text("".join(f'{{"id": "i{n}", "text": "text {n}"}}\n' for n in range(items)))
+    study = read_study(file)
+    store, _, _ = make_study(study)
+    with store:
+        names = [f"p{n}" for n in range(PEOPLE)]
+        tokens = store.write(lambda tx: [invite(tx, study, name) for name in names])
+        store.write(lambda tx: [consent(tx, name, {}, 1.0) for name in names])
+    return file, tokens
+
+
+def give_out(database: Path, people: int, items: int) -> None:
+    """Leases all items beforehand, so that answering alone is measured."""
+    with sqlite3.connect(database) as db:
+        db.executemany(
+            "INSERT INTO work (item, person, stratum, state, live, shown, shows, taken, expires) "
+            "VALUES (?, ?, '', 'leased', 1, '{}', 1, ?, ?)",
+            [(f"i{n}", f"p{n % people}", time.time(), time.time() + 1e6) for n in range(items)],
+        )
+        db.execute("UPDATE items SET free = 0")
+        db.execute("UPDATE strata SET live = ?", (items,))
+    db.close()
+
+
+SERVER = """
+import sys
+from unfazed.collect import app, security, serve
+from unfazed.collect.study import read_study
+security.Limit.allows = lambda self, caller, now=None: True  # fifty people here answer as fast as thousands would
+serve.serve(read_study(sys.argv[1]), "127.0.0.1", int(sys.argv[2]), None, None)
+"""
+
+
+def start(file: Path) -> tuple[subprocess.Popen[bytes], int]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen([sys.executable, "-c", SERVER, str(file), str(port)])
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return process, port
+        except OSError:
+            time.sleep(0.05)
+
+
+class Load:
+    """People who each send one answer after another, and note which were acknowledged and how long that took."""
+
+    def __init__(self, port: int, tokens: list[str], secret: str) -> None:
+        from unfazed.collect.people import hashed
+        from unfazed.collect.security import signed
+
+        self.port = port
+        self.people = [(token, signed(secret, hashed(token))) for token in tokens]
+        self.said: list[str] = []
+        self.times: list[float] = []
+
+    async def person(self, n: int, items: range, end: float) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        token, csrf = self.people[n]
+        padding = [{"t": t, "e": "down", "k": "Process", "c": "KeyL", "p": 1} for t in range(18)]
+        for item in items:
+            if time.monotonic() > end:
+                break
+            body = json.dumps({"item": f"i{item}", "answer": {"choice": ["speech"]}, "log": padding}).encode()
+            head = f"POST /answer HTTP/1.1\r\nhost: x\r\ncookie: token={token}\r\nx-csrf: {csrf}\r\n"
+            began = time.perf_counter()
+            writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+            try:
+                reply = await reader.readuntil(b"\r\n\r\n")
+                size = int(reply.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
+                await reader.readexactly(size)
+            except (asyncio.IncompleteReadError, ConnectionError):
+                return  # the server was killed
+            assert b" 200 " in reply[:20], reply
+            self.times.append(time.perf_counter() - began)
+            self.said.append(f"i{item}")
+        writer.close()
+
+    async def all(self, items: int, seconds: float) -> float:
+        end = time.monotonic() + seconds
+        began = time.perf_counter()
+        await asyncio.gather(*(self.person(n, range(n, items, PEOPLE), end) for n in range(PEOPLE)))
+        return time.perf_counter() - began
+
+    async def until_killed(self, process: subprocess.Popen[bytes], items: range, seconds: float) -> None:
+        people = (self.person(n, items[n::PEOPLE], float("inf")) for n in range(PEOPLE))
+        running = asyncio.gather(*people)
+        await asyncio.sleep(seconds)
+        os.kill(process.pid, signal.SIGKILL)
+        await running
+
+
+def secret_of(database: Path) -> str:
+    with sqlite3.connect(database) as db:
+        ((secret,),) = db.execute("SELECT value FROM facts WHERE name = 'secret'")
+    db.close()
+    return str(secret)
+
+
+def throughput() -> tuple[float, float, float, float]:
+    """Answers a second; median and 99th percentile of an answer's milliseconds; the server's CPU time for one."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, items = Path(name), 40_000
+        file, tokens = make(folder, items)
+        give_out(folder / "study.sqlite", PEOPLE, items)
+        process, port = start(file)
+        try:
+            load = Load(port, tokens, secret_of(folder / "study.sqlite"))
+            seconds = asyncio.run(load.all(items, SECONDS))
+        finally:
+            process.terminate()
+            process.wait()
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times, n = sorted(load.times), len(load.times)
+        cpu = (used.ru_utime + used.ru_stime) / n
+        return n / seconds, times[n // 2] * 1e3, times[n * 99 // 100] * 1e3, cpu * 1e3
+
+
+def kills() -> tuple[int, int]:
+    """Answers acknowledged before kill -9, and how many of them were not there afterwards."""
+    acknowledged = lost = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder, items = Path(name), 20_000
+        file, tokens = make(folder, items)
+        give_out(folder / "study.sqlite", PEOPLE, items)
+        secret, done = secret_of(folder / "study.sqlite"), 0
+        for n in range(KILLS):
+            process, port = start(file)
+            load = Load(port, tokens, secret)
+
+            asyncio.run(load.until_killed(process, range(done, items), 0.3 + 0.03 * n))
+            process.wait()
+            with sqlite3.connect(folder / "study.sqlite") as db:
+                kept = {item for (item,) in db.execute("SELECT item FROM work WHERE state = 'answered'")}
+            db.close()
+            acknowledged += len(load.said)
+            lost += len(set(load.said) - kept)
+            done = (max((int(item[1:]) for item in kept), default=0) // PEOPLE + 2) * PEOPLE
+    return acknowledged, lost
+
+
+def owners_view() -> float:
+    """Seconds until /admin of a study with 100,000 answers has come."""
+    import urllib.request
+
+    from unfazed.collect.security import admin_session
+
+    with tempfile.TemporaryDirectory() as name:
+        folder, items = Path(name), 100_000
+        file, _ = make(folder, items)
+        give_out(folder / "study.sqlite", PEOPLE, items)
+        with sqlite3.connect(folder / "study.sqlite") as db:
+            db.execute(
+                "UPDATE work SET state = 'answered', received = taken + rowid % 9, content = '{}', "
+                "flags = CASE WHEN rowid % 20 THEN '' ELSE 'slow' END"
+            )
+        db.close()
+        process, port = start(file)
+        try:
+            session = admin_session(secret_of(folder / "study.sqlite"))
+            request = urllib.request.Request(f"http://127.0.0.1:{port}/admin", headers={"cookie": f"owner={session}"})
+            times = []
+            for _ in range(3):
+                began = time.perf_counter()
+                with urllib.request.urlopen(request) as reply:
+                    assert b"100,000" in reply.read()
+                times.append(time.perf_counter() - began)
+        finally:
+            process.terminate()
+            process.wait()
+    return times[0]
+
+
+def main() -> None:
+    rate, median, late, cpu = throughput()
+    acknowledged, lost = kills()
+    print("| what | measured |\n|---|---|")
+    print(f"| durable answers a second, {PEOPLE} people at once, over HTTP, SQLite, full sync | {rate:,.0f} |")
+    print(f"| milliseconds an answer takes, median / 99th percentile | {median:.0f} / {late:.0f} |")
+    print(f"| milliseconds of CPU that the server takes for one, its start included | {cpu:.2f} |")
+    print(f"| answers acknowledged before {KILLS} kill -9, and lost | {acknowledged:,}, {lost} |")
+    print(f"| seconds until the owner's view of 100,000 answers has come, first time | {owners_view():.2f} |")
+
+
+if __name__ == "__main__":
+    main()
