@@ -7,6 +7,7 @@ import sys
 import wave
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from unfazed.core.errors import MissingExtra, SystemBroken, UsageError
@@ -154,3 +155,37 @@ def test_a_command_that_fails_is_not_silence(tmp_path: Path) -> None:
         open_recogniser(f"command:{sys.executable} {tmp_path / 'deaf.py'}", "en")(tmp_path / "x.wav")
     with pytest.raises(SystemBroken, match="can't be run"):
         open_recogniser("command:/no/such/program", "en")(tmp_path / "x.wav")
+
+
+def test_a_model_of_sherpa_onnx_is_loaded_and_asked(tmp_path: Path) -> None:
+    """A real one, if tiny: random weights from features to letters, in the format of NeMo's CTC models."""
+    onnx = pytest.importorskip("onnx", reason="needs onnx to make a model")
+    pytest.importorskip("sherpa_onnx", reason="needs the extra speech")
+    make, kinds = onnx.helper, onnx.TensorProto
+    letters = ["▁a", "▁b", "c", "d", "e", "<blk>"]
+    weights = np.random.Generator(np.random.PCG64(1)).normal(size=(80, len(letters))).astype(np.float32)
+    graph = make.make_graph(
+        [
+            make.make_node("Transpose", ["audio_signal"], ["turned"], perm=[0, 2, 1]),
+            make.make_node("MatMul", ["turned", "weights"], ["raw"]),
+            make.make_node("LogSoftmax", ["raw"], ["logprobs"], axis=2),
+        ],
+        "tiny",
+        [
+            make.make_tensor_value_info("audio_signal", kinds.FLOAT, ["N", 80, "T"]),
+            make.make_tensor_value_info("length", kinds.INT64, ["N"]),
+        ],
+        [make.make_tensor_value_info("logprobs", kinds.FLOAT, ["N", "T", len(letters)])],
+        [onnx.numpy_helper.from_array(weights, "weights")],
+    )
+    model = make.make_model(graph, opset_imports=[make.make_opsetid("", 13)], ir_version=8)
+    described = {"vocab_size": len(letters), "normalize_type": "per_feature", "subsampling_factor": 1}
+    for key, value in {**described, "model_type": "EncDecCTCModelBPE"}.items():
+        model.metadata_props.add(key=key, value=str(value))
+    onnx.save(model, tmp_path / "model.onnx")
+    (tmp_path / "tokens.txt").write_text("".join(f"{letter} {i}\n" for i, letter in enumerate(letters)))
+    made = variants(["turn on the light"], draws=2, asr=f"sherpa:{tmp_path}")
+    assert len({v.inputs["text"] for v in made}) == 2
+    assert all(set(v.inputs["text"]) <= set("abcde ") for v in made)
+    with pytest.raises(UsageError, match="no models of kind 'nothing'"):
+        open_recogniser(f"sherpa/nothing:{tmp_path}", "en")

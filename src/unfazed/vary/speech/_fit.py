@@ -19,7 +19,7 @@ from unfazed.vary.keyboard._explain import blocks, han
 from unfazed.vary.keyboard._lexicon import lexicon
 from unfazed.vary.speech._profile import CLASSES, Profile, word_class
 from unfazed.vary.speech._sounds import Syllable, halves, pronounced
-from unfazed.vary.speech._speaker import Piece, Speaker, split
+from unfazed.vary.speech._speaker import EARLY, Piece, Speaker, split
 from unfazed.vary.speech._writing import MARKS, WRITINGS, mark_class, rewrites
 
 _PRIOR = 40.0  # words' worth of the speaker's mean rate that each class starts with
@@ -46,7 +46,7 @@ class Counts:
         self.seen[name] += happened
 
 
-def fit(clean: Sequence[str], said: Sequence[str], rounds: int = 6) -> Profile:
+def fit(clean: Sequence[str], said: Sequence[str], rounds: int = 4) -> Profile:
     """The profile under which a speaker is heard like this."""
     seen = count(clean, said)
     profile = _first(seen)
@@ -113,6 +113,7 @@ def _kept(seen: Counts, pieces: list[Piece], state: list[str]) -> list[Piece]:
 
 def _count_words(seen: Counts, pieces: list[Piece], state: list[str]) -> int:
     wrong, last = 0, ""
+    early = next((piece.start for piece in pieces if piece.kind == "word"), 0) + EARLY
     for i, piece in enumerate(pieces):
         if piece.kind != "word":
             last = ""
@@ -127,6 +128,7 @@ def _count_words(seen: Counts, pieces: list[Piece], state: list[str]) -> int:
             seen.add("spread", now == "misheard")
         elif last == "lost":
             seen.add("gap", now == "lost")
+        seen.add("early" if piece.start < early else "late", now != "ok")
         wrong += now != "ok"
         last = now
     seen.places["stray"] += sum(piece.kind == "word" for piece in pieces)
@@ -189,6 +191,7 @@ def _first(seen: Counts) -> Profile:
         stray=seen.share("stray", 100, 0.002),
         clause=seen.share("clause", 20, 0.01),
         same=_SAME,
+        start=1.2,
         pace=0.5,
         marks={m: {o: seen.share(f"{o}/{m}", _FEW, 0.3) for o in ("lost", "comma", "stop")} for m in MARKS},
         commas={place: seen.share(f"commas/{place}", 20, 0.02) for place in ("plain", "beside")},
@@ -232,8 +235,14 @@ def _corrected(profile: Profile, seen: Counts, made: Counts) -> Profile:
             for m, chances in profile.marks.items()
         },
         commas={place: near(rate, f"commas/{place}", 20) for place, rate in profile.commas.items()},
+        start=max(0.5, min(3.0, profile.start * (_early(seen) / _early(made)) ** 0.7)),
         pace=max(0.05, min(1.2, pace)),
     )
+
+
+def _early(counted: Counts) -> float:
+    """How many times likelier the first words go wrong than the others."""
+    return counted.share("early", 20, 0.2) / counted.share("late", 20, 0.2)
 
 
 def _at_most_one(chances: dict[str, float]) -> dict[str, float]:

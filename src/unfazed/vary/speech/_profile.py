@@ -16,8 +16,8 @@ from unfazed.vary.speech._accents import accented
 CLASSES = 12  # what `word_class` tells apart
 _COMMON_CHARACTER = 11.0  # log frequency from which a word of one character counts as common
 _COMMON_WORD = (9.5, 7.5, 5.5)  # those that part longer words
-_COMMON = 0.3  # how much of a new speaker's rates is everybody's, at least
-_FEW = 300  # words on which a rate is as much one's own as everybody's
+_COMMON = 0.15  # how much of a new speaker's rates is everybody's, at least
+_FEW = 150  # words on which a rate is as much one's own as everybody's
 _SPREAD = 0.12  # how far, in logs, a new speaker's rates stray from those of the speaker they take after
 _FILE = Path(__file__).parent / "data" / "speakers.json"
 
@@ -35,6 +35,7 @@ class Profile(msgspec.Struct, frozen=True):
     stray: float  # chance per word of one that nobody said
     clause: float  # chance that a whole clause is lost
     same: float  # share of mishearings that come out as they always do for this speaker
+    start: float  # how many times likelier the first words of a text are misheard or lost
     pace: float  # how much sentences differ: spread of the log of the error rate
     marks: dict[str, dict[str, float]]  # mark → chances of "lost", "comma" and "stop"
     commas: dict[str, float]  # chance of a comma from nowhere between words: "plain", or "beside" what was misheard

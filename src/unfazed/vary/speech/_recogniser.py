@@ -25,10 +25,14 @@ _BEAM = 5
 class Recogniser:
     """Turns syllables into words. Its choices are drawn, so that what comes out is likely, not always the likeliest."""
 
-    def __init__(self, ear: Ear, fluency: float = 1.0, spread: float = 0.5, reluctance: float = 2.0) -> None:
-        """`fluency` weighs the language model against the sound; `spread` is how far choices stray from the best;
-        `reluctance` is how little a character that was said is likely to come out where something was misheard."""
-        self.ear, self.fluency, self.spread, self.reluctance = ear, fluency, spread, reluctance
+    # Chosen on the even rows of READIN's speech, so that what comes out has words as long and as common as there.
+    fluency = 0.72  # weight of a word's frequency, and of its neighbours, against its sound
+    word_cost = 15.0  # of every word, so that one long word goes before two short ones
+    spread = 0.5  # how far choices stray from the best
+    reluctance = 1.3  # how unlikely a character that was said is to come out where something was misheard
+
+    def __init__(self, ear: Ear) -> None:
+        self.ear = ear
         self._found: dict[tuple[Syllable, ...], list[tuple[str, float]]] = {}
 
     def misheard(
@@ -59,7 +63,9 @@ class Recogniser:
             for reading, cost in self._readings(heard):
                 plain = tuple(reading.split("'"))
                 for word, frequency in lookup(reading)[:12]:
-                    score = self.fluency * (frequency - _TOTAL) - cost - self.ear.tones(heard, spoken(word, plain))
+                    score = (
+                        self.fluency * frequency - self.word_cost - cost - self.ear.tones(heard, spoken(word, plain))
+                    )
                     if score > rated.get(word, -1e9):
                         rated[word] = score
             found = sorted(rated.items(), key=lambda pair: (-pair[1], pair[0]))[: _KEPT[len(heard)]]

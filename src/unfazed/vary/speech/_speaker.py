@@ -21,8 +21,9 @@ _PIECE = re.compile(
     rf"(?P<han>[{_HAN}]+)|(?P<number>\d+(?:[.,:]\d+)*%?)|(?P<foreign>{_FOREIGN}(?:[ .'’-]+{_FOREIGN})*)|(?P<mark>.)",
     re.S,
 )
+EARLY = 4  # characters that count as the beginning of a text: recognisers have no context there yet
 _HARD = 0.85  # chance that a word that this speaker is always misheard on is misheard
-_HABIT = 0.5  # share of mishearings that hard words are to blame for
+_HABIT = 0.7  # share of mishearings that hard words are to blame for
 _NAME = 4  # characters of the longest name that is misheard as one word
 _LONGEST = 10  # syllables that are misheard in one piece
 _STRAY = ("的", "一", "了", "是", "我", "你", "这", "就", "有", "在", "儿", "嗯")
@@ -56,8 +57,9 @@ class Speaker:
         if not any(piece.kind == "word" for piece in pieces):
             return []
         pace = exp(self.profile.pace * normal(rng) - self.profile.pace**2 / 2)
-        for run in _runs(pieces):
-            self._hear(run, pace, rng)
+        runs = _runs(pieces)
+        for run in runs:
+            self._hear(run, runs[0][0].start + EARLY, pace, rng)
         for piece in pieces:
             if piece.kind == "foreign":
                 self._hear_foreign(piece, rng)
@@ -69,20 +71,21 @@ class Speaker:
         edits = [Edit(p.start, p.end, p.new) for p in pieces if p.new != p.text]
         return edits if "".join([p.new for p in pieces]) not in ("", text) else []
 
-    def _hear(self, run: list[Piece], pace: float, rng: Stream) -> None:
-        """Decides which words of a run are misheard or lost, and what comes out instead."""
+    def _hear(self, run: list[Piece], early: int, pace: float, rng: Stream) -> None:
+        """Decides which words of a run are misheard or lost, and what comes out instead; more so of early ones."""
         profile, at, n = self.profile, 0, len(run)
         single = [len(piece.text) == 1 for piece in run]
         while at < n:
             c = word_class(run[at].text, (at > 0 and single[at - 1]) or (at + 1 < n and single[at + 1]))
             end = at + _name_length(run, at)
             word = "".join([piece.text for piece in run[at:end]])
-            drawn, lost = rng.random(), profile.lost[c] * pace
+            haste = pace * profile.start if run[at].start < early else pace
+            drawn, lost = rng.random(), profile.lost[c] * haste
             if drawn < lost:
                 while end < n and rng.random() < profile.gap:
                     end += 1
                 _replace(run[at:end], "")
-            elif drawn < lost + self._chance(word, profile.misheard[c], pace, rng):
+            elif drawn < lost + self._chance(word, profile.misheard[c], haste, rng):
                 source = rng.habit(f"as\0{word}") if rng.random() < profile.same else rng
                 while end < n and run[end].end - run[at].start < _LONGEST and source.random() < profile.spread:
                     end += 1
@@ -110,7 +113,7 @@ class Speaker:
 
     def _slurred(self, heard: list[Syllable], rng: Stream) -> tuple[Syllable, ...]:
         """Syllables may run together or come apart."""
-        if len(heard) > 1 and rng.random() < self.profile.shrink:
+        if len(heard) > 1 and rng.random() < self.profile.shrink * (0.5 if len(heard) == 2 else 1.3):
             del heard[rng.below(len(heard))]
         elif rng.random() < self.profile.grow:
             heard.insert(rng.below(len(heard) + 1), Syllable(rng.choice(_EXTRA), NEUTRAL))

@@ -19,7 +19,10 @@ class Mandarin(Operator):
     """
 
     languages = ("zh",)
-    example = ("老狼、朴树等音乐人为毕业生送上歌声和祝福", "老狼朴树等英语人为毕业生重伤歌声，和祝福。")
+    example = (
+        "新华时评：把优秀返乡农民工打造成乡村振兴生力军",
+        "新华时评，把有限分享农民工打造成乡村振兴成就。",
+    )
 
     def __init__(self, accent: str = "", profile: str = "") -> None:
         if accent and accent not in GROUPS:
