@@ -147,3 +147,17 @@ def test_wrong_use_says_what_to_do(tmp_path):
         Parte().run(tmp_path, (), {"to": tmp_path / "out"})
     with pytest.raises(UnknownName, match="Did you mean 'table2'"):
         Parte().run(tmp_path, ["table"], {})
+
+
+def test_a_hugging_face_classifier_with_an_mnli_head(tmp_path):
+    pytest.importorskip("torch", reason="needs the extra hf")
+    from unfazed.systems.hf._sample import save_tiny
+
+    save_tiny(
+        tmp_path / "mnli", "hf/classify", ["it", "rains", "is", "wet"], ["contradiction", "neutral", "entailment"]
+    )
+    suite = a_suite(tmp_path / "suite")
+    given = {"system": (f"tiny={tmp_path / 'mnli'}",), "to": tmp_path / "out", **QUICK}
+    labels = "entailment=yes,neutral=no,contradiction=no"
+    found = Parte().run(suite, (), {**given, "labels": labels})["tiny"]
+    assert (found["changed"].n, found["changed"].missing) == (2, 0)
