@@ -142,6 +142,23 @@ def test_an_mnli_head_is_understood():
     ]
 
 
+@needs_parte
+def test_a_system_beside_the_published_models(tmp_path, monkeypatch):
+    """Twice, as a stopped study goes on; the table may also be named itself."""
+    monkeypatch.chdir(tmp_path)
+    Path("told_always.py").write_text("def always(batch):\n    return ['entailed'] * len(batch)\n")
+    for data in (DATA, DATA / FILE):
+        given = {"system": ("always=told_always:always",), "predictions": FILE, "to": "out", **QUICK}
+        found = Parte().run(data, ["table2"], given)
+        assert list(found) == ["bert", "roberta", "cbow", "bilstm", "gpt", "always"]
+        assert found["always"]["changed"].value == 0
+        assert found["always"]["accuracy_original"] == pytest.approx(542 / 1126)
+    with pytest.raises(UsageError, match="Two systems have the same name"):
+        Parte().run(DATA, (), {**given, "system": ("always=told_always:always", "always=told_always:other")})
+    with pytest.raises(UsageError, match="There are published predictions of 'bert'"):
+        Parte().run(DATA, (), {**given, "system": ("bert=told_always:always",)})
+
+
 def test_wrong_use_says_what_to_do(tmp_path):
     with pytest.raises(UsageError, match="There are no predictions"):
         Parte().run(tmp_path, (), {"to": tmp_path / "out"})

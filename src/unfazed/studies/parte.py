@@ -15,7 +15,7 @@ from unfazed.core.errors import UsageError
 from unfazed.core.files import write_atomically
 from unfazed.core.suite import Suite
 from unfazed.core.values import Json
-from unfazed.data import import_corpus
+from unfazed.data import ReadOptions, import_corpus
 from unfazed.data.parte import FILE, read_pairs
 from unfazed.data.rte import ENTAILED, NOT_ENTAILED
 from unfazed.measure.changed import Changed, Contrast, Judged, changed_predictions, contrasts, judged_pairs
@@ -93,7 +93,10 @@ def paper() -> dict[str, dict[str, Json]]:
 
 def _asked(data: Path, to: Path, given: Given) -> dict[str, list[Judged]]:
     """Each model's labels for the same pairs: as published, and as the systems answer."""
-    specs = dict(_named(spec) for spec in given.get("system") or ())
+    named = [_named(spec) for spec in given.get("system") or ()]
+    specs = dict(named)
+    if len(specs) < len(named):
+        raise UsageError("Two systems have the same name. Say NAME=SYSTEM with names that differ.")
     found: dict[str, list[Judged]] = {}
     if given.get("predictions") or not specs:
         found = _published(_predictions_file(data, given.get("predictions")))
@@ -143,7 +146,7 @@ def _relabelled(name: str, pairs: list[Judged], meanings: Mapping[str, str]) -> 
 
 def _predictions_file(data: Path, name: str | None) -> Path:
     folder = data if data.is_dir() else data.parent
-    places = [folder / name, Path(name)] if name else [folder / FILE, data]
+    places = [folder / name, Path(name)] if name else [folder / FILE if data.is_dir() else data]
     found = next((place for place in places if place.is_file()), None)
     if found is None:
         raise UsageError(f"There are no predictions: {places[0]} is not there. Give --predictions FILE, or --system.")
@@ -162,11 +165,10 @@ def _published(file: Path) -> dict[str, list[Judged]]:
 
 
 def _suite(data: Path, to: Path) -> Suite:
-    """The suite that was given, or one made of P̂aRTE's table, once."""
+    """The suite that was given, or one made of P̂aRTE's table; the same table gives the same suite again."""
     if (data / "manifest.json").is_file():
         return Suite(data)
-    place = to / "suite"
-    return Suite(place) if (place / "manifest.json").is_file() else import_corpus(data, place)
+    return import_corpus(data, to / "suite", ReadOptions(format="parte"), overwrite=True)
 
 
 def _entry(name: str, found: Changed, tested: Sequence[Contrast]) -> dict[str, Json]:
