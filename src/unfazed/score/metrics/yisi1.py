@@ -19,6 +19,7 @@ from unfazed.score.metrics._metric import Item, Metric
 
 Array = npt.NDArray[np.float32]
 SIZE = 256  # of vectors made from letters
+_NEARLY = np.float32(1 - 1e-6)  # the likeness of no two different units is above this
 _UNIT = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff_]+(?:['’-][^\W\u3400-\u9fff_]+)*|[^\w\s]")
 
 
@@ -62,10 +63,13 @@ class Yisi1(Metric):
         return precision * recall / below if below else 0.0
 
     def _likeness(self, candidate: list[str], reference: list[str]) -> npt.NDArray[np.float64]:
-        product = np.stack([self._vector(u) for u in candidate]) @ np.stack([self._vector(u) for u in reference]).T
-        alike = np.clip(product.astype(np.float64), 0, 1)
-        same = np.array([[a == b for b in reference] for a in candidate])
-        return np.where(same, 1.0, np.minimum(alike, 1 - 1e-6))
+        vectors = [np.stack([self._vector(unit) for unit in text]) for text in (candidate, reference)]
+        product = np.einsum("ik,jk->ij", *vectors)  # as quick as BLAS on so few, and without its threads
+        alike = np.minimum(np.maximum(product, 0), _NEARLY).astype(np.float64)
+        place = {unit: i for i, unit in enumerate(dict.fromkeys(reference))}
+        ours, theirs = (np.array([place.get(unit, -1) for unit in text]) for text in (candidate, reference))
+        alike[ours[:, None] == theirs] = 1.0
+        return alike
 
     def _weights(self, text: list[str]) -> npt.NDArray[np.float64]:
         return np.array([log(1 + (self._count + 1) / (self._documents[unit] + 1)) for unit in text])
