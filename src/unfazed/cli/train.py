@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -204,6 +205,60 @@ def reader(data: str, seed: int, overwrite: bool, to: str) -> None:
     examples = read_examples(data, ReadOptions(task="qa"))
     Reader.train(examples, seed=seed, progress=True).save(Path(to), overwrite)
     click.echo(f"Trained system in {to}", err=True)
+
+
+@command.command("hf", short_help="Fine-tune a Hugging Face model from a folder.")
+@click.argument("data", metavar="DATA")
+@click.option("--model", required=True, metavar="FOLDER", help="The model to start from, as save_pretrained leaves it.")
+@click.option("--task", help="classify, slu (tags), qa, translate or sql. Guessed from the data.")
+@click.option("--dev", metavar="DATA", help="What decides which epoch is kept. Without it, a tenth is held out.")
+@click.option("--input", "inputs", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
+@click.option("--gold", metavar="FIELD", help="The field that holds the right answer.")
+@click.option("--prompt", help="What a writing model reads, such as 'translate to English: {source}'.")
+@click.option("--source-language", metavar="CODE", help="For mBART and its kin, such as zh_CN.")
+@click.option("--target-language", metavar="CODE", help="For mBART and its kin, such as en_XX.")
+@click.option("--max-length", type=int, help="Pieces of a text that are read. The model's own, at most 512.")
+@click.option("--epochs", type=int, help="Epochs at most.  [default: 5]")
+@click.option("--patience", type=int, help="Epochs without a better score on dev before it stops.  [default: 2]")
+@click.option("--lr", type=float, help="Learning rate.  [default: 5e-05]")
+@click.option("--weight-decay", type=float, help="Weight decay.  [default: 0.01]")
+@click.option("--batch-size", type=int, help="Texts a step.  [default: 32]")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the new head, order and dropout.")
+@click.option("--threads", type=int, default=1, show_default=True, help="Threads; another number, other weights.")
+@click.option("--overwrite", is_flag=True, help="Replace what FOLDER holds.")
+@click.option("-o", "to", required=True, metavar="FOLDER", help="Where to save the trained model.")
+def hf(data: str, model: str, task: str | None, dev: str | None, overwrite: bool, to: str, **given: Any) -> None:
+    """Fine-tune the model in a folder on DATA, with a new head where it has none.
+
+    A killed training goes on from its last epoch when the same command is given again.
+
+    \b
+      unfazed train hf afqmc/train.json --model macbert/ --dev afqmc/dev.json -o tuned/
+      unfazed train hf train.jsonl --model mbart50/ --source-language zh_CN --target-language en_XX -o translator/
+      unfazed run suite/ --system tuned/ -o run/
+    """
+    from unfazed.data import ReadOptions, read_examples, task_and_language
+    from unfazed.systems import systems
+    from unfazed.systems.hf._folder import BY_TASK
+
+    reading = ReadOptions(task=task, inputs=given.pop("inputs"), gold=given.pop("gold"))
+    kind = task_and_language(data, reading).task
+    if kind not in BY_TASK:
+        raise click.UsageError(f"There is nothing to learn for the task {kind}. Say --task {', '.join(BY_TASK)}.")
+    options = {name: given.pop(name) for name in ("prompt", "source_language", "target_language", "max_length")}
+    card = systems.get(BY_TASK[kind]).train(  # type: ignore[attr-defined]
+        model,
+        read_examples(data, reading),
+        None if dev is None else read_examples(dev, reading),
+        task=kind,
+        to=to,
+        settings=given,
+        overwrite=overwrite,
+        progress=True,
+        **options,
+    )
+    scores = card.dev_scores
+    click.echo(f"Trained model in {to}: {max(scores):.1%} on dev, {len(scores)} epochs", err=True)
 
 
 def _parts(data: Path, dev: str | None) -> tuple[Path, Path | None]:

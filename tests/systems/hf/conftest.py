@@ -7,20 +7,8 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the extra hf")
 
-WORDS = [
-    *"花呗借怎么还款开通额度为什没有吗",
-    "play",
-    "jazz",
-    "rock",
-    "rain",
-    "on",
-    "monday",
-    "select",
-    "from",
-    "a",
-    "b",
-    "?",
-]
+_ENGLISH = "play jazz rock rain on monday select from a b ?"
+WORDS = [*"花呗借怎么还款开通额度为什没有吗", *_ENGLISH.split()]
 Tiny = Callable[..., Path]
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,14 @@ KINDS = {
     "MTModel": "hf/seq2seq",
     "ForCausalLM": "hf/causal",
     "LMHeadModel": "hf/causal",
+}
+# The task → the kind of system that learns it.
+BY_TASK = {
+    "classify": "hf/classify",
+    "slu": "hf/tag",
+    "qa": "hf/read",
+    "translate": "hf/seq2seq",
+    "sql": "hf/seq2seq",
 }
 _PINNED = ("*.json", "*.txt", "*.model", "*.jinja", "*.safetensors")
 _OWN = {"system.json", "training.safetensors"}  # what training leaves beside the model
@@ -91,7 +102,19 @@ class Folder:
         from unfazed.systems.slu._encoder import no_bars
 
         try:
-            with no_bars():
+            with no_bars(), _no_report():
                 return opening(self.path, local_files_only=True, trust_remote_code=False, **options)
         except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
             raise UsageError(f"{self.path}: the {what} can't be opened ({str(error)[:300]}).") from error
+
+
+@contextmanager
+def _no_report() -> Iterator[None]:
+    """Weights that are missing are looked at here, so that they need not be reported by transformers too."""
+    logger = logging.getLogger("transformers.modeling_utils")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

@@ -9,7 +9,8 @@ from typing import Any, Self
 from unfazed.core.errors import UsageError
 from unfazed.core.prompt import Template
 from unfazed.core.values import Inputs, Json
-from unfazed.systems.hf._system import HfSystem, groups
+from unfazed.systems.hf._lessons import Teachable
+from unfazed.systems.hf._system import groups
 
 # Texts of a task → the prompt where none is given.
 _PROMPTS = {
@@ -21,7 +22,7 @@ _PROMPTS = {
 }
 
 
-class GeneratingSystem(HfSystem):
+class GeneratingSystem(Teachable):
     """The likeliest words, never drawn at random. The tasks are those whose outputs are texts."""
 
     tasks = ("translate", "sql", "qa", "text")
@@ -72,8 +73,10 @@ class GeneratingSystem(HfSystem):
                 found[i] = text.strip()
         return found
 
+    def padded(self, rows: Sequence[dict[str, list[int]]], side: str = "right") -> dict[str, Any]:
+        return {name: t for name, t in super().padded(rows, side).items() if name != "token_type_ids"}
+
     def written(self, padded: dict[str, Any]) -> list[str]:
-        padded.pop("token_type_ids", None)
         out = self.model.generate(
             **padded,
             max_new_tokens=self.options.max_new_tokens,

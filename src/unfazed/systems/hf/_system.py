@@ -48,7 +48,7 @@ class HfSystem(System):
         self.folder = Folder(path)
         if self.folder.kind != self.name:
             raise UsageError(f"{path} holds a {self.folder.architecture}, which can't be opened as {self.name}.")
-        self.options = _options(options)
+        self.options = options_of(options)
         self.threads = threads
 
     @property
@@ -151,7 +151,9 @@ def groups(lengths: Sequence[int], most: int = _TOGETHER) -> Iterator[list[int]]
         yield group
 
 
-def _options(given: dict[str, Any]) -> Options:
+def options_of(given: dict[str, Any]) -> Options:
+    """The options of these names; lists may be given as texts with commas."""
+    given = dict(given)
     for name in ("labels", "fields"):
         if isinstance(given.get(name), str):
             given[name] = given[name].split(",")

@@ -8,13 +8,15 @@ from functools import cached_property
 from typing import Any
 
 from unfazed.core.errors import UsageError
-from unfazed.core.values import Inputs, Json
-from unfazed.systems.hf._system import HfSystem, groups
+from unfazed.core.task import task_named
+from unfazed.core.values import Example, Inputs, Json
+from unfazed.systems.hf._lessons import Lesson, Teachable, share
+from unfazed.systems.hf._system import groups
 
 _FIRST = ("premise", "question", "text", "sentence1")  # texts that stand first where names alone do not say it
 
 
-class Classify(HfSystem):
+class Classify(Teachable):
     """The label with the highest score, by the name that the model's config has for it; LABEL_3 is 3."""
 
     name = "hf/classify"
@@ -38,16 +40,36 @@ class Classify(HfSystem):
         rows = [self.encoded(inputs) for inputs in batch]
         found: list[Json] = [None] * len(batch)
         for group in groups([len(row["input_ids"]) for row in rows]):
-            for i, number in zip(group, self.best(self.model, [rows[i] for i in group]), strict=True):
+            for i, number in zip(group, self._best([rows[i] for i in group]), strict=True):
                 found[i] = self.labels[number]
         return found
 
-    def best(self, model: Any, rows: Sequence[dict[str, list[int]]]) -> list[int]:
-        logits = model(**self.padded(rows)).logits
+    def _best(self, rows: Sequence[dict[str, list[int]]]) -> list[int]:
+        logits = self.model(**self.padded(rows)).logits
         if logits.shape[1] != len(self.labels):
             raise UsageError(f"{self.folder.path}: {len(self.labels)} labels for {logits.shape[1]} outputs.")
         best: list[int] = logits.round(decimals=4).argmax(1).tolist()  # padding may change the last digits
         return best
+
+    @classmethod
+    def labels_in(cls, examples: Sequence[Example]) -> list[str]:
+        return sorted({_label(example) for example in examples})
+
+    def lessons(self, number: int, example: Example) -> list[Lesson]:
+        return [Lesson(self.encoded(example.inputs), self.labels.index(_label(example)))]
+
+    def targets(self, lessons: Sequence[Lesson], width: int) -> dict[str, Any]:
+        import torch
+
+        return {"labels": torch.tensor([lesson.gold for lesson in lessons])}
+
+    def mark(self, dev: Sequence[Example]) -> float:
+        answers = self.answers([example.inputs for example in dev])
+        return share([answer == _label(example) for answer, example in zip(answers, dev, strict=True)])
+
+
+def _label(example: Example) -> str:
+    return str(task_named("classify").label(example.gold))
 
 
 def in_order(inputs: Inputs) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from unfazed.core.values import Inputs, Json
-from unfazed.systems.hf._system import HfSystem, groups
+from unfazed.core.values import Example, Inputs, Json
+from unfazed.systems.hf._lessons import Lesson, Teachable, share
+from unfazed.systems.hf._system import groups
 
 _CONTEXT = 20_000  # letters that are read
 _TOP = 20  # beginnings, and ends, whose spans are looked at
@@ -21,12 +22,13 @@ class Window(NamedTuple):
     places: list[tuple[int, int] | None]
 
 
-class Read(HfSystem):
+class Read(Teachable):
     """Long contexts are read in windows that overlap; the best span of all of them is the answer."""
 
     name = "hf/read"
     auto = "AutoModelForQuestionAnswering"
     tasks = ("qa", "text")
+    outputs = 2
 
     def lacking(self, inputs: Inputs) -> str | None:
         absent = next((field for field in ("question", "context") if field not in inputs), None)
@@ -59,21 +61,41 @@ class Read(HfSystem):
         return found
 
     def answers(self, batch: Sequence[Inputs]) -> list[Json]:
-        spans = self.spans(self.model, batch)
+        spans = self._spans(batch)
         return [inputs["context"][a:b] for inputs, (a, b) in zip(batch, spans, strict=True)]
 
-    def spans(self, model: Any, batch: Sequence[Inputs]) -> list[tuple[int, int]]:
+    def _spans(self, batch: Sequence[Inputs]) -> list[tuple[int, int]]:
         """Where each answer stands in its context; (0, 0) where there is nothing to point to."""
         windows = [window for i, inputs in enumerate(batch) for window in self.windows(i, inputs)]
         best: list[tuple[float, int, int]] = [(float("-inf"), 0, 0)] * len(batch)
         for group in groups([len(window.row["input_ids"]) for window in windows]):
-            out = model(**self.padded([windows[i].row for i in group]))
+            out = self.model(**self.padded([windows[i].row for i in group]))
             scores = zip(out.start_logits.tolist(), out.end_logits.tolist(), strict=True)
             for i, (starts, ends) in zip(group, scores, strict=True):
                 window = windows[i]
                 # Of equal scores the first place wins, so that the order of windows does not matter.
                 best[window.text] = max(best[window.text], _best(window, starts, ends), key=lambda s: (s[0], -s[1]))
         return [(a, b) for _, a, b in best]
+
+    def lessons(self, number: int, example: Example) -> list[Lesson]:
+        """Every window; where the answer is not in it, its first piece is the right one, as in SQuAD 2."""
+        placed = [a for a in example.gold["answers"] if a.get("start") is not None]
+        if not placed:
+            return []
+        start, end = placed[0]["start"], placed[0]["start"] + len(placed[0]["text"])
+        return [Lesson(w.row, _pieces(w, start, end)) for w in self.windows(number, example.inputs)]
+
+    def targets(self, lessons: Sequence[Lesson], width: int) -> dict[str, Any]:
+        import torch
+
+        starts, ends = (torch.tensor([lesson.gold[side] for lesson in lessons]) for side in (0, 1))
+        return {"start_positions": starts, "end_positions": ends}
+
+    def mark(self, dev: Sequence[Example]) -> float:
+        """The share of questions that are answered with one of the golds, letter by letter."""
+        answers = self.answers([example.inputs for example in dev])
+        golds = [{a["text"] for a in example.gold["answers"]} for example in dev]
+        return share([answer in gold for answer, gold in zip(answers, golds, strict=True)])
 
     @classmethod
     def sample_inputs(cls, text: str) -> Inputs:
@@ -91,3 +113,10 @@ def _best(window: Window, starts: list[float], ends: list[float]) -> tuple[float
             if first and last and a <= b < a + _LONGEST and score > best[0]:
                 best = (score, first[0], last[1])
     return best
+
+
+def _pieces(window: Window, start: int, end: int) -> tuple[int, int]:
+    """The first and last piece of this stretch of the context; (0, 0) where not all of it is in the window."""
+    first = next((n for n, place in enumerate(window.places) if place and place[0] <= start < place[1]), None)
+    last = next((n for n, place in enumerate(window.places) if place and place[0] < end <= place[1]), None)
+    return (0, 0) if first is None or last is None else (first, last)

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from unfazed.core.errors import UsageError
-from unfazed.core.values import Inputs, Json
-from unfazed.systems.hf._system import HfSystem, groups
+from unfazed.core.values import Example, Inputs, Json
+from unfazed.systems.hf._lessons import IGNORED, Lesson, Teachable, padded_labels, share
+from unfazed.systems.hf._system import groups
 from unfazed.systems.hf.classify import label_names
 
 _LETTERS = 64  # of a token that are read, so that one token of noise does not fill the window
@@ -24,7 +25,7 @@ class Window(NamedTuple):
     firsts: list[int | None]
 
 
-class Tag(HfSystem):
+class Tag(Teachable):
     """A token's tag is that of its first piece, and O where the tokenizer makes nothing of it. There is no intent."""
 
     name = "hf/tag"
@@ -68,17 +69,40 @@ class Tag(HfSystem):
         return Window(number, start, dict(row), [first.get(n) for n in range(len(tokens))])
 
     def answers(self, batch: Sequence[Inputs]) -> list[Json]:
-        tags = self.tagged(self.model, [inputs["text"] for inputs in batch])
+        tags = self._tagged([inputs["text"] for inputs in batch])
         return [{"intent": "", "slots": row} for row in tags]
 
-    def tagged(self, model: Any, texts: Sequence[str]) -> list[list[str]]:
+    def _tagged(self, texts: Sequence[str]) -> list[list[str]]:
         found = [["O"] * (text.count(" ") + 1) for text in texts]
         windows = [window for i, text in enumerate(texts) for window in self.windows(i, text)]
         for group in groups([len(window.row["input_ids"]) for window in windows]):
-            rows = model(**self.padded([windows[i].row for i in group])).logits.round(decimals=4).argmax(2).tolist()
+            logits = self.model(**self.padded([windows[i].row for i in group])).logits
+            rows = logits.round(decimals=4).argmax(2).tolist()
             for i, best in zip(group, rows, strict=True):
                 window = windows[i]
                 for n, piece in enumerate(window.firsts):
                     if piece is not None:
                         found[window.text][window.start + n] = self.labels[best[piece]]
         return found
+
+    @classmethod
+    def labels_in(cls, examples: Sequence[Example]) -> list[str]:
+        return sorted({"O", *(tag for example in examples for tag in example.gold["slots"])})
+
+    def lessons(self, number: int, example: Example) -> list[Lesson]:
+        return [self._lesson(window, example.gold["slots"]) for window in self.windows(number, example.inputs["text"])]
+
+    def _lesson(self, window: Window, tags: Sequence[str]) -> Lesson:
+        gold = [IGNORED] * len(window.row["input_ids"])
+        for n, piece in enumerate(window.firsts):
+            if piece is not None:
+                gold[piece] = self.labels.index(tags[window.start + n])
+        return Lesson(window.row, gold)
+
+    def targets(self, lessons: Sequence[Lesson], width: int) -> dict[str, Any]:
+        return {"labels": padded_labels([lesson.gold for lesson in lessons], width)}
+
+    def mark(self, dev: Sequence[Example]) -> float:
+        """The share of texts of which every tag is right."""
+        found = self._tagged([example.inputs["text"] for example in dev])
+        return share([tags == example.gold["slots"] for tags, example in zip(found, dev, strict=True)])
