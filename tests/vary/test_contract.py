@@ -41,9 +41,9 @@ def sample(cls: type[Operator]) -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def server() -> Iterator[None]:
-    """For the operator that asks one."""
+    """For the operators that ask one."""
     with Server() as server:
-        PARAMS["paraphrase/chat"] = {"url": server.url, "model": "m"}
+        PARAMS.update({name: {"url": server.url, "model": "m"} for name in ("meaning/chat", "paraphrase/chat")})
         yield
 
 

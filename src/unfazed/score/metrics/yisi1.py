@@ -64,8 +64,8 @@ class Yisi1(Metric):
 
     def _likeness(self, candidate: list[str], reference: list[str]) -> npt.NDArray[np.float64]:
         vectors = [np.stack([self._vector(unit) for unit in text]) for text in (candidate, reference)]
-        product = np.einsum("ik,jk->ij", *vectors)  # as quick as BLAS on so few, and without its threads
-        alike = np.minimum(np.maximum(product, 0), _NEARLY).astype(np.float64)
+        product: Array = np.einsum("ik,jk->ij", *vectors)  # as quick as BLAS on so few, and without its threads
+        alike: npt.NDArray[np.float64] = np.minimum(np.maximum(product, 0), _NEARLY).astype(np.float64)
         place = {unit: i for i, unit in enumerate(dict.fromkeys(reference))}
         ours, theirs = (np.array([place.get(unit, -1) for unit in text]) for text in (candidate, reference))
         alike[ours[:, None] == theirs] = 1.0
