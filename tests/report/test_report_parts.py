@@ -164,6 +164,7 @@ def test_charts_are_well_formed_for_any_name(name):
     some, none = Estimate(0.5, 0.4, 0.6, 9, 0, ""), Estimate(None, None, None, 0, 0, "")
     check_svg(charts.forest([(name, {"clean": some, "average": none, "worst": some})], name, name))
     check_svg(charts.bars([(name, some), (name, none)], name))
+    check_svg(charts.grouped_bars({name: {name: some, "x": none}}, name, name))
     check_svg(charts.heat_map({name: {f"{name}={name}": some, "x=y": none}}, [f"{name}={name}", "x=y", "z"], name))
 
 
