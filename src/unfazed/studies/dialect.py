@@ -44,8 +44,8 @@ class Dialect(Study):
     tables: ClassVar[Mapping[str, Table]] = {name: partial(_part, name) for name in PARTS}
     options = (
         Option("to", "Folder of scores, pages and what is to be judged.", "dialect", short="-o"),
-        Option("metric", "bleu, chrf, yisi1[:vectors=FILE] or module:function. Repeatable. Default: the first three.",
-               multiple=True),
+        Option("metric", "A metric of `unfazed metrics list`, or module:function. Repeatable. Default: bleu, chrf, "
+               "yisi1.", multiple=True),
         Option("mt", "LANG=FILE: machine translations of LANG.source.txt, one a line. Repeatable.", multiple=True),
         Option("perturbed", "LANG=FILE: machine translations of LANG.perturbed.txt, one a line. Repeatable.",
                multiple=True),

@@ -98,10 +98,19 @@ def test_nothing_is_scored_twice(tmp_path: Path) -> None:
     again = Counting()
     assert Scores(again, file).score(items)[3] == 2.0
     assert not again.asked
-    learnt = Scores(again, file)
-    learnt.learn(["other references"])
-    learnt.score(items)
-    assert len(again.asked) == 3
+    same = Scores(again, file)
+    same.learn(["other references"])  # from which this metric learns nothing
+    same.score(items)
+    assert not again.asked
+
+
+def test_what_is_learnt_decides_scores() -> None:
+    scores = Scores(open_metric("yisi1"))
+    found = []
+    for references in (["a b", "a c"], ["a b", "d b"]):
+        scores.learn(references)
+        found += scores.score([Item("a x", "a b")])
+    assert found[0] < found[1]  # where a is rare, finding it counts more
 
 
 def test_functions_are_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

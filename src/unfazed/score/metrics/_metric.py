@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -54,14 +53,15 @@ class Scores:
 
     def __init__(self, metric: Metric, file: Path | None = None) -> None:
         self.metric = metric
-        self.missing: Counter[str] = Counter()  # by language: scores that were no finite numbers
         self._file = file
         self._known: dict[str, float | None] = _read(file) if file and file.exists() else {}
+        self._identity = metric.identity()  # once, as it may read weights
         self._learnt = ""
 
     def learn(self, references: Sequence[str]) -> None:
-        self.metric.learn(references)
-        self._learnt = content_id([list(references)])
+        if type(self.metric).learn is not Metric.learn:
+            self.metric.learn(references)
+            self._learnt = content_id([list(references)])
 
     def score(self, items: Iterable[Item]) -> list[float]:
         """The scores, NaN where the metric gave no finite number."""
@@ -75,7 +75,7 @@ class Scores:
 
     def _key(self, item: Item) -> str:
         seen = [item.candidate, *(getattr(item, name) if name in self.metric.uses else None for name in _COMPARED)]
-        return content_id([self.metric.identity(), self._learnt, seen], size=16)
+        return content_id([self._identity, self._learnt, seen], size=16)
 
     def _ask(self, batch: Sequence[tuple[str, Item]]) -> None:
         items = [item for _, item in batch]
