@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from unfazed.vary.spoken._tagger import Word, tagged
@@ -148,19 +149,17 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def sentences(text: str) -> Iterator[Sentence]:
+@lru_cache(64)  # each kind of rewrite asks for those of the same text
+def sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences of a text; one without a word is none."""
     words = tagged(text) if len(text) <= LONGEST else ()
-    begin = 0
-    for i in range(1, len(words) + 1):
-        if i == len(words) or _breaks(text, words, i):
-            yield Sentence(text, words[begin:i])
-            begin = i
+    ends = [i for i in range(1, len(words) + 1) if i == len(words) or _breaks(text, words, i)]
+    return tuple(Sentence(text, words[a:b]) for a, b in pairwise([0, *ends]))
 
 
 def _breaks(text: str, words: tuple[Word, ...], i: int) -> bool:
     gap = text[words[i - 1].end : words[i].start]
-    if not any(mark in gap for mark in ".?!;\n"):
+    if gap == " " or not any(mark in gap for mark in ".?!;\n"):
         return False
     before = words[i - 1].lower
     if gap.startswith(".") and (before in _ABBREVIATED or len(before) == 1 or "." in before):
