@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 
@@ -83,7 +84,8 @@ class Corpus:
 
     def _run(self, method: str) -> Run:
         print(f"{self.name}, {method}: asking", file=sys.stderr)
-        return run_system(self.suite, self._system(method), self.to / "runs" / self.name / method)
+        with closing(self._system(method)) as system:
+            return run_system(self.suite, system, self.to / "runs" / self.name / method)
 
     def _system(self, method: str) -> System:
         if method in self._given:
