@@ -12,8 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unfazed.core.errors import DataError, SystemBroken, UnknownName, UsageError
+from unfazed.core.task import task_named
+from unfazed.score import scorers
 from unfazed.score.metrics import Item, Metric, Scores, open_metric
 
+FRMT = Path(__file__).parents[3] / "../shared/data/frmt/testdata"
 PAIRS = [
     ("the cat sat on the mat", "the cat is on the mat"),
     ("O autocarro está atrasado.", "O ônibus está atrasado."),
@@ -35,6 +38,21 @@ def test_bleu_and_chrf_are_sacrebleus() -> None:
     assert scored("bleu", PAIRS) == expected
     assert expected[-1] == pytest.approx(100)  # effective order: two letters can be right
     assert scored("chrf", PAIRS) == [sacrebleu.sentence_chrf(c, [r]).score for c, r in PAIRS]
+
+
+@pytest.mark.skipif(not FRMT.is_dir(), reason="../shared/data is not here")
+@pytest.mark.parametrize("tag", ["pt-BR", "zh-CN"])
+def test_frmts_own_values(tag: str) -> None:
+    """FRMT's test data has outputs with the corpus BLEU and chrF that its authors expect."""
+    texts = [
+        [line.split("\t")[1] for line in (FRMT / name).read_text(encoding="utf-8").splitlines()]
+        for name in (f"fake_{tag}_outputs.tsv", f"{tag[:2]}_random_dev_en_{tag}.tsv")
+    ]
+    *_, bleu, chrf = (FRMT / f"expected_{tag}_metrics.tsv").read_text(encoding="utf-8").splitlines()[2].split("\t")
+    for name, expected in (("bleu", bleu), ("chrf", chrf)):
+        scorer = scorers.get(name)()
+        found = scorer.aggregate(scorer.stats(*texts, task_named("translate")).sum(axis=0))
+        assert float(found) / 100 == pytest.approx(float(expected), abs=1e-12)
 
 
 def test_yisi_by_hand() -> None:

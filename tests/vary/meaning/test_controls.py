@@ -32,7 +32,7 @@ def replacements(language: str, text: str) -> set[str]:
     ("language", "before", "after"),
     [
         ("en", "a recipe is a simple thing", "a recipe is a complicated thing"),
-        ("en", "he sat on an old chair", "he sat on a young chair"),
+        ("en", "he sat on an old chair", "he sat on a new chair"),
         ("en", "Usually it rains in May 1998.", "Rarely it rains in May 1998."),
         ("en", "in fifteen years we saw a lot of changes", "in fifteen years we saw hardly any changes"),
         ("en", "Porto defeated Benfica in 1931.", "Benfica defeated Porto in 1931."),
