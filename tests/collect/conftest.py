@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -10,15 +11,30 @@ import subprocess
 import threading
 import time
 import uuid
+import wave
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from unfazed.collect.items import make_study
 from unfazed.collect.study import read_study
 
 OPTIONS = {"choice": 'question = "Which?"\nanswers = ["keyboard", "speech", "none"]'}
+
+
+def tone(seconds=1.0, rate=48_000, loud=0.3, channels=1, hertz=440):
+    """A WAV file of one tone."""
+    out = io.BytesIO()
+    with wave.open(out, "wb") as file:
+        file.setnchannels(channels)
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        t = np.arange(int(seconds * rate)) / rate
+        one = (loud * 32767 * np.sin(2 * np.pi * hertz * t)).astype("<i2")
+        file.writeframes(np.repeat(one, channels).tobytes())
+    return out.getvalue()
 
 
 def postgres_programs() -> Path | None:

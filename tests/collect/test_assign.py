@@ -185,7 +185,7 @@ def test_who_is_forgotten_leaves_nothing(desk):
     d.invite("a-name"), d.invite("b")
     d.say("a-name", d.ask("a-name"), log=[{"t": 1, "e": "commit", "d": "secret"}])
     d.ask("a-name")
-    assert d.store.write(lambda tx: forget(tx, "a-name")) == 1
+    assert d.store.write(lambda tx: forget(tx, "a-name")) == (1, [])
     for table in ("people", "work", "logs"):
         assert "a-name" not in str(d.rows(f"SELECT * FROM {table}"))
     d.check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import write_study
+from .conftest import tone, write_study
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = (
@@ -30,7 +31,14 @@ def driver(tmp_path_factory):
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     options = webdriver.ChromeOptions()
     options.binary_location = BROWSER
-    for flag in (*FLAGS.split(" "), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+    sound = tmp_path_factory.mktemp("sound") / "tone.wav"
+    sound.write_bytes(tone(seconds=5))
+    microphone = [
+        "--use-fake-device-for-media-stream",
+        "--use-fake-ui-for-media-stream",
+        f"--use-file-for-fake-audio-capture={sound}",
+    ]
+    for flag in (*FLAGS.split(" "), *microphone, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     made = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
@@ -58,11 +66,15 @@ class Visit:
         return self.driver.find_element("css selector", css)
 
     def wait(self, test, what, seconds=30):
+        from selenium.common.exceptions import WebDriverException
+
         end = time.monotonic() + seconds
-        while not (found := test()):
-            assert time.monotonic() < end, f"{what}: {self.driver.find_element('css selector', 'body').text}"
+        while True:
+            with contextlib.suppress(WebDriverException):  # the page is just being replaced by the next
+                if found := test():
+                    return found
+            assert time.monotonic() < end, f"{what}: {self.find('body').text}"
             time.sleep(0.05)
-        return found
 
     def enter(self, token, about=None):
         self.driver.get(f"{self.server.url}/i/{token}")
@@ -287,6 +299,7 @@ def test_an_answer_outlives_a_dead_connection_and_a_closed_tab(visit):
 
 
 KINDS = {
+    "read_aloud": ({"text": "长" * 100}, ""),
     "retype": ({"text": "长" * 300}, ""),
     "same_meaning": ({"a": "A man sleeps. " * 9, "b": "x" * 300}, ""),
     "labels": ({"utterance": "wake me at six", "intent": "x" * 200, "slots": [{"name": "time", "value": "six"}]}, ""),
@@ -300,7 +313,7 @@ def test_every_kind_fits_a_phone_and_a_desk(visit, kind):
     item, options = KINDS[kind]
     v = visit(kind=kind, items=[{"id": "i", **item}], options=options, lang="zh")
     v.size(360, 740)
-    v.enter(v.server.invite(), about="x" if kind == "retype" else None)
+    v.enter(v.server.invite(), about="x" if kind in ("retype", "read_aloud") else None)
     v.ready()
     for width, name in ((360, "phone"), (1280, "desk")):
         v.size(width)
@@ -329,6 +342,40 @@ def test_the_slider_begins_nowhere(visit):
     v.send()
     v.wait(v.answers, "the answer arrives")
     assert json.loads(v.answers()[0][2]) == {"similarity": 50, "grammatical": True}
+
+
+def test_a_sentence_is_recorded_from_the_microphone(visit):
+    """A fake microphone plays a tone; the server keeps it as 16 kHz mono, and the tone is still there."""
+    import io
+    import wave
+
+    import numpy as np
+
+    from unfazed.collect.audio import audio_file
+
+    v = visit(kind="read_aloud", items=[{"id": "i", "text": "一句话"}])
+    v.size(1000)
+    v.enter(v.server.invite(), about="北京")
+    v.ready()
+    v.send()
+    assert "Record the sentence first" in v.wait(lambda: v.find("#say").text, "the page says what is missing")
+    v.find("#record").click()
+    v.wait(lambda: v.find("#clock").text[:1].isdigit() and float(v.find("#clock").text.split()[0]) > 1.2, "it records")
+    assert float(v.find("#level").get_property("value")) > -30
+    v.find("#record").click()
+    v.wait(lambda: "Listen to it" in v.find("#say").text, "the recording is taken")
+    v.picture("read_aloud")
+    v.send()
+    v.wait(v.answers, "the answer arrives")
+    said = json.loads(v.answers()[0][2])
+    assert said["settings"]["noiseSuppression"] is False
+    with wave.open(io.BytesIO(audio_file(v.server.study, said["audio"]).read_bytes())) as file:
+        assert (file.getnchannels(), file.getframerate(), file.getsampwidth()) == (1, 16000, 2)
+        samples = np.frombuffer(file.readframes(file.getnframes()), "<i2")
+    assert len(samples) > 16000
+    spectrum = np.abs(np.fft.rfft(samples * np.hanning(len(samples))))
+    assert np.argmax(spectrum) * 16000 / len(samples) == pytest.approx(440, abs=5)
+    v.sound()
 
 
 def test_sides_are_drawn_and_stored(visit):

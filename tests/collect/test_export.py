@@ -22,10 +22,12 @@ def log(text, seconds=1.0):
     return [{"t": 0, "e": "down"}, {"t": seconds * 1000, "e": "commit", "d": text}]
 
 
-def suite_study(tmp_path, examples, task=None, assign='k = 2\nstrata = ["s", "t"]\nshuffle = false', fields=""):
+def suite_study(
+    tmp_path, examples, task=None, assign='k = 2\nstrata = ["s", "t"]\nshuffle = false', fields="", kind="retype"
+):
     tmp_path.joinpath("examples.jsonl").write_text("".join(json.dumps(e) + "\n" for e in examples))
     import_suite(tmp_path / "examples.jsonl", tmp_path / "suite", task=task)
-    file = write_study(tmp_path, "retype", [], assign)
+    file = write_study(tmp_path, kind, [], assign)
     text = file.read_text().replace('path = "items.jsonl"', f'suite = "suite"\n{fields}')
     file.write_text(text)
     study = read_study(file)

@@ -1,4 +1,4 @@
-"""`unfazed collect`: the web app in which people type and judge."""
+"""`unfazed collect`: the web app in which people type, speak and judge."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unfazed.cli._options import format_option
 _study = click.argument("study_file", metavar="STUDY", type=click.Path(dir_okay=False))
 
 
-@click.group("collect", short_help="Let people type and judge, in a web app of your own.")
+@click.group("collect", short_help="Let people type, speak and judge, in a web app of your own.")
 def command() -> None:
     """A study is a TOML file, a database beside it, and links for the people who take part.
 
@@ -105,8 +105,11 @@ def status(study_file: str, format_: str) -> None:
 @click.option("-o", "to", required=True, metavar="PLACE", help="FILE.jsonl, FILE.parquet, or a folder for a suite.")
 @click.option("--logs", is_flag=True, help="With every key and composition event.")
 @click.option("--overwrite", is_flag=True, help="Replace a suite that is there.")
+@click.option("--recogniser", help="Whose texts of the recordings a suite takes, where several have heard them.")
 @click.option("--summary", metavar="FILE", help="Also write what the answers to each item say together, JSON lines.")
-def export_command(study_file: str, to: str, logs: bool, overwrite: bool, summary: str | None) -> None:
+def export_command(
+    study_file: str, to: str, logs: bool, overwrite: bool, recogniser: str | None, summary: str | None
+) -> None:
     """Write every answer of STUDY with its flags, reasons for exclusion and gold; or people's texts as a suite.
 
     \b
@@ -120,7 +123,7 @@ def export_command(study_file: str, to: str, logs: bool, overwrite: bool, summar
 
     study = read_study(study_file)
     with open_store(study.place) as store:
-        done = export(study, store, Path(to), logs, overwrite)
+        done = export(study, store, Path(to), logs, overwrite, recogniser)
         if summary:
             write_jsonl(summaries(study, answers_of(study, store)), Path(summary))
         store.write(lambda tx: note(tx, "owner", "exported", to))
@@ -133,6 +136,24 @@ def export_command(study_file: str, to: str, logs: bool, overwrite: bool, summar
         click.echo(f"{done.incomplete:,} versions lack a text, and are left out.", err=True)
     if done.labels_lost:
         click.echo(f"{done.labels_lost:,} versions lost a labelled word, and are left out.", err=True)
+
+
+@command.command("transcribe", short_help="Have recordings heard by a recogniser.")
+@_study
+@click.option("--recogniser", required=True, help="pocketsphinx, whisper:FOLDER, sherpa:FOLDER or command:COMMAND.")
+@click.option("--again", is_flag=True, help="Also what it has heard before.")
+def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
+    """Turn the recordings of STUDY into text, also while it is served. Each recogniser's texts are kept by its name."""
+    from unfazed.collect.audio import transcribe
+    from unfazed.collect.store import open_store
+    from unfazed.collect.study import read_study
+    from unfazed.vary.speech._asr import open_recogniser
+
+    study = read_study(study_file)
+    hear = open_recogniser(recogniser, study.language)
+    with open_store(study.place) as store:
+        count = transcribe(study, store, recogniser, hear, again)
+    click.echo(f"{count:,} recordings heard.", err=True)
 
 
 @command.command("exclude", short_help="Leave a person's answers out.")
@@ -159,19 +180,23 @@ def exclude_command(study_file: str, person: str, reason: str) -> None:
 @click.argument("person")
 def forget_command(study_file: str, person: str) -> None:
     """Delete PERSON, their answers and their logs from STUDY. Backups and exports made before are yours to delete."""
-    from unfazed.collect.assign import forget
+    from unfazed.collect.assign import Forgotten, forget
+    from unfazed.collect.audio import audio_file
     from unfazed.collect.people import note
     from unfazed.collect.store import Transaction, open_store
     from unfazed.collect.study import read_study
 
-    def job(tx: Transaction) -> int:
-        count = forget(tx, person)
+    def job(tx: Transaction) -> Forgotten:
+        gone = forget(tx, person)
         note(tx, "owner", "forgot a person")
-        return count
+        return gone
 
-    with open_store(read_study(study_file).place) as store:
-        count = store.write(job)
-    click.echo(f"{count:,} answers deleted.", err=True)
+    study = read_study(study_file)
+    with open_store(study.place) as store:
+        gone = store.write(job)
+    for name in gone.recordings:
+        audio_file(study, name).unlink(missing_ok=True)
+    click.echo(f"{gone.answers:,} answers deleted.", err=True)
 
 
 @command.command("backup", short_help="Copy a study's database, also while it is served.")

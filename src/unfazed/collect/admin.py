@@ -9,10 +9,11 @@ from urllib.parse import parse_qs
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from unfazed.collect.assign import exclude
+from unfazed.collect.audio import audio_file
 from unfazed.collect.kind import Kind
 from unfazed.collect.people import fact, is_password, note
 from unfazed.collect.security import ADMIN_HOURS, Limit, admin_session, body_of, is_admin, is_signed, same_site, signed
@@ -70,6 +71,13 @@ def admin_routes(site: Any) -> list[Route]:
             raise HTTPException(404, "not_found")
         return site.page(request, "answer", **found)  # type: ignore[no-any-return]
 
+    async def recording(request: Request) -> Response:
+        session_of(request)
+        name = request.path_params["name"]
+        if not await site.read(lambda tx: tx.rows("SELECT 1 FROM audio WHERE name = ?", name)):
+            raise HTTPException(404, "not_found")
+        return FileResponse(audio_file(site.study, name), media_type="audio/wav")
+
     async def leave_out(request: Request) -> Response:
         session = session_of(request)
         form = parse_qs((await body_of(request, 4096)).decode("utf-8", "replace"))
@@ -89,6 +97,7 @@ def admin_routes(site: Any) -> list[Route]:
         Route("/admin/logout", logout, methods=["POST"]),
         Route("/admin", overview),
         Route("/admin/answer", one_answer),
+        Route("/admin/audio/{name}", recording),
         Route("/admin/exclude", leave_out, methods=["POST"]),
     ]
 
@@ -121,6 +130,11 @@ def _answer(tx: Transaction, kind: Kind, person: str, item: str) -> dict[str, An
     if not rows:
         return None
     said, flagged, live, correct, taken, received, shown, content = rows[0]
+    heard = tx.rows(
+        "SELECT recogniser, text FROM heard h JOIN audio a ON a.name = h.name WHERE person = ? AND item = ?",
+        person,
+        item,
+    )
     log = tx.rows("SELECT events FROM logs WHERE person = ? AND item = ?", person, item)
     asked, events = msgspec.json.decode(content), msgspec.json.decode(log[0][0]) if log else []
     return {
@@ -128,5 +142,6 @@ def _answer(tx: Transaction, kind: Kind, person: str, item: str) -> dict[str, An
         "flagged": flagged.split("\n") if flagged else [], "live": live, "correct": correct,
         "seconds": received - taken, "shown": msgspec.json.decode(shown),
         "log": events,
+        "heard": heard,
         "errors": kind.details(asked, events),
     }  # fmt: skip

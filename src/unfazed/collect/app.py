@@ -29,6 +29,7 @@ from unfazed.collect.assign import (
     person_of,
     take_answer,
 )
+from unfazed.collect.audio import MAX_AUDIO, BadAudio, audio_file, checked, enter, keep
 from unfazed.collect.people import consent, fact, hashed, note
 from unfazed.collect.security import Limit, SafeHeaders, TooLarge, body_of, is_signed, same_site, signed
 from unfazed.collect.status import own_progress
@@ -179,6 +180,29 @@ def routes(site: Site) -> list[Route | Mount]:
             return JSONResponse({"error": str(error)}, 409 if isinstance(error, AlreadyAnswered) else 403)
         return JSONResponse({"counted": receipt.counted, "flags": receipt.flags, "fresh": receipt.fresh})
 
+    async def audio(request: Request) -> Response:
+        key, person = await site.person(request)
+        site.check_csrf(request, key, request.headers.get("x-csrf", ""))
+        if not site.kind.uploads or not person.consented:
+            raise HTTPException(404, "not_found")
+        item = request.query_params.get("item", "")
+        content = await body_of(request, MAX_AUDIO)
+        try:
+            recording = await asyncio.to_thread(checked, content, site.kind.options)
+            name = await asyncio.to_thread(keep, site.study, recording)
+            try:
+                older = await site.write(lambda tx: enter(tx, person, item, name, recording))
+            except NotYours:
+                audio_file(site.study, name).unlink()
+                raise
+        except BadAudio as error:
+            return JSONResponse({"error": words(site.language(request))[str(error)]}, 422)
+        except NotYours as error:
+            return JSONResponse({"error": str(error)}, 403)
+        for old in older:
+            audio_file(site.study, old).unlink(missing_ok=True)
+        return JSONResponse({"audio": name, "seconds": recording.seconds, "level": recording.level})
+
     async def language(request: Request) -> Response:
         chosen = request.path_params["code"]
         response = RedirectResponse("/task" if "token" in request.cookies else "/", 303)
@@ -193,6 +217,7 @@ def routes(site: Site) -> list[Route | Mount]:
         Route("/consent", give_consent, methods=["POST"]),
         Route("/task", task),
         Route("/answer", answer, methods=["POST"]),
+        Route("/audio", audio, methods=["POST"]),
         Route("/language/{code}", language),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]

@@ -182,6 +182,10 @@ def take_answer(
     state, live, shown, shows, taken, before, flagged, content, gold = rows[0]
     asked = kind.item(msgspec.json.decode(content))
     answer = kind.answer(facts, asked, msgspec.json.decode(shown))
+    if kind.uploads and not tx.rows(
+        "SELECT 1 FROM audio WHERE name = ? AND item = ? AND person = ?", facts["audio"], item, person.id
+    ):
+        raise msgspec.ValidationError("there is no such recording of yours")
     said = as_json(answer)
     if state == "answered":
         if said != before:
@@ -239,20 +243,28 @@ def exclude(tx: Transaction, person: str, reason: str) -> None:
     _free_all(tx, person)
 
 
-def forget(tx: Transaction, person: str) -> int:
-    """Deletes everything about a person; returns how many answers there were."""
+class Forgotten(NamedTuple):
+    answers: int
+    recordings: list[str]  # names of files that are still to be deleted
+
+
+def forget(tx: Transaction, person: str) -> Forgotten:
+    """Deletes everything about a person; returns what there was."""
     _free_all(tx, person)
+    recordings = [name for (name,) in tx.rows("SELECT name FROM audio WHERE person = ?", person)]
+    tx.run("DELETE FROM heard WHERE name IN (SELECT name FROM audio WHERE person = ?)", person)
     ((count,),) = tx.rows("SELECT count(*) FROM work WHERE person = ? AND state = 'answered'", person)
     for sql in (
         "DELETE FROM logs WHERE person = ?",
         "DELETE FROM work WHERE person = ?",
+        "DELETE FROM audio WHERE person = ?",
         "DELETE FROM audit WHERE who = ?",
         "DELETE FROM barred WHERE person = ?",
     ):
         tx.run(sql, person)
     if not tx.run("DELETE FROM people WHERE id = ?", person):
         raise UsageError(f"There is nobody named {person!r} in this study.")
-    return int(count)
+    return Forgotten(int(count), recordings)
 
 
 def _free_all(tx: Transaction, person: str) -> None:

@@ -40,6 +40,7 @@ class Row(msgspec.Struct, frozen=True):
     origin: dict[str, str]
     about: dict[str, str]
     errors: list[Json]
+    heard: dict[str, str]
     log: Json = None
 
 
@@ -57,12 +58,17 @@ def _rows(tx: Transaction, kind: Kind, logs: bool = False) -> Iterator[Row]:
         "JOIN people p ON p.id = w.person LEFT JOIN logs l ON l.item = w.item AND l.person = w.person "
         "WHERE w.state = 'answered' ORDER BY i.place, w.received, w.person"
     )
+    heard: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for item, who, recogniser, text in tx.rows(
+        "SELECT a.item, a.person, h.recogniser, h.text FROM audio a JOIN heard h ON h.name = a.name"
+    ):
+        heard[item, who][recogniser] = text
     for id, person, stratum, said, live, flags, excluded, gold, correct, taken, received, *rest in tx.rows(sql):
         shown, asked, origin, about, log = (decode(cell or "null") for cell in rest)
         yield Row(
             id, person, stratum, decode(said), bool(live), flags.split("\n") if flags else [], excluded,
             None if gold is None else decode(gold), None if correct is None else bool(correct),
-            received - taken, received, shown, asked, origin, about, kind.details(asked, log or []),
+            received - taken, received, shown, asked, origin, about, kind.details(asked, log or []), heard[id, person],
             log if logs else None,
         )  # fmt: skip
 
@@ -121,7 +127,7 @@ def write_jsonl(values: list[Any], to: Path) -> None:
 _COLUMNS = {
     "item": "str", "person": "str", "stratum": "str", "answer": "str", "counted": "int", "flags": "str",
     "excluded": "str", "gold": "str", "correct": "int", "milliseconds": "int", "received": "int", "shown": "str",
-    "asked": "str", "origin": "str", "about": "str", "errors": "str", "log": "str",
+    "asked": "str", "origin": "str", "about": "str", "errors": "str", "heard": "str", "log": "str",
 }  # fmt: skip
 
 
@@ -132,7 +138,8 @@ def write_parquet(answers: list[Row], to: Path) -> None:
             r.item, r.person, r.stratum, as_json(r.answer), int(r.counted), as_json(r.flags), r.excluded,
             None if r.gold is None else as_json(r.gold), None if r.correct is None else int(r.correct),
             round(r.seconds * 1000), round(r.received * 1000), as_json(r.shown), as_json(r.asked),
-            as_json(r.origin), as_json(r.about), as_json(r.errors), None if r.log is None else as_json(r.log),
+            as_json(r.origin), as_json(r.about), as_json(r.errors), as_json(r.heard),
+            None if r.log is None else as_json(r.log),
         )
         for r in answers
     )  # fmt: skip
@@ -145,7 +152,9 @@ class Exported(NamedTuple):
     labels_lost: int  # versions whose labels could not be moved with the words
 
 
-def write_people_suite(study: Study, answers: list[Row], to: Path, overwrite: bool = False) -> Exported:
+def write_people_suite(
+    study: Study, answers: list[Row], to: Path, overwrite: bool = False, recogniser: str | None = None
+) -> Exported:
     """The study's suite with what people made of its texts: a variant for each stratum, or for each of k people.
 
     A variant takes all its texts from one stratum. What came back unchanged is a variant too: people's versions are
@@ -156,9 +165,11 @@ def write_people_suite(study: Study, answers: list[Row], to: Path, overwrite: bo
         raise UsageError("Only a study of a suite's texts can be exported as a suite. Choose .jsonl or .parquet.")
     origin = Suite(study.folder / study.items.suite)
     fields = study.items.fields or origin.task.varied
+    if kind.uploads:
+        answers = [_as_heard(row, recogniser or _only_recogniser(answers)) for row in answers]
     made: dict[str, dict[str, dict[str, Row]]] = defaultdict(lambda: defaultdict(dict))
     for row in answers:
-        if row.counted:
+        if row.counted and "text" in row.answer:
             made[row.origin["example"]][_source(row, made)][row.origin["field"]] = row
     counts: Counter[str] = Counter()
 
@@ -178,6 +189,22 @@ def write_people_suite(study: Study, answers: list[Row], to: Path, overwrite: bo
     manifest = Manifest(task=facts.task, language=facts.language, labels=facts.labels, plan=plan)
     suite = write_suite(to, manifest, origin.examples, variants, overwrite)
     return Exported(suite, counts["incomplete"], counts["labels"])
+
+
+def _only_recogniser(answers: list[Row]) -> str:
+    names = sorted({name for row in answers for name in row.heard})
+    if len(names) != 1:
+        said = (
+            f"Choose one with --recogniser: {', '.join(names)}." if names else "Run `unfazed collect transcribe` first."
+        )
+        raise UsageError(f"Recordings become texts by a recogniser. {said}")
+    return names[0]
+
+
+def _as_heard(row: Row, recogniser: str) -> Row:
+    """A recording with the text that a recogniser made of it, if it has heard it."""
+    said = {"text": row.heard[recogniser]} if recogniser in row.heard else {}
+    return msgspec.structs.replace(row, answer=said)
 
 
 def _source(row: Row, made: dict[str, dict[str, dict[str, Row]]]) -> str:
@@ -222,7 +249,9 @@ def _edits(text: str, typed: str) -> list[Edit]:
     ]
 
 
-def export(study: Study, store: Store, to: Path, logs: bool = False, overwrite: bool = False) -> Exported | int:
+def export(
+    study: Study, store: Store, to: Path, logs: bool = False, overwrite: bool = False, recogniser: str | None = None
+) -> Exported | int:
     """Writes by the name: `.jsonl`, `.parquet`, or a folder for a suite; returns the suite or how many answers."""
     answers = answers_of(study, store, logs)
     if to.suffix == ".jsonl":
@@ -230,5 +259,5 @@ def export(study: Study, store: Store, to: Path, logs: bool = False, overwrite: 
     elif to.suffix == ".parquet":
         write_parquet(answers, to)
     else:
-        return write_people_suite(study, answers, to, overwrite)
+        return write_people_suite(study, answers, to, overwrite, recogniser)
     return len(answers)

@@ -41,6 +41,7 @@ class Kind:
     about: ClassVar[dict[Language, tuple[str, str]]] = {}  # a fact asked for with the consent: its name and question
     level: ClassVar[Literal["nominal", "interval"]] = "nominal"  # of `judgements`, for agreement
     makes_text: ClassVar[bool] = False  # is the answer another form of the item's text?
+    uploads: ClassVar[bool] = False  # is the answer a recording, sent beforehand?
     source: ClassVar[str] = ""  # family of the variants made of its answers
 
     def __init__(self, options: dict[str, Json], language: Language = "en") -> None:

@@ -1,0 +1,131 @@
+"""Recordings: what is refused and why, what is kept, who may send and hear it, and what recognisers make of it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import wave
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from unfazed.collect.assign import forget
+from unfazed.collect.audio import BadAudio, audio_file, audio_folder, checked, transcribe
+from unfazed.collect.export import answers_of, export
+from unfazed.collect.kinds.read_aloud import Options
+from unfazed.core.errors import UsageError
+
+from .conftest import tone
+from .test_app import Person, close_clients, site
+from .test_export import suite_study
+
+__all__ = ["close_clients", "site"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (tone(0.2), "audio_short"),
+        (tone(3, loud=0.001), "audio_quiet"),
+        (tone(61, rate=8000), "audio_long"),
+        (b"", "audio_bad"),
+        (b"RIFF\x00\x00\x00\x00WAVE", "audio_bad"),
+        (b"<html>" * 1000, "audio_bad"),
+        (tone(1)[:30], "audio_bad"),
+    ],
+)
+def test_what_is_refused(content, reason):
+    with pytest.raises(BadAudio, match=reason):
+        checked(content, Options())
+
+
+@pytest.mark.parametrize("rate", [8000, 16000, 44100, 48000])
+@pytest.mark.parametrize("channels", [1, 2])
+def test_what_is_kept_sounds_the_same(rate, channels):
+    found = checked(tone(1.0, rate, 0.5, channels, hertz=1000), Options())
+    with wave.open(io.BytesIO(found.content)) as file:
+        assert (file.getnchannels(), file.getframerate()) == (1, 16000)
+        samples = np.frombuffer(file.readframes(file.getnframes()), "<i2") / 32768
+    assert len(samples) == pytest.approx(16000, abs=2)
+    assert np.argmax(np.abs(np.fft.rfft(samples))) == pytest.approx(1000, abs=2)
+    assert found.level == pytest.approx(20 * np.log10(0.5 / np.sqrt(2)), abs=0.1)
+    assert np.sqrt(np.mean(samples[1000:-1000] ** 2)) == pytest.approx(0.5 / np.sqrt(2), rel=0.01)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.tuples(st.integers(0, 80), st.integers(0, 255)), max_size=6), st.integers(0, 200))
+def test_no_damaged_file_is_more_than_refused(changes, cut):
+    content = bytearray(tone(0.6, 8000))
+    for place, value in changes:
+        content[place] = value
+    with contextlib.suppress(BadAudio):
+        assert checked(bytes(content[: len(content) - cut]), Options()).seconds >= 0.5
+
+
+def test_from_upload_to_text(site, tmp_path):
+    server = site(kind="read_aloud", items=[{"id": f"i{n}", "text": "x"} for n in range(2)])
+    anna, ben = (Person(server, server.invite(name)).agree() for name in ("anna", "ben"))
+    item = anna.item()
+
+    def upload(person, item, content):
+        return person.http.post("/audio", params={"item": item}, content=content, headers={"x-csrf": person.csrf})
+
+    refused = upload(anna, item, tone(0.1))
+    assert (refused.status_code, refused.json()["error"]) == (422, "The recording is too short. Record again.")
+    assert upload(ben, item, tone()).status_code == 403, "another's item"
+    assert anna.http.post("/audio", params={"item": item}, content=tone()).status_code == 403, "no form"
+    first, second = (upload(anna, item, tone(hertz=h)).json()["audio"] for h in (400, 500))
+    assert [f.stem for f in audio_folder(server.study).iterdir()] == [second], "the first take is replaced"
+    assert anna.say(item, {"audio": first}).status_code == 422
+    assert ben.say(ben.item(), {"audio": second}).status_code == 422, "another's recording"
+    assert anna.say(item, {"audio": "../../etc/passwd"}).status_code == 422
+    assert anna.say(item, {"audio": second}).json()["counted"]
+    assert upload(anna, item, tone()).status_code == 403, "it has been answered"
+    assert anna.http.get(f"/admin/audio/{second}").status_code == 403
+
+    def hear(path):
+        return f"{path.stat().st_size} bytes"
+
+    assert transcribe(server.study, server.store, "counting", hear) == 1
+    assert transcribe(server.study, server.store, "counting", hear) == 0
+    assert transcribe(server.study, server.store, "counting", hear, again=True) == 1
+    assert transcribe(server.study, server.store, "another", lambda path: "text") == 1
+    (row,) = answers_of(server.study, server.store)
+    assert row.heard == {"counting": "32044 bytes", "another": "text"}
+    gone = server.store.write(lambda tx: forget(tx, "anna"))
+    assert gone == (1, [second])
+    assert server.store.read(lambda tx: tx.rows("SELECT * FROM heard")) == []
+    assert audio_file(server.study, second).exists(), "the command deletes it once the database has forgotten"
+
+
+def test_what_was_heard_becomes_a_suite(tmp_path):
+    examples = [
+        {"row": n, "id": f"e{n}", "inputs": {"text": text}, "gold": "x"} for n, text in enumerate(["one", "two"])
+    ]
+    d = suite_study(tmp_path, examples, task="classify", assign="k = 1\nshuffle = false", kind="read_aloud")
+    with d.store:
+        d.invite("a")
+        for n, name in enumerate(("0" * 32, "1" * 32)):
+            item = d.ask("a")
+            values = (name, item, "a", 1000, -20.0, 0.0)
+            d.store.write(lambda tx, values=values: tx.run("INSERT INTO audio VALUES (?, ?, ?, ?, ?, ?)", *values))
+            d.say("a", item, {"audio": name})
+            assert n == int(item[1])
+        with pytest.raises(UsageError, match="transcribe"):
+            export(d.study, d.store, tmp_path / "heard")
+        transcribe(d.study, d.store, "good", lambda path: "won" if path.stem[0] == "0" else "too")
+        done = export(d.study, d.store, tmp_path / "heard")
+        assert [(v.inputs["text"], v.family) for v in done.suite.variants()] == [("won", "speech"), ("too", "speech")]
+        transcribe(d.study, d.store, "bad", lambda path: "one")
+        with pytest.raises(UsageError, match="bad, good"):
+            export(d.study, d.store, tmp_path / "again")
+        done = export(d.study, d.store, tmp_path / "again", recogniser="bad")
+        assert [v.inputs["text"] for v in done.suite.variants()] == ["one", "one"]
+
+
+def test_only_recordings_are_transcribed(make):
+    study, store, _ = make()
+    with pytest.raises(UsageError, match="no recordings"):
+        transcribe(study, store, "x", lambda path: "")
