@@ -16,17 +16,17 @@ from pypinyin import Style, lazy_pinyin, pinyin
 OUT = Path(__file__).parents[1] / "src/unfazed/vary/keyboard/data/words.txt.xz"
 RAREST = 4  # jieba gives words that it has not counted a frequency of 3 or less
 LONGEST = 7
-# Words younger than the list, with a frequency on its scale, as today's input methods know them.
+# Words younger than the list, with a frequency on its scale, as today's input methods know them: 花呗 after 华北.
 YOUNG = {
-    3500: "花呗 支付宝 淘宝 微信 新冠 疫情 二维码",
-    800: "借呗 红包 还款 逾期 提现 分期 余额宝",
-    400: "花呗 余额宝 支付宝 淘宝 微信 新冠 疫情 二维码 扫码 网购 快递 外卖 短信 客服 账单 转账 到账 手机号 验证码",
+    3500: "支付宝 淘宝 微信 新冠 疫情 二维码",
+    800: "红包 还款 逾期 提现 分期 余额宝",
+    400: "余额宝 支付宝 淘宝 微信 新冠 疫情 二维码 扫码 网购 快递 外卖 短信 客服 账单 转账 到账 手机号 验证码",
     150: "红包 提现 提额 还款 逾期 绑定 解绑 芝麻信用 蚂蚁 网商贷 扣款 退款 付款 收款 分期 信用卡 银行卡 余额 额度 征信",
     80: "充值 天猫 京东 拼多多 美团 饿了么 抖音 快手 直播 网红 高铁 共享单车 滴滴 打车 网约车 大数据 云计算 人工智能 互联网 "
     "新冠肺炎 新冠病毒 核酸 口罩 隔离 防疫 复工 复产 确诊 病例 特朗普 拜登 脱贫 小康 一带一路 习近平 碳中和 乡村振兴",
     40: "收钱码 付款码 刷脸 人脸识别 指纹 登录 注销 解冻 冻结 还清 结清 账户 账号 密码 客户端 小程序 公众号 朋友圈 微博 表情包 点赞 "
     "转发 关注 粉丝 主播 电商 网店 店铺 包邮 秒杀 优惠券 满减 预售 尾款 双十一 双十二 剁手",
-    20: "密付 当面付 白条 微粒贷 免密 代扣 垫付 赊账 返现 专享 临额 提前还款 最低还款 自动还款 手续费 服务费 违约金",
+    20: "花呗 借呗 密付 当面付 白条 微粒贷 免密 代扣 垫付 赊账 返现 专享 临额 提前还款 最低还款 自动还款 手续费 服务费 违约金",
 }
 
 

@@ -37,6 +37,24 @@ def test_every_part_of_the_key_matters() -> None:
     assert len(firsts) == len(keys)
 
 
+def test_a_moment_is_shared_by_the_texts_of_an_example_and_by_no_other() -> None:
+    seeds = Seeds(3, "k/p", 1)
+    first = seeds.stream("e1", 0, "one").moment("花呗").bits()
+    assert seeds.stream("e1", 0, "two").moment("花呗").bits() == first
+    others = [("e2", 0, "花呗"), ("e1", 1, "花呗"), ("e1", 0, "借呗")]
+    assert first not in [seeds.stream(e, d, "one").moment(w).bits() for e, d, w in others]
+
+
+def test_items_are_dealt_out_in_turn() -> None:
+    for seed in range(5):
+        seeds = Seeds(seed, "k/p", 1)
+        dealt = [seeds.stream("e", draw).dealt("abc", "engine") for draw in range(6)]
+        assert sorted(dealt[:3]) == ["a", "b", "c"]
+        assert dealt[3:] == dealt[:3]
+    orders = {tuple(Seeds(s, "k/p", 1).stream("e", d).dealt("abc", "engine") for d in range(3)) for s in range(40)}
+    assert len(orders) == 6
+
+
 def test_a_habit_is_the_persons_and_the_words_not_the_examples() -> None:
     seeds = Seeds(0, "a", 1)
     assert seeds.stream("x", 2).habit("w").bits() == seeds.stream("y", 2).habit("w").bits()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import accumulate
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,14 +19,26 @@ _SIZE = 64  # bytes of a BLAKE2b digest
 _SCALE = 2.0**-53
 
 
+class Person(NamedTuple):
+    """The simulated person of a draw: their own key, that of all people under the seed, and their number."""
+
+    key: bytes = b""
+    people: bytes = b""
+    draw: int = 0
+
+
+_NOBODY = Person()
+
+
 class Stream:
     """A reproducible source of random numbers; `habit` gives the streams that belong to the simulated person."""
 
-    __slots__ = ("_at", "_block", "_person")
+    __slots__ = ("_at", "_block", "_example", "_person")
 
-    def __init__(self, key: bytes, person: bytes = b"") -> None:
+    def __init__(self, key: bytes, person: Person = _NOBODY, example: str = "") -> None:
         self._block = key if len(key) == _SIZE else blake2b(key).digest()
         self._person = person
+        self._example = example
         self._at = 0
 
     def bits(self) -> int:
@@ -72,7 +84,20 @@ class Stream:
 
     def habit(self, word: str) -> Stream:
         """The stream of one simulated person for one word: the same wherever in the suite the word comes up."""
-        return Stream(blake2b(self._person + word.encode("utf-8", "surrogatepass")).digest(), self._person)
+        return self._other(self._person.key, word)
+
+    def moment(self, word: str) -> Stream:
+        """The stream of that person for one word within one example: what its texts, such as a pair's, share."""
+        return self._other(self._person.key, f"\0{len(self._example)}:{self._example}\0{word}")
+
+    def dealt(self, items: Sequence[T], what: str) -> T:
+        """The item that falls to this draw when they are dealt out in turn, in an order that the seed decides."""
+        order = self._other(self._person.people, what).sample(items, len(items))
+        return order[self._person.draw % len(items)]
+
+    def _other(self, key: bytes, word: str) -> Stream:
+        made = blake2b(key + word.encode("utf-8", "surrogatepass")).digest()
+        return Stream(made, self._person, self._example)
 
 
 class Seeds:
@@ -80,16 +105,17 @@ class Seeds:
 
     def __init__(self, seed: int, operator: str, version: int) -> None:
         self._prefix = blake2b(f"{seed}\0{operator}\0{version}\0".encode())
-        self._people: dict[int, bytes] = {}
+        self._people: dict[int, Person] = {}
 
     def stream(self, example_id: str, draw: int, field: str = "") -> Stream:
         """The stream of one variant, from (seed, operator, version, example id, draw) and the field varied."""
         h = self._prefix.copy()
         h.update(f"{len(example_id)}:{example_id}\0{draw}\0{field}".encode("utf-8", "surrogatepass"))
-        return Stream(h.digest(), self._people.get(draw) or self._person(draw))
+        return Stream(h.digest(), self._people.get(draw) or self._person(draw), example_id)
 
-    def _person(self, draw: int) -> bytes:
-        h = self._prefix.copy()
-        h.update(f"person\0{draw}\0".encode())
-        self._people[draw] = person = h.digest()
+    def _person(self, draw: int) -> Person:
+        own, all_ = self._prefix.copy(), self._prefix.copy()
+        own.update(f"person\0{draw}\0".encode())
+        all_.update(b"people\0")
+        self._people[draw] = person = Person(own.digest(), all_.digest(), draw)
         return person

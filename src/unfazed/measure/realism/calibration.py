@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from unfazed.core.values import Inputs
 from unfazed.measure.realism.reading import read_people
 from unfazed.vary.keyboard import ime
 from unfazed.vary.keyboard._fit import fit
@@ -22,12 +23,14 @@ def calibrated(
     """The file's content, and how many people it holds."""
     before, people = read_people(clean, real, fields)
     used = ROWS[rows]
-    texts = [text for row in before.rows[used] for text in row.values()]
     found = list(read_population(onto).people) if onto else []
     for person in people:
-        typed = [text for row in person.rows[used] for text in row.values()]
-        found.append(fit(texts, typed, ime.engine(engine)))
+        found.append(fit(_texts(before.rows[used]), _texts(person.rows[used]), ime.engine(engine)))
     return msgspec.json.encode(rounded(msgspec.to_builtins(Population(engine, found)))) + b"\n", len(found)
+
+
+def _texts(rows: Sequence[Inputs]) -> list[list[str]]:
+    return [list(row.values()) for row in rows]
 
 
 def rounded(value: Any) -> Any:

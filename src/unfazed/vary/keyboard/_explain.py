@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from rapidfuzz.distance.Levenshtein import opcodes
+
 from unfazed.vary.keyboard._lexicon import lexicon
 
 Kind = Literal[
@@ -23,6 +25,7 @@ Kind = Literal[
 ]
 KINDS: tuple[Kind, ...] = Kind.__args__  # type: ignore[attr-defined]
 
+_SHARED = 4  # characters in a row that both texts have, from which they can be aligned apart
 _GAP, _ALIKE, _START, _OTHER, _FOREIGN = 0.75, 0.5, 0.8, 1.0, 1.7  # costs of aligning characters
 
 
@@ -63,29 +66,35 @@ def _joins(last: tuple[int, int, str], clean: str, a: str, b: str) -> bool:
 
 
 def _pieces(clean: str, noisy: str) -> list[tuple[int, int, int, int]]:
-    """Single edits from the cheapest alignment, between what both texts share at their ends."""
-    low = 0
-    while low < min(len(clean), len(noisy)) and clean[low] == noisy[low]:
-        low += 1
-    high = 0
-    while high < min(len(clean), len(noisy)) - low and clean[-1 - high] == noisy[-1 - high]:
-        high += 1
-    a, b = clean[low : len(clean) - high], noisy[low : len(noisy) - high]
+    """Single edits from the cheapest alignment, between stretches that both texts plainly share."""
+    found = []
+    i = k = 0
+    for same in opcodes(clean, noisy):
+        if same.tag == "equal" and same.src_end - same.src_start >= _SHARED:
+            found += _aligned(clean, noisy, (i, same.src_start), (k, same.dest_start))
+            i, k = same.src_end, same.dest_end
+    return found + _aligned(clean, noisy, (i, len(clean)), (k, len(noisy)))
+
+
+def _aligned(clean: str, noisy: str, here: tuple[int, int], there: tuple[int, int]) -> list[tuple[int, int, int, int]]:
+    a, b = clean[slice(*here)], noisy[slice(*there)]
+    if a == b:
+        return []
+    (low, i), (far, j) = (here[0], len(a)), (there[0], len(b))
     rows = _costs(a, b)
-    i, j = len(a), len(b)
     found = []
     while i or j:
-        here = rows[i][j]
-        if i and j and abs(rows[i - 1][j - 1] + _cost(a[i - 1], b[j - 1]) - here) < 1e-9:
+        cost = rows[i][j]
+        if i and j and abs(rows[i - 1][j - 1] + _cost(a[i - 1], b[j - 1]) - cost) < 1e-9:
             i, j = i - 1, j - 1
             if a[i] != b[j]:
-                found.append((low + i, low + i + 1, low + j, low + j + 1))
-        elif j and abs(rows[i][j - 1] + _GAP - here) < 1e-9:
+                found.append((low + i, low + i + 1, far + j, far + j + 1))
+        elif j and abs(rows[i][j - 1] + _GAP - cost) < 1e-9:
             j -= 1
-            found.append((low + i, low + i, low + j, low + j + 1))
+            found.append((low + i, low + i, far + j, far + j + 1))
         else:
             i -= 1
-            found.append((low + i, low + i + 1, low + j, low + j))
+            found.append((low + i, low + i + 1, far + j, far + j))
     return found[::-1]
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import msgspec
 
@@ -22,7 +23,12 @@ from unfazed.vary.keyboard._typist import Typist
 from unfazed.vary.keyboard.ime import Engine
 
 _PRIOR = 30.0  # words' worth of the person's mean rate that each class starts with
+_MEMORY = 0.4  # where nothing tells
+_REPEATED = 300  # pairs of the same word in an example that tell something
+_EVEN = 4.0  # how much the share of texts without a slip counts beside the spread of slips
+_STEP = 0.4  # how much of the difference is made up for in a round: each of these changes the others
 _SELVES = 40  # people of one profile, so that the habits of none of them decide
+_GO_ON = ("select_full", "select_abbr", "input_full", "input_abbr", "omitted")  # slips that may run into the next word
 _HAN = re.compile(r"[\u4e00-\u9fff]+")
 
 
@@ -42,49 +48,70 @@ class Counts:
     other: int = 0
     omitted: Counter[bool] = field(default_factory=Counter)  # of words of several characters: whole or in part
     chosen: Counter[bool] = field(default_factory=Counter)  # wrong choices: the first on the list or not
+    repeated: int = 0  # pairs of the same word in one example
+    parted: int = 0  # those of them that came out differently
+    length: float = 0.0
     spread: float = 0.0  # variance of the slips in a sentence over their mean
+    unchanged: float = 0.0  # share of the texts without a slip
 
     def total(self, kind: str) -> int:
         return sum(self.slips[kind, c] for c in range(CLASSES))
 
 
-def fit(clean: Sequence[str], typed: Sequence[str], engine: Engine, rounds: int = 6) -> Profile:
-    """The profile under which a typist with this engine makes these slips."""
+def fit(clean: Sequence[Sequence[str]], typed: Sequence[Sequence[str]], engine: Engine, rounds: int = 8) -> Profile:
+    """The profile under which a typist with this engine makes these slips. A row holds the texts of one example."""
     seen = count(clean, typed, engine)
     profile = _first(seen)
     for n in range(rounds):
         selves, seeds = [Typist(profile, engine) for _ in range(_SELVES)], Seeds(n, "calibrate", 1)
-        made = [
-            apply(text, selves[i % _SELVES].type(text, seeds.stream(str(i), i % _SELVES)))
-            for i, text in enumerate(clean)
-        ]
+        made = []
+        for i, row in enumerate(clean):
+            k = i % _SELVES
+            streams = (seeds.stream(str(i), k, str(field)) for field in range(len(row)))
+            made.append([apply(text, selves[k].type(text, rng)) for text, rng in zip(row, streams, strict=True)])
         profile = _corrected(profile, seen, count(clean, made, engine))
     return profile
 
 
-def count(clean: Sequence[str], typed: Sequence[str], engine: Engine) -> Counts:
+def count(clean: Sequence[Sequence[str]], typed: Sequence[Sequence[str]], engine: Engine) -> Counts:
     seen, sizes, numbers = Counts(), [], []
-    for before, after in zip(clean, typed, strict=True):
-        found = slips(before, after)
-        _count_text(seen, before, found, engine)
-        sizes.append(len(before))
-        numbers.append(len(found))
+    for row, others in zip(clean, typed, strict=True):
+        came_out: dict[str, list[str]] = {}
+        for before, after in zip(row, others, strict=True):
+            found = slips(before, after)
+            _count_text(seen, before, found, engine)
+            sizes.append(len(before))
+            numbers.append(len(found))
+            for at, word in _words(before):
+                hit = [slip.new for slip in found if slip.start < at + len(word) and slip.end > at]
+                came_out.setdefault(word, []).append("|".join(hit) if hit else word)
+        for ways in came_out.values():
+            seen.repeated += len(ways) * (len(ways) - 1) // 2
+            seen.parted += sum(one != two for one, two in combinations(ways, 2))
+    seen.length = sum(sizes) / max(1, len(sizes))
+    seen.unchanged = numbers.count(0) / max(1, len(numbers))
     rate = sum(numbers) / max(1, sum(sizes))
     seen.spread = sum((n - rate * s) ** 2 for n, s in zip(numbers, sizes, strict=True)) / max(1e-9, rate * sum(sizes))
     return seen
 
 
-def _count_text(seen: Counts, text: str, found: list[Slip], engine: Engine) -> None:
-    starts: dict[int, tuple[int, int]] = {}  # place of each word → its length and class
+def _words(text: str) -> Iterator[tuple[int, str]]:
+    """The Chinese words of a text, and where they stand."""
     for run in _HAN.finditer(text):
         at = run.start()
         for word in lexicon().segment(run.group()):
-            syllables = lexicon().reading(word)
-            if syllables:
-                c = word_class(word, engine.rank(word, syllables))
-                starts[at] = len(word), c
-                seen.words[c] += 1
+            yield at, word
             at += len(word)
+
+
+def _count_text(seen: Counts, text: str, found: list[Slip], engine: Engine) -> None:
+    starts: dict[int, tuple[int, int]] = {}  # place of each word → its length and class
+    for at, word in _words(text):
+        syllables = lexicon().reading(word)
+        if syllables:
+            c = word_class(word, engine.rank(word, syllables))
+            starts[at] = len(word), c
+            seen.words[c] += 1
     for character in text:
         if character.isalnum() and not han(character):
             seen.others += 1
@@ -134,9 +161,11 @@ def _first(seen: Counts) -> Profile:
         mean = seen.total(kind) / words
         rates[kind] = [(seen.slips[kind, c] + _PRIOR * mean) / (seen.words[c] + _PRIOR) for c in range(CLASSES)]
     return Profile(
+        length=seen.length,
+        memory=_MEMORY,
         words=[seen.words[c] for c in range(CLASSES)],
         rates=rates,
-        joined={kind: _share(seen.joined[kind], seen.total(kind)) for kind in WORD_KINDS},
+        joined={kind: _share(seen.joined[kind], seen.total(kind)) if kind in _GO_ON else 0.0 for kind in WORD_KINDS},
         lost={mark: _share(seen.lost[mark], seen.marks[mark]) for mark in MARKS},
         changed={mark: _share(seen.changed[mark], seen.marks[mark]) for mark in MARKS},
         added=seen.added / words,
@@ -162,13 +191,15 @@ def _corrected(profile: Profile, seen: Counts, made: Counts) -> Profile:
         kind: min(0.9, share * _ratio(seen.joined[kind] + 1, made.joined[kind] + 1))
         for kind, share in profile.joined.items()
     }
-    pace, care = _paced(profile, seen.spread - made.spread)
+    lack = seen.spread - made.spread + _EVEN * (seen.unchanged - made.unchanged)
+    pace, care = _paced(profile, _STEP * lack)
     return msgspec.structs.replace(
         profile,
         rates=rates,
         joined=joined,
         pace=pace,
         care=care,
+        memory=_remembered(profile.memory, seen, made),
         added=min(0.2, profile.added * _ratio(seen.added + 1, made.added + 1)),
         other=min(0.5, profile.other * _ratio(seen.other + 1, made.other + 1)),
         lost={m: min(0.95, v * _ratio(seen.lost[m] + 1, made.lost[m] + 1)) for m, v in profile.lost.items()},
@@ -188,6 +219,14 @@ def _corrected(profile: Profile, seen: Counts, made: Counts) -> Profile:
             * _ratio(_share(seen.chosen[True], seen.chosen.total()), _share(made.chosen[True], made.chosen.total())),
         ),
     )
+
+
+def _remembered(memory: float, seen: Counts, made: Counts) -> float:
+    """More memory where the same words came out differently too often."""
+    if min(seen.repeated, made.repeated) < _REPEATED:
+        return memory
+    much = made.parted / made.repeated / (seen.parted / seen.repeated + 1e-3)
+    return min(0.9, max(0.05, memory + _STEP * (much - 1)))
 
 
 def _paced(profile: Profile, lack: float) -> tuple[float, float]:

@@ -26,21 +26,21 @@ WORD_KINDS: tuple[Kind, ...] = (
     "letters",
 )
 MARKS = ("end", "comma", "list", "quote", "title", "bracket", "space", "dot", "other")  # what `mark_class` tells apart
-LENGTHS, PLACES = (
-    3,
-    4,
-)  # words of 1, 2, 3 or more characters; common and first in the list, first, further down, not there
+# Words of 1, 2, 3 or more characters; first in the list and very common, common or rare; further down; not there.
+LENGTHS, PLACES = 3, 5
 CLASSES = LENGTHS * PLACES
-_COMMON_WORD = 7.5  # log frequency from which a word counts as common: a few thousand words are
-_COMMON = 0.4  # how much of a new person's rates is everybody's, at least
-_FEW = 400  # words on which a rate is as much one's own as everybody's
+_VERY_COMMON, _COMMON_WORD = (12.0, 9.5, 7.5), (10.0, 5.5, 4.5)  # log frequencies, by length
+_COMMON = 0.1  # how much of a new person's rates is everybody's, at least
+_FEW = 100  # words on which a rate is as much one's own as everybody's
 _SPREAD = 0.15  # how far, in logs, a new person's rates stray from those of the person they take after
 _FILE = Path(__file__).parent / "data" / "typists.json"
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """One person. Rates are chances per word by class, or per mark of a kind."""
+    """One person with texts of one length. Rates are chances per word by class, or per mark of a kind."""
 
+    length: float  # mean number of characters of the texts that were typed
+    memory: float  # share of the words that fare alike wherever an example has them
     words: list[int]  # how many words of each class the rates were counted on
     rates: dict[str, list[float]]  # kind → chance for each class of word
     joined: dict[str, float]  # kind → chance that the slip takes in the next word too
@@ -77,18 +77,30 @@ def population(path: str = "") -> Population:
     return read_population(path or _FILE)
 
 
+def registers(people: list[Profile]) -> list[list[Profile]]:
+    """The profiles by the length of the texts that they rest on: people type short questions otherwise than prose."""
+    groups: list[list[Profile]] = []
+    for person in sorted(people, key=lambda p: p.length):
+        if groups and person.length < 2 * groups[-1][0].length:
+            groups[-1].append(person)
+        else:
+            groups.append([person])
+    return groups
+
+
 def new_person(people: list[Profile], rng: Stream) -> Profile:
-    """Someone who takes after one of these people; the less of that one was seen, the more after all of them."""
-    base = people[rng.below(len(people))]
+    """Someone who takes after one of these people, a different one in each draw, as long as there are others."""
+    base = rng.dealt(people, "typist")
+    stream = rng.habit(f"typist of {base.length}")
     rates = {}
     for kind, own in base.rates.items():
-        scale = _near_one(rng)
+        scale = _near_one(stream)
         rates[kind] = [min(0.6, scale * _shrunk(people, kind, c, rate, base.words[c])) for c, rate in enumerate(own)]
     return msgspec.structs.replace(
         base,
         rates=rates,
-        lost=_blend(rng, [p.lost for p in people], base.lost),
-        changed=_blend(rng, [p.changed for p in people], base.changed),
+        lost=_blend(stream, [p.lost for p in people], base.lost),
+        changed=_blend(stream, [p.changed for p in people], base.changed),
         other=sum(p.other * p.others for p in people) / max(1, sum(p.others for p in people)),
     )
 
@@ -118,11 +130,12 @@ def normal(rng: Stream) -> float:
 
 
 def word_class(word: str, rank: int) -> int:
-    """The class of a word by its length, its place in the engine's list, and whether it is common."""
-    first = (min(len(word), LENGTHS) - 1) * PLACES
+    """The class of a word by its length, its place in the engine's list, and how common it is."""
+    length = min(len(word), LENGTHS) - 1
     if rank:
-        return first + (2 if rank < UNRANKED else 3)
-    return first + (0 if lexicon().frequency.get(word, 0.0) >= _COMMON_WORD else 1)
+        return length * PLACES + (3 if rank < UNRANKED else 4)
+    frequency = lexicon().frequency.get(word, 0.0)
+    return length * PLACES + (frequency < _VERY_COMMON[length]) + (frequency < _COMMON_WORD[length])
 
 
 _MARK_CLASS = {

@@ -16,14 +16,10 @@ from unfazed.vary.keyboard._profile import WORD_KINDS, Profile, normal, word_cla
 from unfazed.vary.keyboard.ime import Engine
 
 _RUNS = re.compile(r"[\u4e00-\u9fff]+|[^\u4e00-\u9fff]")
-_HARD, _EASY = (
-    0.88,
-    0.15,
-)  # how often a word goes wrong that is hard for a person; how much seldomer than most an easy one
-_LEARNT = 0.4  # share of the words further down the list that a person's input method has learnt to put first
-_SAME = 0.96  # how often a word that goes wrong does so in this person's usual way
+_SAME = 0.9  # how often a word typed by rote goes wrong in the same way again
+_USUAL = 0.35  # how often another goes wrong in the person's usual way
 _MOST = 12  # candidates looked at
-_USUAL = 4  # kinds of slips that become habits: the wrong choices and the wrong keys
+_ERRORS = 4  # kinds of slips that are errors, wrong choices and wrong keys; the others are accidents
 _LETTERS_SEEN, _LENGTH_SEEN = 0.85, 0.4
 _LETTERS = "abcdefghjklmnopqrstwxyz"  # keys that stand for a word when pressed alone
 
@@ -48,9 +44,9 @@ class Typist:
         self.profile = profile
         self.engine = engine
         classes = range(len(profile.rates["stray"]))
-        self._errors = [self._ladder(c, WORD_KINDS[:_USUAL]) for c in classes]
-        self._accidents = [self._ladder(c, WORD_KINDS[_USUAL:]) for c in classes]
-        self._known: dict[str, tuple[float, int, str]] = {}
+        self._errors = [self._ladder(c, WORD_KINDS[:_ERRORS]) for c in classes]
+        self._accidents = [self._ladder(c, WORD_KINDS[_ERRORS:]) for c in classes]
+        self._known: dict[str, int] = {}
         self._owed = 0.0
 
     def _ladder(self, c: int, kinds: tuple[str, ...]) -> list[tuple[float, str]]:
@@ -71,36 +67,22 @@ class Typist:
         return edits
 
     def _type_run(self, run: str, at: int, pace: float, rng: Stream, edits: list[Edit]) -> None:
-        words = _words(run)
-        i = 0
-        while i < len(words):
-            word, syllables = words[i]
-            i += 1
+        again = ""  # the slip that goes on into the next word
+        for word, syllables in _words(run):
             if rng.random() < self.profile.added:
                 edits.append(Edit(at, at, rng.weighted(("，", " ", "。", "、"), (3, 4, 2, 1))))
             if syllables is None:
                 at += len(word)
                 continue
-            chance, c, usual = self._known.get(word) or self._meet(word, syllables, rng)
-            risk = chance + self._accidents[c][-1][0]
-            self._owed += risk * pace
-            point = rng.random() / (pace * exp(self.profile.care * max(-2.0, min(2.0, self._owed - risk))))
-            habit = point < chance and rng.random() < _SAME
-            if point < chance:
-                kind = usual if habit else _kind(self._errors[c], rng)
-            elif point < risk:
-                kind = _kind(self._accidents[c], rng)
-            else:
+            c = self._known.get(word, -1)
+            if c < 0:
+                c = self._known[word] = word_class(word, self.engine.rank(word, syllables))
+            kind, way = (again, rng) if again else self._slip(word, c, pace, rng)
+            if not kind:
                 at += len(word)
                 continue
-            self._owed -= 1.0
-            if i < len(words) and words[i][1] is not None:
-                more, others = words[i]
-                toss = rng.habit(f"join {word} {more}") if habit else rng
-                if toss.random() < self.profile.joined[kind]:
-                    word, syllables = word + more, syllables + (others or ())
-                    i += 1
-            new = self._make(kind, word, syllables, rng.habit("way " + word) if habit else rng)
+            again = kind if not again and rng.random() < self.profile.joined[kind] else ""
+            new = self._make(kind, word, syllables, way)
             if new != word:
                 edits.append(self._edit(at, word, new))
             at += len(word)
@@ -114,20 +96,25 @@ class Typist:
             return Edit(at + len(word), at + len(word), new[len(word) :])
         return Edit(at, at + len(word), new)
 
-    def _meet(self, word: str, syllables: tuple[str, ...], rng: Stream) -> tuple[float, int, str]:
-        """How this person fares with a word: the chance that it goes wrong, its class, and the usual slip.
+    def _slip(self, word: str, c: int, pace: float, rng: Stream) -> tuple[str, Stream]:
+        """The kind of slip that happens to a word, or none, and the stream that decides how.
 
-        Errors repeat: the same person stumbles over the same words, and mostly in the same way. The mean over words
-        is the profile's rate.
+        Errors repeat: a word typed by rote fares alike, and mostly in the same way, wherever an example has it.
         """
-        rank = self.engine.rank(word, syllables)
-        c = word_class(word, 0 if rng.habit("learnt " + word).random() < _LEARNT else rank)
-        rate = self._errors[c][-1][0]
-        stream = rng.habit("word " + word)
-        easy = _EASY * rate
-        hard = stream.random() < (rate - easy) / (_HARD - easy)
-        self._known[word] = met = (_HARD if hard else easy, c, _kind(self._errors[c], stream))
-        return met
+        error, accident = self._errors[c][-1][0], self._accidents[c][-1][0]
+        hurry = pace * exp(self.profile.care * max(-2.0, min(2.0, self._owed)))
+        self._owed += (error + accident) * pace
+        moment = rng.moment(word)
+        rote = moment.random() < self.profile.memory
+        if (moment if rote else rng).random() < error * hurry:
+            ladder = self._errors[c]
+            way = moment if rote and moment.random() < _SAME else rng.habit(word) if rng.random() < _USUAL else rng
+        elif rng.random() < accident * hurry:
+            ladder, way = self._accidents[c], rng
+        else:
+            return "", rng
+        self._owed -= 1.0
+        return _kind(ladder, way), way
 
     def _make(self, kind: str, word: str, syllables: tuple[str, ...], rng: Stream) -> str:
         """What comes out for a word with this slip."""

@@ -10,7 +10,7 @@ from unfazed.core.seeds import Stream
 from unfazed.vary.keyboard._lexicon import lexicon
 from unfazed.vary.operator import Change, Operator, Text
 
-_HALF, _LOW = 2.0**-32, 2**32 - 1  # halves of 64 random bits
+_QUARTER = 2**16  # of 64 random bits
 _COMMON = 3500  # characters: those that the Chinese standard for general use calls common
 
 
@@ -32,27 +32,31 @@ class Homophone(Operator):
     """
 
     languages = ("zh",)
-    example = ("请帮我查一下明天的高铁票", "请帮我查一狭明填的高贴票")
+    example = ("请帮我查一下明天的高铁票", "请帮我查一下铭天的高铁票")
 
     def __init__(self, rate: float = 0.15) -> None:
         if not 0 < rate <= 1:
             raise ValueError(f"rate must be above 0 and at most 1, not {rate}")
         self.rate = rate
-        self._gap = 1 / log(1 - rate) if rate < 1 else 0.0
+        gap = 1 / log(1 - rate) if rate < 1 else 0.0
+        self._jumps = [int(log1p(-k / _QUARTER) * gap) for k in range(_QUARTER)]
         self._alike = homophones()
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        chars, alike, gap, bits = text.text, self._alike, self._gap, rng.bits
+        chars, alike, jumps, bits = text.text, self._alike, self._jumps, rng.bits
         edits = []
-        n = len(chars)
-        drawn = bits()  # its upper half says how far the next replaced character is, its lower half what replaces it
-        at = int(log1p(-(drawn >> 32) * _HALF) * gap)
-        while at < n:
+        n, at, drawn, used = len(chars), 0, 0, True
+        while True:
+            # a quarter of the bits says how far the next replaced character is, another one what replaces it
+            used = not used
+            drawn = drawn >> 32 if used else bits()
+            at += jumps[drawn & 0xFFFF]
+            if at >= n:
+                break
             others = alike.get(chars[at])
             if others:
-                edits.append(Edit(at, at + 1, others[(drawn & _LOW) * len(others) >> 32]))
-            drawn = bits()
-            at += 1 + int(log1p(-(drawn >> 32) * _HALF) * gap)
+                edits.append(Edit(at, at + 1, others[(drawn >> 16 & 0xFFFF) * len(others) >> 16]))
+            at += 1
         if not edits:
             places = [i for i in range(n) if chars[i] in alike]
             if not places:

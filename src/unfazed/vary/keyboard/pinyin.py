@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import log
+
 from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Stream
 from unfazed.vary.keyboard import ime
-from unfazed.vary.keyboard._profile import new_person, population
+from unfazed.vary.keyboard._profile import new_person, population, registers
 from unfazed.vary.keyboard._typist import Typist
 from unfazed.vary.operator import Change, Operator, Text
 
@@ -13,36 +15,38 @@ from unfazed.vary.operator import Change, Operator, Text
 class Pinyin(Operator):
     """Types the text by pinyin as a hurried person would: wrong words taken, keys missed, false starts left standing.
 
-    A draw is one person with one input method for the whole suite. `engine` names the input method, or several
-    joined by +, of which each person has one: embedded, google, libime, libpinyin, rime, sunpinyin. `profile` is a
-    file made by `unfazed calibrate keyboard`.
+    A draw is one person with one input method for the whole suite. `engine` names the input method, or several joined
+    by +, which are dealt out to the draws: embedded, google, libime, libpinyin, rime, sunpinyin; `installed` is all of
+    them that this machine has but the embedded one. `profile` is a file made by `unfazed calibrate keyboard`.
     """
 
     languages = ("zh",)
-    example = ("我的支付宝账户为什么不能提现到银行卡", "我的自恢复报账户为什么不能体惜")
+    example = ("我的支付宝账户为什么不能提现到银行卡", "我的支付宝这南湖为什么不能提现到银行卡")
 
     def __init__(self, engine: str = "embedded", profile: str = "") -> None:
         names = [name.strip() for name in engine.split("+") if name.strip()]
+        if names == ["installed"]:
+            names = [name for name in ime.ENGINES if name != "embedded" and not ime.lacking(name)]
         if not names:
-            raise UsageError(f"engine must name an input method: {', '.join(ime.ENGINES)}.")
+            raise UsageError(f"There is no input method {engine!r} here. See `unfazed doctor`.")
         self._engines = [ime.engine(name) for name in names]
-        self._people = population(profile).people
-        self._typists: dict[int, Typist] = {}
+        self._registers = registers(population(profile).people)
+        self._typists: dict[int, list[Typist]] = {}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        edits = self._typist(rng).type(text.text, rng)
+        edits = self._typist(len(text.text), rng).type(text.text, rng)
         if not edits or (len(edits) == 1 and text.text[edits[0].start : edits[0].end] == edits[0].new):
             return None
         at, end, new = edits[0]
         more = f", {len(edits)} slips in all" if len(edits) > 1 else ""
         return Change(tuple(edits), f"{text.text[at:end]}→{new} at {at}{more}")
 
-    def _typist(self, rng: Stream) -> Typist:
-        """The person of this draw, made when first met."""
-        stream = rng.habit("who they are")
-        mark = stream.bits()
+    def _typist(self, length: int, rng: Stream) -> Typist:
+        """The person of this draw, made when first met, as they type texts of about this length."""
+        mark = rng.habit("").bits()
         found = self._typists.get(mark)
         if found is None:
-            engine = self._engines[stream.below(len(self._engines))]
-            found = self._typists[mark] = Typist(new_person(self._people, stream), engine)
-        return found
+            engine = rng.dealt(self._engines, "engine")
+            found = [Typist(new_person(people, rng), engine) for people in self._registers]
+            self._typists[mark] = found
+        return min(found, key=lambda typist: abs(log(typist.profile.length / (length + 1))))
