@@ -82,7 +82,7 @@ def test_answers_stand_in_the_context_also_beyond_one_window(tiny: Tiny) -> None
 
 
 @torch.inference_mode()
-def test_generated_texts_whatever_goes_with_them(tiny: Tiny) -> None:
+def test_generated_texts_whatever_goes_with_them(tiny: Tiny, tmp_path: Path) -> None:
     folder = tiny("hf/seq2seq")
     tokenizer, model = parts(folder, "AutoModelForSeq2SeqLM")
     system = open_system(str(folder), prompt="select {source} ?", max_new_tokens=6)
@@ -92,6 +92,8 @@ def test_generated_texts_whatever_goes_with_them(tiny: Tiny) -> None:
         out = model.generate(ids, max_new_tokens=6, do_sample=False)
         expected.append(tokenizer.decode(out[0], skip_special_tokens=True).strip())
     assert list(system.predict([{"source": text} for text in TEXTS])) == expected
+    (tmp_path / "prompt.txt").write_text("select {source} ?")
+    assert open_system(str(folder), prompt=str(tmp_path / "prompt.txt"), max_new_tokens=6).identity == system.identity
     sql = open_system(str(folder), max_new_tokens=4)
     assert isinstance(sql.predict([{"question": "a ?", "db_id": "d", "schema": "a(b)"}])[0], str)
     [failed] = sql.predict([{"one": "a", "other": "b"}])

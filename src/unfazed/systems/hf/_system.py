@@ -11,6 +11,7 @@ import msgspec
 
 from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.ids import content_id
+from unfazed.core.prompt import Template
 from unfazed.core.values import Inputs, Json
 from unfazed.systems.hf._folder import Folder
 from unfazed.systems.slu._torch import threads
@@ -49,7 +50,7 @@ class HfSystem(System):
         if self.folder.kind != self.name:
             raise UsageError(f"{path} holds a {self.folder.architecture}, which can't be opened as {self.name}.")
         self.options = options_of(options)
-        self.threads = threads
+        self.threads = int(threads)
 
     @property
     def identity(self) -> str:
@@ -152,11 +153,14 @@ def groups(lengths: Sequence[int], most: int = _TOGETHER) -> Iterator[list[int]]
 
 
 def options_of(given: dict[str, Any]) -> Options:
-    """The options of these names; lists may be given as texts with commas."""
+    """The options of these names; lists may be given as texts with commas, a prompt as its file."""
     given = dict(given)
     for name in ("labels", "fields"):
         if isinstance(given.get(name), str):
             given[name] = given[name].split(",")
+    prompt = given.get("prompt")
+    if isinstance(prompt, str) and "{" not in prompt:  # without a name in it, it is a file's
+        given["prompt"] = Template.read(prompt).text
     unknown = next((name for name in given if name not in Options.__struct_fields__), None)
     if unknown:
         known = ", ".join(Options.__struct_fields__)
