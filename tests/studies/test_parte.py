@@ -178,3 +178,12 @@ def test_a_hugging_face_classifier_with_an_mnli_head(tmp_path):
     labels = "entailment=yes,neutral=no,contradiction=no"
     found = Parte().run(suite, (), {**given, "labels": labels})["tiny"]
     assert (found["changed"].n, found["changed"].missing) == (2, 0)
+
+
+def test_a_prompted_model_behind_a_url(tmp_path):
+    from benchmarks._http_server import Server
+
+    with Server() as server:
+        given = {"system": (f"llm={server.url}#m",), "to": tmp_path / "out", **QUICK}
+        found = Parte().run(a_suite(tmp_path / "suite"), (), given)["llm"]
+    assert (found["changed"].n, found["changed"].missing) == (2, 0)
