@@ -23,7 +23,9 @@ from unfazed.vary.speech._speaker import EARLY, Piece, Speaker, split
 from unfazed.vary.speech._writing import MARKS, WRITINGS, mark_class, rewrites
 
 _PRIOR = 40.0  # words' worth of the speaker's mean rate that each class starts with
-_FEW = 3.0  # marks' worth of even chances
+_FEW = 5.0  # marks' worth of the chances below
+_MARK = {"lost": 0.3, "comma": 0.3, "stop": 0.0}  # what becomes of a mark, as far as the pairs don't tell
+_MARKS = {"stop": {"lost": 0.05, "comma": 0.35, "stop": 0.5}, "ask": {"lost": 0.05, "comma": 0.2, "stop": 0.1}}
 _SELVES = 20  # speakers of one profile, so that the habits of none of them decide
 _SAME = 0.6  # share of mishearings that repeat
 _CLAUSE_ENDS = ("comma", "semi", "stop", "ask", "colon")
@@ -77,8 +79,9 @@ def _count_text(seen: Counts, text: str, after: str) -> int:
     words = _count_words(seen, [p for p in pieces if not rewritten & set(range(p.start, p.end))], state)
     for start, end, new in found:
         _count_block(seen, text[start:end], new)
+    spoken = max((piece.end for piece in pieces if piece.kind != "mark"), default=0)
     for piece in pieces:
-        if piece.kind == "mark" and piece.end < len(text):
+        if piece.kind == "mark" and piece.end < spoken:  # the marks that close a text are another matter
             _count_mark(seen, piece, found)
         elif piece.kind == "number" and piece.start not in rewritten:
             seen.add("digits", state[piece.start] != "ok")
@@ -193,7 +196,7 @@ def _first(seen: Counts) -> Profile:
         same=_SAME,
         start=1.2,
         pace=0.5,
-        marks={m: {o: seen.share(f"{o}/{m}", _FEW, 0.3) for o in ("lost", "comma", "stop")} for m in MARKS},
+        marks={m: {o: seen.share(f"{o}/{m}", _FEW, p) for o, p in _MARKS.get(m, _MARK).items()} for m in MARKS},
         commas={place: seen.share(f"commas/{place}", 20, 0.02) for place in ("plain", "beside")},
         end=seen.share("end", 2, 0.95),
         foreign={"english": seen.share("english", 4, 0.4), "lost": seen.share("foreign_lost", 4, 0.3)},

@@ -13,7 +13,7 @@ from unfazed.vary.keyboard._lexicon import lexicon
 from unfazed.vary.speech._profile import Profile, normal, rare_character, word_class
 from unfazed.vary.speech._recogniser import Recogniser
 from unfazed.vary.speech._sounds import NEUTRAL, Ear, Syllable, pronounced
-from unfazed.vary.speech._writing import LETTERS, Rewrite, closing, mark_class, rewrites
+from unfazed.vary.speech._writing import LETTERS, SPOKEN, Rewrite, closing, mark_class, rewrites
 
 _HAN = "\u4e00-\u9fff"
 _FOREIGN = rf"(?:(?![{_HAN}])[^\W\d_])+"
@@ -149,7 +149,9 @@ class Speaker:
         profile, written, fresh = self.profile, 0, True
         for i, piece in enumerate(pieces):
             if piece.kind == "mark":
-                piece.new = "" if fresh else _as_heard(piece.text, profile.marks[mark_class(piece.text)], rng)
+                kind = mark_class(piece.text)
+                mute = fresh or (kind == "other" and piece.text not in SPOKEN)
+                piece.new = "" if mute else _as_heard(piece.text, profile.marks[kind], rng)
                 if piece.new in _STRONG:
                     fresh = True
                 continue

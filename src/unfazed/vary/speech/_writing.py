@@ -94,7 +94,7 @@ def rewrites(text: str) -> list[Rewrite]:
 
 
 _MARK_CLASS = {
-    **dict.fromkeys("。！!.", "stop"),
+    **dict.fromkeys("。！!", "stop"),
     **dict.fromkeys("？?", "ask"),
     **dict.fromkeys("；;", "semi"),
     **dict.fromkeys("：:", "colon"),
@@ -105,8 +105,11 @@ _MARK_CLASS = {
     **dict.fromkeys("（）()【】[]{}", "bracket"),
     **dict.fromkeys(" \u3000\t\u2003\xa0", "space"),
     **dict.fromkeys("·•", "dot"),
-    **dict.fromkeys("-—–…~～_", "dash"),
+    **dict.fromkeys("-—–….~～_", "dash"),
 }
+
+
+SPOKEN = frozenset("%℃/+&")  # other marks that a recogniser may write; it knows no emoji and no asterisks
 
 
 def mark_class(mark: str) -> str:
