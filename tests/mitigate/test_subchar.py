@@ -68,6 +68,7 @@ def test_what_is_one_by_each_encoding(encoding: str, same: str, other: str) -> N
     assert len({CODES[encoding, True].encode(c) for c in same}) == len(same)
 
 
+@pytest.mark.slow
 def test_the_file_alone_does_the_same_in_transformers(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers", reason="the extra hf is not installed")
     text = "花呗怎么 <0x41> ABC😀ma马𝚊ˊ\ue001 \n\t ▁ 龘 שלום"
@@ -80,6 +81,7 @@ def test_the_file_alone_does_the_same_in_transformers(tmp_path: Path) -> None:
         assert SubChar.load(tmp_path / str(kind)).encode(text) == made.encode(text)
 
 
+@pytest.mark.slow
 def test_a_bert_learns_with_it(tmp_path: Path) -> None:
     """One step of masked language modelling with a tiny BERT, to see that ids and sizes fit."""
     torch = pytest.importorskip("torch", reason="the extra hf is not installed")
