@@ -66,6 +66,9 @@ def test_success_and_effect_are_what_a_count_by_hand_gives(data: Path) -> None:
     assert found["success"]["value"] == pytest.approx(sum(gap > 0 for gap in gaps) / 3)
     assert found["effect"]["dialect_vs_perturb"]["value"] == pytest.approx(sum(gaps) / 3)
     assert found["effect"]["mt_vs_perturb"] is None
+    less = [100 - sacrebleu.sentence_chrf(other, [base]).score for _, base, other in SEGMENTS if base in edited]
+    assert found["robust"]["gap"] == pytest.approx(sum(less) / 3)
+    assert (found["robust"]["value"], found["robust"]["n"]) == (0.0, 3)
     assert found["excluded"] == 2
     assert found["excluded_by"] == {"no control": 1, "the dialects do not differ": 1}
     assert found["examples"]["all"] == 5
@@ -102,6 +105,7 @@ def test_what_a_metric_cannot_score_is_counted(data: Path, capsys: pytest.Captur
     assert german["excluded"] == 5
     assert "never saw the tag 'pt'; it knows de-any" in capsys.readouterr().err
     assert quality["success"]["ties"] == 3  # it looks at the source alone
+    assert quality["robust"]["value"] == 1.0
     assert length["paper"] is None
     assert length["effect"]["dialect_vs_perturb"]["p"] <= 1
     page = Path("out/study.html").read_text(encoding="utf-8")

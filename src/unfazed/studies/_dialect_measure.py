@@ -13,12 +13,13 @@ from unfazed.core.ids import content_id
 from unfazed.core.values import Json
 from unfazed.measure.corrections import correct
 from unfazed.measure.mixed import Coefficient, mixed_effects
-from unfazed.measure.wins import Ties, Wins, win_rate
+from unfazed.measure.wins import Ties, Wins, clopper_pearson, win_rate
 from unfazed.score.metrics import Item, Metric, Scores
 from unfazed.studies._dialect_data import Trial, Trials, groups_of
 
 Array = npt.NDArray[np.float64]
-CONDITIONS = ("dialect", "perturb", "mt")
+_EQUAL = 1e-9  # scores that differ by less are the same
+_ITSELF = "reference"  # the reference as a candidate: what a dialect would score under a metric that is blind to it
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -55,6 +56,7 @@ def measured(trials: Trials, scores: Scores, settings: Settings) -> dict[str, Js
         if "mt" in table:
             over = win_rate(table["dialect"], table["mt"], signed, settings.ties, settings.level)
             entry["success_over_mt"] = _shown(over, settings)
+        entry["robust"] = _robust(table, settings)
         entry["by"] = _by(trials, table, settings)
         entry["awareness"] = awareness(trials, scores, settings)
         if wins.share.missing:
@@ -74,6 +76,7 @@ def _unfit(trials: Trials, metric: Metric) -> str:
 def _scored(trials: Trials, scores: Scores) -> dict[str, Array]:
     """Scores by condition, one for each example; NaN where there is none."""
     candidates: dict[str, list[str | None]] = {
+        _ITSELF: [trial.reference for trial in trials.used],
         "dialect": [trial.dialect for trial in trials.used],
         "perturb": [trial.perturbed for trial in trials.used],
     }
@@ -97,12 +100,24 @@ def _effects(used: Sequence[Trial], table: dict[str, Array], settings: Settings)
     known = np.isfinite(table["dialect"]) & np.isfinite(table["perturb"])
     if known.sum() < 2:
         return found
-    ids = [str(i) for _ in table for i in range(len(used))]
-    conditions = [condition for condition in table for _ in used]
-    fit = mixed_effects(ids, conditions, np.concatenate(list(table.values())).tolist(), "perturb", settings.level)
+    compared = {condition: scores for condition, scores in table.items() if condition != _ITSELF}
+    ids = [str(i) for _ in compared for i in range(len(used))]
+    conditions = [condition for condition in compared for _ in used]
+    fit = mixed_effects(ids, conditions, np.concatenate(list(compared.values())).tolist(), "perturb", settings.level)
     for condition, coefficient in fit.coefficients.items():
         found[f"{condition}_vs_perturb"] = _coefficient(coefficient)
     return found
+
+
+def _robust(table: dict[str, Array], settings: Settings) -> dict[str, Json]:
+    """The strict definition: how often a dialect scores what the reference itself does, and how much less in the mean."""
+    gaps = table[_ITSELF] - table["dialect"]
+    gaps = gaps[np.isfinite(gaps)]
+    if not len(gaps):
+        return {"value": None, "low": None, "high": None, "n": 0, "gap": None}
+    same = int((np.abs(gaps) < _EQUAL).sum())
+    low, high = clopper_pearson(same, len(gaps), settings.level)
+    return {"value": same / len(gaps), "low": low, "high": high, "n": len(gaps), "gap": float(gaps.mean())}
 
 
 def _coefficient(one: Coefficient) -> dict[str, Json]:
