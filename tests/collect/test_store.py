@@ -59,6 +59,20 @@ def test_reading_sees_one_moment(store):
     assert store.read(facts) == {"x7": "later"}
 
 
+def test_a_lost_connection_is_made_anew(make, postgres, request):
+    import psycopg
+
+    url = postgres.replace("/postgres?", "/lost?")
+    with psycopg.connect(postgres, autocommit=True) as owner:
+        owner.execute("CREATE DATABASE lost")
+        _, store, _ = make(database=url)
+        store.read(facts)
+        owner.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'lost'")
+    assert store.read(facts) == {}
+    store.write(lambda tx: set_fact(tx, "x1", "y"))
+    assert store.read(facts) == {"x1": "y"}
+
+
 def test_a_newer_database_is_refused(make):
     study, store, _ = make()
     store.write(lambda tx: tx.run("INSERT INTO migrations VALUES (9999)"))

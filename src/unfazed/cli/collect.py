@@ -169,7 +169,7 @@ def exclude_command(study_file: str, person: str, reason: str) -> None:
 
     def job(tx: Transaction) -> None:
         exclude(tx, person, reason)
-        note(tx, "owner", "excluded", f"{person}: {reason}")
+        note(tx, "owner", "excluded", person)
 
     with open_store(read_study(study_file).place) as store:
         store.write(job)

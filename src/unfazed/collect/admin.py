@@ -104,7 +104,7 @@ def admin_routes(site: Any) -> list[Route]:
 
 def _exclude(tx: Transaction, person: str, reason: str) -> None:
     exclude(tx, person, reason)
-    note(tx, "owner", "excluded", f"{person}: {reason}")
+    note(tx, "owner", "excluded", person)
 
 
 def _overview(tx: Transaction) -> dict[str, Any]:

@@ -254,11 +254,11 @@ def forget(tx: Transaction, person: str) -> Forgotten:
     recordings = [name for (name,) in tx.rows("SELECT name FROM audio WHERE person = ?", person)]
     tx.run("DELETE FROM heard WHERE name IN (SELECT name FROM audio WHERE person = ?)", person)
     ((count,),) = tx.rows("SELECT count(*) FROM work WHERE person = ? AND state = 'answered'", person)
+    tx.run("DELETE FROM audit WHERE who = ? OR more = ?", person, person)
     for sql in (
         "DELETE FROM logs WHERE person = ?",
         "DELETE FROM work WHERE person = ?",
         "DELETE FROM audio WHERE person = ?",
-        "DELETE FROM audit WHERE who = ?",
         "DELETE FROM barred WHERE person = ?",
     ):
         tx.run(sql, person)

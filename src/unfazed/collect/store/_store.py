@@ -84,15 +84,27 @@ class Store:
         return self.submit(job).result()
 
     def read(self, job: Callable[[Transaction], T]) -> T:
-        connection: Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = self._database.connect(write=False)
-            self._readers.append(connection)
-        connection.begin(write=False)
+        connection = self._reader()
         try:
             return job(connection)
         finally:
             connection.rollback()
+
+    def _reader(self) -> Connection:
+        """This thread's connection, in a transaction; made anew where it was lost."""
+        connection: Connection | None = getattr(self._local, "connection", None)
+        if connection is not None:
+            try:
+                connection.begin(write=False)
+                return connection
+            except Exception:
+                with suppress(Exception):
+                    connection.close()
+                self._readers.remove(connection)
+        connection = self._local.connection = self._database.connect(write=False)
+        self._readers.append(connection)
+        connection.begin(write=False)
+        return connection
 
     def backup(self, to: Path) -> None:
         """Copies the whole study as it is at one moment, while others go on writing."""
