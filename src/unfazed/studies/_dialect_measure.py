@@ -110,7 +110,7 @@ def _effects(used: Sequence[Trial], table: dict[str, Array], settings: Settings)
 
 
 def _robust(table: dict[str, Array], settings: Settings) -> dict[str, Json]:
-    """The strict definition: how often a dialect scores what the reference itself does, and how much less in the mean."""
+    """Strictly: how often a dialect scores what the reference itself does, and how much less in the mean."""
     gaps = table[_ITSELF] - table["dialect"]
     gaps = gaps[np.isfinite(gaps)]
     if not len(gaps):
