@@ -1,4 +1,4 @@
-"""From what a user names to a metric: `bleu`, `yisi1:alpha=0.5`, `module:function`."""
+"""From what a user names to a metric: `bleu`, `yisi1:alpha=0.5`, `module:function`, `http://HOST/score`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import Any
 from unfazed.core.errors import UnknownName, UsageError
 from unfazed.core.registry import import_reference
 from unfazed.score.metrics._metric import Item, Metric
+from unfazed.score.metrics._server import Server
 
 
 def open_metric(spec: str) -> Metric:
     """The metric of that name, with its parameters after a colon; or a Python function in a module."""
     from unfazed.score.metrics import metrics
 
+    if spec.startswith(("http://", "https://")):
+        return Server(spec)
     name, _, rest = spec.partition(":")
     if name not in metrics and rest and "=" not in rest:
         return _opened(spec)
