@@ -157,5 +157,7 @@ def test_the_task_must_fit(tiny: Tiny, tmp_path: Path) -> None:
     (tmp_path / "data.jsonl").write_text('{"text": "play jazz", "label": "yes"}\n')
     suite = make_suite(tmp_path / "data.jsonl", ["keyboard/adjacent"], to=tmp_path / "suite")
     open_system(str(tiny("hf/classify"))).prepare(suite)
+    with pytest.raises(UsageError, match="2 labels for the model's 3 outputs"):
+        open_system(str(tmp_path / "model"), labels="a,b").prepare(suite)
     with pytest.raises(UsageError, match=r"BertForTokenClassification, which answers the task slu .* classify"):
         open_system(str(tiny("hf/tag", "tag"))).prepare(suite)

@@ -63,6 +63,11 @@ class HfSystem(System):
                 f"{self.folder.path} holds a {self.folder.architecture}, which answers the task "
                 f"{' or '.join(self.tasks)}; the suite's task is {task}."
             )
+        self.open()
+
+    def open(self) -> None:
+        """Opens all that answering needs, so that what is wrong is said before anything is asked."""
+        _ = self.tokenizer, self.model
 
     @cached_property
     def tokenizer(self) -> Any:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from unfazed.core.errors import UsageError
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Inputs, Json
 from unfazed.systems.hf._lessons import Lesson, Teachable, share
@@ -26,6 +25,10 @@ class Classify(Teachable):
     @cached_property
     def labels(self) -> list[str]:
         return self.options.labels or label_names(self.folder.config.get("id2label") or {0: "LABEL_0", 1: "LABEL_1"})
+
+    def open(self) -> None:
+        super().open()
+        self.as_many(self.labels)
 
     def lacking(self, inputs: Inputs) -> str | None:
         if not self.options.fields and len(inputs) > 2:
@@ -46,8 +49,6 @@ class Classify(Teachable):
 
     def _best(self, rows: Sequence[dict[str, list[int]]]) -> list[int]:
         logits = self.model(**self.padded(rows)).logits
-        if logits.shape[1] != len(self.labels):
-            raise UsageError(f"{self.folder.path}: {len(self.labels)} labels for {logits.shape[1]} outputs.")
         best: list[int] = logits.round(decimals=4).argmax(1).tolist()  # padding may change the last digits
         return best
 

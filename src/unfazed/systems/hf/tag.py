@@ -43,6 +43,10 @@ class Tag(Teachable):
             )
         return tags
 
+    def open(self) -> None:
+        super().open()
+        self.as_many(self.labels)
+
     def lacking(self, inputs: Inputs) -> str | None:
         return None if "text" in inputs else "the input has no 'text'"
 
