@@ -20,7 +20,7 @@ from unfazed.vary.speech.mandarin import Mandarin
 from unfazed.vary.speech.roundtrip import Roundtrip
 
 READIN = Path(__file__).parents[1] / "../shared/data/readin/nmt"
-SEEDS = (7, 8, 9)
+SEEDS = (7, 8)
 ENGLISH = ["play some music by the beatles", "what flights leave from boston", "turn off the light in the kitchen"]
 
 

@@ -186,3 +186,13 @@ def test_accent_and_profile_can_be_given(tmp_path: Path) -> None:
         Mandarin(profile=str(tmp_path / "p.json"))
     with pytest.raises(DataError, match="No such file"):
         Mandarin(profile=str(tmp_path / "none.json"))
+
+
+def test_speakers_share_words_that_the_recogniser_does_not_know() -> None:
+    """Of 150 rare words, those that are hard for one speaker are more often hard for another than chance has it."""
+    words = [a + b for a in "獬饕逶旖踯彳龃龉婆鳜" for b in "豸餮迤旎躅亍龋齿婆鱼鲈鲫鳄鲸鲟"]
+    speaker = Speaker(population().people[0])
+    hard = [{w for w in words if speaker._chance(w, 0.3, 1.0, SEEDS.stream(w, draw)) > 0.5} for draw in range(2)]
+    expected = len(hard[0]) * len(hard[1]) / len(words)
+    assert 0.1 * len(words) < len(hard[0]) < 0.4 * len(words)
+    assert len(hard[0] & hard[1]) > 1.4 * expected

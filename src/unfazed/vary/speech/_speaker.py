@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp
 
 from unfazed.core.edits import Edit
-from unfazed.core.seeds import Stream
+from unfazed.core.seeds import Seeds, Stream
 from unfazed.vary.keyboard._lexicon import lexicon
 from unfazed.vary.speech._profile import Profile, normal, rare_character, word_class
 from unfazed.vary.speech._recogniser import Recogniser
@@ -23,6 +24,7 @@ _PIECE = re.compile(
 )
 EARLY = 4  # characters that count as the beginning of a text: recognisers have no context there yet
 _HARD = 0.85  # chance that a word that this speaker is always misheard on is misheard
+_SHARED = 0.6  # share of hard words that are so because the recogniser does not know them, whoever speaks
 _HABIT = 0.7  # share of mishearings that hard words are to blame for
 _NAME = 4  # characters of the longest name that is misheard as one word
 _LONGEST = 10  # syllables that are misheard in one piece
@@ -95,9 +97,10 @@ class Speaker:
             at = end
 
     def _chance(self, word: str, rate: float, pace: float, rng: Stream) -> float:
-        """The chance of mishearing a word: most of it falls to words that are hard in this speaker's mouth."""
-        hard = rate * _HABIT / _HARD
-        if rng.habit(f"hard\0{word}").random() < hard:
+        """The chance of mishearing a word: most of it falls to words that are hard for this speaker, or for all."""
+        hard, habit = rate * _HABIT / _HARD, rng.habit(f"hard\0{word}")
+        own = habit.random()
+        if (_unknown(word) if habit.random() < _SHARED else own) < hard:
             return _HARD
         return min(0.95, pace * rate * (1 - _HABIT) / (1 - hard))
 
@@ -176,6 +179,12 @@ class Speaker:
             last.new = bare or closing("".join([piece.new for piece in pieces]))
         elif rng.random() < self.profile.end:
             last.new = bare + closing("".join([piece.new for piece in pieces]))
+
+
+@lru_cache(100_000)
+def _unknown(word: str) -> float:
+    """A number from 0 to 1 for every word, low for those that the recogniser knows least."""
+    return Seeds(0, "speech/recogniser", 1).stream(word, 0).random()
 
 
 def _name_length(run: list[Piece], at: int) -> int:
