@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.http.client import Client, Malformed, Unanswered
@@ -38,7 +39,7 @@ class Server(Metric):
             part = items[at : at + _AT_ONCE]
             shown = [{"candidate": i.candidate, **{name: getattr(i, name) for name in self.uses}} for i in part]
             try:
-                found += self._client.post({"items": shown}, lambda value, n=len(part): _read(value, n))  # type: ignore[misc]
+                found += self._client.post({"items": shown}, partial(_read, asked=len(part)))
             except Unanswered as problem:
                 raise SystemBroken(f"The metric at {self._client.shown} gave no scores: {problem}") from problem
         return found
