@@ -99,6 +99,7 @@ Bow.train(LEARNT, LEARNT, vectors=sys.argv[1], to=sys.argv[2], epochs={epochs}, 
 """
 
 
+@pytest.mark.slow
 def test_a_killed_training_goes_on(tmp_path: Path) -> None:
     file, epochs = vectors_file(tmp_path), 60
     options = {"vectors": file, "epochs": epochs, "patience": 999, "lr": 1e-5}
@@ -157,6 +158,7 @@ def test_wrong_use(tmp_path: Path) -> None:
         Bow.train(LEARNT, vectors=file, hiden=3)
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path) -> None:
     vectors_file(tmp_path)
     rows = [f'{{"premise": "{e.inputs["premise"]}", "hypothesis": "{e.inputs["hypothesis"]}", "label": "{e.gold}"}}'
