@@ -19,6 +19,7 @@ class _Connection:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA secure_delete=ON")
+            self._db.execute("PRAGMA wal_autocheckpoint=4000")  # pages: fewer long commits than with 1,000
         self._db.execute("PRAGMA cache_size=-65536")  # KiB
 
     def rows(self, sql: str, *values: Any) -> list[Row]:

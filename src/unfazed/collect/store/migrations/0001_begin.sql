@@ -37,7 +37,8 @@ CREATE TABLE work (
     correct INTEGER,
     PRIMARY KEY (item, person)
 );
-CREATE INDEX work_person ON work (person, state);
+CREATE INDEX work_person ON work (person);
+CREATE INDEX work_held ON work (person) WHERE state = 'leased';
 CREATE INDEX work_leases ON work (expires) WHERE state = 'leased';
 CREATE INDEX work_received ON work (received) WHERE state = 'answered';
 CREATE INDEX work_flagged ON work (received) WHERE flags <> '';
