@@ -21,7 +21,8 @@ export function start(form, words, say) {
     const stream = await navigator.mediaDevices.getUserMedia({ audio: wanted });
     const { deviceId, groupId, ...known } = stream.getAudioTracks()[0].getSettings();
     settings = Object.fromEntries(Object.entries(known).filter(([, value]) => typeof value !== 'object'));
-    context = new AudioContext();
+    // Firefox refuses a context whose rate is not the microphone's.
+    context = new AudioContext(known.sampleRate ? { sampleRate: known.sampleRate } : {});
     await context.audioWorklet.addModule('/static/tap.js');
     const tap = new AudioWorkletNode(context, 'tap', { numberOfOutputs: 0 });
     tap.port.onmessage = ({ data }) => {
