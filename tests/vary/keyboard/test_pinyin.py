@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.edits import apply
+from unfazed.core.edits import Edit, apply
 from unfazed.core.errors import DataError, UnknownName
-from unfazed.core.seeds import Seeds
+from unfazed.core.seeds import Seeds, Stream
 from unfazed.vary.keyboard._explain import slips
 from unfazed.vary.keyboard._fit import count, fit
 from unfazed.vary.keyboard._keys import slip
@@ -158,3 +158,13 @@ def test_homophones_sound_alike_and_are_common() -> None:
     assert change is not None
     assert len(change.edits) / len(text) == pytest.approx(0.3, abs=0.06)
     assert all(e.new in table[text[e.start]] for e in change.edits)
+
+
+def test_slips_that_undo_each_other_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Undoing:
+        def type(self, text: str, rng: Stream) -> list[Edit]:
+            return [Edit(0, 1, ""), Edit(2, 2, "花")]
+
+    monkeypatch.setattr(Pinyin, "_typist", lambda *_: Undoing())
+    rng = Seeds(0, "keyboard/pinyin", 1).stream("a", 0)
+    assert Pinyin().change(Text("花花", "zh"), rng) is None

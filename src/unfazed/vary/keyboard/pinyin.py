@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import log
 
+from unfazed.core.edits import apply
 from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Stream
 from unfazed.vary.keyboard import ime
@@ -35,7 +36,7 @@ class Pinyin(Operator):
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         edits = self._typist(len(text.text), rng).type(text.text, rng)
-        if not edits or (len(edits) == 1 and text.text[edits[0].start : edits[0].end] == edits[0].new):
+        if not edits or apply(text.text, edits) == text.text:  # one slip may undo another
             return None
         at, end, new = edits[0]
         more = f", {len(edits)} slips in all" if len(edits) > 1 else ""
