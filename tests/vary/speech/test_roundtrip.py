@@ -189,3 +189,17 @@ def test_a_model_of_sherpa_onnx_is_loaded_and_asked(tmp_path: Path) -> None:
     assert all(set(v.inputs["text"]) <= set("abcde ") for v in made)
     with pytest.raises(UsageError, match="no models of kind 'nothing'"):
         open_recogniser(f"sherpa/nothing:{tmp_path}", "en")
+
+
+def test_a_server_hears(scripted, tmp_path: Path) -> None:
+    """It gets the audio whole, and what it says is the text; a bad answer is told of."""
+    from base64 import b64decode
+
+    speak("go to new york", Voice("en-us+f2", 147, 43), tmp_path / "x.wav")
+    server = scripted(scripted.reply({"text": " go to new work "}))
+    assert open_recogniser(server.url + "/hear", "en-US")(tmp_path / "x.wav") == "go to new work"
+    assert server.bodies[0]["language"] == "en"
+    assert b64decode(server.bodies[0]["audio"]) == (tmp_path / "x.wav").read_bytes()
+    wrong = scripted(scripted.reply({"error": "no"}, status=400))
+    with pytest.raises(SystemBroken, match="gave no text"):
+        open_recogniser(wrong.url, "en")(tmp_path / "x.wav")

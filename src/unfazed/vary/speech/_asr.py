@@ -5,25 +5,29 @@ from __future__ import annotations
 import shlex
 import subprocess
 import wave
+from base64 import b64encode
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unfazed.core.errors import MissingExtra, SystemBroken, UsageError
+from unfazed.core.values import Json
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
 Recogniser = Callable[[Path], str]
-KNOWN = ("pocketsphinx", "whisper:FOLDER", "sherpa:FOLDER", "sherpa/KIND:FOLDER", "command:COMMAND")
+KNOWN = ("pocketsphinx", "whisper:FOLDER", "sherpa:FOLDER", "sherpa/KIND:FOLDER", "command:COMMAND", "http://HOST/…")
 _TIMEOUT = 600.0
 
 
 @lru_cache(4)
 def open_recogniser(spec: str, language: str) -> Recogniser:
     """The recogniser that a text such as `whisper:models/small` names, loaded once a process."""
+    if spec.startswith(("http://", "https://")):
+        return _server(spec, language.split("-")[0].lower())
     name, _, rest = spec.partition(":")
     kind, _, model = name.partition("/")
     made = {"pocketsphinx": _pocketsphinx, "whisper": _whisper, "sherpa": _sherpa, "command": _command}.get(kind)
@@ -142,6 +146,28 @@ def _command(rest: str, language: str, model: str) -> Recogniser:
             last = done.stderr.decode("utf-8", "replace").strip().rsplit("\n", 1)[-1]
             raise SystemBroken(f"The recogniser `{rest}` ended with {done.returncode}: {last}")
         return " ".join(done.stdout.decode("utf-8", "replace").split())
+
+    return hear
+
+
+def _server(url: str, language: str) -> Recogniser:
+    """A server that takes `{"audio": WAV in base64, "language": "zh"}` and gives `{"text": …}`."""
+    from unfazed.core.http.client import Client, Malformed, Unanswered
+
+    client = Client(url)
+
+    def text_of(value: Json) -> str:
+        text = value.get("text") if isinstance(value, dict) else None
+        if not isinstance(text, str):
+            raise Malformed('the answer is not {"text": …}')
+        return text.strip()
+
+    def hear(path: Path) -> str:
+        audio = b64encode(path.read_bytes()).decode()
+        try:
+            return client.post({"audio": audio, "language": language}, text_of)
+        except Unanswered as problem:
+            raise SystemBroken(f"The recogniser at {client.shown} gave no text: {problem}") from problem
 
     return hear
 
