@@ -141,7 +141,12 @@ def run_like(**changes: Any) -> Any:
     failed = [Output(error="TimeoutError: no answer within 30 s")] * 2 + [Output(error="ValueError: empty input")]
     items = [(None, Output("PlayMusic"), [(None, output) for output in failed])]
     return SimpleNamespace(
-        path="run", suite=suite, system="my_module:predict", identity="callable:5f0c9a", items=lambda: iter(items)
+        used=dict,
+        path="run",
+        suite=suite,
+        system="my_module:predict",
+        identity="callable:5f0c9a",
+        items=lambda: iter(items),
     )
 
 
