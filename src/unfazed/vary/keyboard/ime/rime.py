@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes as c
+from functools import cache
 from pathlib import Path
 
 from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing
@@ -100,5 +101,7 @@ def _declare(lib: c.CDLL) -> None:
         getattr(lib, name).argtypes = arguments
 
 
+@cache
 def open_engine() -> Engine:
+    """One a process, whoever asks: librime can't be set up twice, and ends the process where that is tried."""
     return Rime()
