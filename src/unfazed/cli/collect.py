@@ -140,7 +140,7 @@ def export_command(
 
 @command.command("transcribe", short_help="Have recordings heard by a recogniser.")
 @_study
-@click.option("--recogniser", required=True, help="pocketsphinx, whisper:FOLDER, sherpa:FOLDER, command:COMMAND or a URL.")
+@click.option("--recogniser", required=True, help="pocketsphinx, whisper:DIR, sherpa:DIR, command:COMMAND or a URL.")
 @click.option("--again", is_flag=True, help="Also what it has heard before.")
 def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
     """Turn the recordings of STUDY into text, also while it is served. Each recogniser's texts are kept by its name."""
