@@ -117,10 +117,11 @@ _WRITES = textwrap.dedent("""
     from unfazed.collect.people import set_fact
     from unfazed.collect.store import open_store
     store = open_store(sys.argv[1])
-    futures = []
     for n in range(100000):
-        store.submit(lambda tx, n=n: set_fact(tx, f"key{n}", "v")).add_done_callback(
+        last = store.submit(lambda tx, n=n: set_fact(tx, f"key{n}", "v"))
+        last.add_done_callback(
             lambda f, n=n: f.exception() or sys.stdout.write(f"{n}\\n") and sys.stdout.flush())
+    last.result()  # the writer would end with the program
 """)
 
 

@@ -71,7 +71,14 @@ def start(folder: Path, url: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "unfazed", "run", "suite/", "--system", f"{url}/v1", "--model", "m"]
     command += ["--prompt", "nli.txt", "-o", "run/", "--concurrency", "32", "--format", "json"]
     environment = {**os.environ, "OPENAI_API_KEY": SECRET}
-    return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_hear_control_c
+    )
+
+
+def _hear_control_c() -> None:
+    """What a shell starts in the background ignores the signal, and its children would too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def settled(server: Server) -> dict[str, int]:
