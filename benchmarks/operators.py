@@ -17,7 +17,7 @@ from benchmarks import _operator_worker as worker
 from unfazed.vary import operators
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "unfazed-benchmarks" / "peers"
-PACKAGES = ("nlpaug==1.1.11", "nltk", "textnoisr==1.1.2", "typo==0.1.7", "requests")
+PACKAGES = ("nlpaug==1.1.11", "nltk", "textnoisr==1.1.2", "typo==0.1.7", "requests", "httpx")
 WANTED = {"keyboard": 50_000, "filler": 100_000, "synonym": 10_000, "speako": 10_000}
 # Sentences a CPU-second seen on such a machine before, of peers that take long to install. Not measured in this run.
 SEEN_BEFORE = {
