@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from unfazed.core.progress import Progress
 from unfazed.core.seeds import Seeds
-from unfazed.systems.slu._checkpoint import Checkpoint, Tensors
-from unfazed.systems.slu._settings import Settings
-from unfazed.systems.slu._torch import seeded
+from unfazed.systems._checkpoint import Checkpoint, Tensors
+from unfazed.systems._settings import Settings
+from unfazed.systems._torch import seeded
 
 _TOGETHER = 20  # batches that are cut from one stretch of the shuffled data, so that their texts are of like length
 _WARM_UP = 200  # steps at most, and a tenth of all

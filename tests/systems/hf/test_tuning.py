@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from unfazed.core.errors import UsageError
 from unfazed.core.values import Example
 from unfazed.systems import systems
+from unfazed.systems._checkpoint import Checkpoint
 from unfazed.systems.opening import open_system
-from unfazed.systems.slu._checkpoint import Checkpoint
 
 Tiny = Callable[..., Path]
 QUICK = {"epochs": 30, "patience": 30, "lr": 0.02, "batch_size": 8}

@@ -20,10 +20,10 @@ from unfazed.systems.system import Failed
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 
+from unfazed.systems._settings import Settings  # noqa: E402
 from unfazed.systems.nli._networks import Bow as BowNetwork  # noqa: E402
 from unfazed.systems.nli.bilstm import Bilstm  # noqa: E402
 from unfazed.systems.nli.bow import Bow  # noqa: E402
-from unfazed.systems.slu._settings import Settings  # noqa: E402
 
 ANIMALS, TOOLS = ["cat", "dog", "cow", "hen", "fox", "pig"], ["saw", "axe", "drill", "file", "plane", "lathe"]
 

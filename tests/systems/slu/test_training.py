@@ -14,8 +14,8 @@ import torch
 
 from unfazed.core.errors import DataError, MissingExtra, UsageError
 from unfazed.core.values import Example
+from unfazed.systems import _torch
 from unfazed.systems.opening import open_system
-from unfazed.systems.slu import _torch
 from unfazed.systems.slu.bilstm import Bilstm
 from unfazed.systems.slu.birnn import Birnn
 from unfazed.systems.slu.jointbert import Jointbert
@@ -120,7 +120,7 @@ def test_nothing_is_trained_twice_or_overwritten_unasked(toy: list[Example], tmp
 
 
 def test_an_unfinished_training_of_something_else_is_refused(toy: list[Example], tmp_path: Path) -> None:
-    from unfazed.systems.slu._checkpoint import Checkpoint
+    from unfazed.systems._checkpoint import Checkpoint
 
     Checkpoint(tmp_path / "model/training.safetensors", "another plan").write({"a": torch.zeros(1)}, b"{}")
     with pytest.raises(UsageError, match="unfinished training"):

@@ -16,8 +16,8 @@ from unfazed.mitigate.nano.instances import ANY, acceptability, judged
 from unfazed.mitigate.nano.network import load
 from unfazed.mitigate.nano.training import Trained
 from unfazed.score.metrics import Item, Metric
-from unfazed.systems.slu._settings import Settings
-from unfazed.systems.slu._torch import need, threads
+from unfazed.systems._settings import Settings
+from unfazed.systems._torch import need, threads
 
 
 class NanoMetric(Metric):

@@ -24,10 +24,10 @@ from unfazed.mitigate.nano.corpus import Corpus, Rating, Sentence, ratings
 from unfazed.mitigate.nano.instances import ANY, Instance, Tags, acceptability, judged
 from unfazed.mitigate.nano.network import Network, load
 from unfazed.score._correlation import kendall
+from unfazed.systems._checkpoint import Checkpoint
 from unfazed.systems._loop import Loop
-from unfazed.systems.slu._checkpoint import Checkpoint
-from unfazed.systems.slu._settings import Settings
-from unfazed.systems.slu._torch import need, seeded, threads
+from unfazed.systems._settings import Settings
+from unfazed.systems._torch import need, seeded, threads
 
 _BUFFER = 20_000  # sentences that are shuffled together
 _DEV_MOST = 2_000

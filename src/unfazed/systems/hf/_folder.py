@@ -12,7 +12,7 @@ from typing import Any
 
 from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.ids import content_id, file_hash
-from unfazed.systems.slu._torch import need
+from unfazed.systems._torch import need
 
 # The end of an architecture's name → the kind of system that it makes.
 KINDS = {

@@ -11,10 +11,10 @@ from unfazed.core.ids import content_id
 from unfazed.core.seeds import Seeds
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json
+from unfazed.systems._settings import Settings, changed
+from unfazed.systems._torch import need, seeded, threads
 from unfazed.systems.hf._folder import Folder
 from unfazed.systems.hf._system import HfSystem, options_of
-from unfazed.systems.slu._settings import Settings, changed
-from unfazed.systems.slu._torch import need, seeded, threads
 
 if TYPE_CHECKING:
     from unfazed.systems.hf._tuning import TunedCard

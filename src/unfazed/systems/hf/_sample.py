@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from unfazed.systems.slu._torch import need, seeded
+from unfazed.systems._torch import need, seeded
 
 _WORDS = "play some loud jazz will it rain on monday when does the band ? what"
 _MARKS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}

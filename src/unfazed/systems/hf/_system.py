@@ -13,8 +13,8 @@ from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.ids import content_id
 from unfazed.core.prompt import Template
 from unfazed.core.values import Inputs, Json
+from unfazed.systems._torch import threads
 from unfazed.systems.hf._folder import Folder
-from unfazed.systems.slu._torch import threads
 from unfazed.systems.system import Failed, System
 
 if TYPE_CHECKING:

@@ -18,12 +18,12 @@ from unfazed.core.ids import content_id, file_hash
 from unfazed.core.progress import Progress
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example
+from unfazed.systems._checkpoint import Checkpoint
 from unfazed.systems._loop import Loop
+from unfazed.systems._place import Card, Place
+from unfazed.systems._settings import Settings
 from unfazed.systems.hf._lessons import Lesson, Teachable
 from unfazed.systems.hf._system import Options
-from unfazed.systems.slu._checkpoint import Checkpoint
-from unfazed.systems.slu._place import Card, Place
-from unfazed.systems.slu._settings import Settings
 
 VERSION_OF_TUNING = 1
 

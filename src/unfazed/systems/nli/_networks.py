@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from unfazed.systems._settings import Settings
 from unfazed.systems.nli._vectors import Vectors, words_of
 from unfazed.systems.slu._batch import padded
-from unfazed.systems.slu._settings import Settings
 
 LONGEST = 50  # words of a sentence that are read
 _UNKNOWN = 1  # 0 is padding

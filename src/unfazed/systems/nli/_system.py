@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from hashlib import sha256
-from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import msgspec
 
-from unfazed.core.errors import DataError, StoredFileError, UsageError
+from unfazed.core.errors import DataError, UsageError
 from unfazed.core.ids import canonical, content_id
-from unfazed.core.progress import Progress
 from unfazed.core.seeds import Seeds
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Inputs, Json
-from unfazed.systems.slu._place import Card, Place
-from unfazed.systems.slu._settings import Settings, changed
-from unfazed.systems.slu._torch import need, seeded, threads
-from unfazed.systems.system import Failed, System
+from unfazed.systems._place import Card, Place
+from unfazed.systems._settings import Settings, changed
+from unfazed.systems._torch import need, seeded, threads
+from unfazed.systems._trained import TrainedSystem
+from unfazed.systems.system import Failed
 
 if TYPE_CHECKING:
     from unfazed.systems.nli._networks import PairNetwork
@@ -50,10 +47,11 @@ class _Made(msgspec.Struct, frozen=True):
     words: list[str]
 
 
-class NliSystem(System):
+class NliSystem(TrainedSystem):
     """Extend with a name, defaults and a network."""
 
     batch_size = 256
+    version_of_models = VERSION_OF_MODELS
     defaults: ClassVar[Settings] = Settings(epochs=15, patience=15, batch_size=32, lr=5e-3, average=0.0, dropout=0.0)
 
     def __init__(self, network: PairNetwork, labels: list[Json], fields: tuple[str, str], card: Card) -> None:
@@ -126,24 +124,15 @@ class NliSystem(System):
         self, learnt: list[Pair], tested: list[Pair], seeds: Seeds, place: Place | None, progress: bool
     ) -> Self:
         from unfazed.systems.nli._training import Training
-        from unfazed.systems.slu._checkpoint import Checkpoint
 
         training = Training(self.network, self.labels, learnt, tested, seeds)
-        checkpoint = Checkpoint(place.checkpoint, self.card.plan) if place else None
-        stream = sys.stderr if progress else StringIO()
-        with Progress(f"training {self.name}", self.network.settings.epochs * len(learnt), stream) as counted:
-            history = training.run(checkpoint, counted)
-        self.card = msgspec.structs.replace(self.card, dev_scores=history.scores)
-        if place and checkpoint:
-            self._write(place)
-            checkpoint.remove()
-        return self
+        return self._fitted(training, len(learnt), place, progress)
 
-    @cached_property
-    def _content(self) -> bytes:
+    def _packed(self) -> bytes:
+        """The word vectors are kept with the weights."""
         import torch
 
-        from unfazed.systems.slu._checkpoint import packed
+        from unfazed.systems._checkpoint import packed
 
         network = self.network
         words = network.vectors.words
@@ -151,34 +140,12 @@ class NliSystem(System):
         rows = torch.from_numpy(network.vectors.rows)
         return packed(network.state_dict() | {"vectors": rows}, canonical(made))
 
-    @property
-    def identity(self) -> str:
-        return self.card.identity or f"{self.name} {sha256(self._content).hexdigest()[:32]}"
-
-    def save(self, folder: str | Path, overwrite: bool = False) -> Path:
-        """Writes `system.json` and `weights.safetensors`, which holds the word vectors too."""
-        place = Place(folder)
-        if not place.holds(identity=self.identity):
-            place.claim(overwrite)
-            self._write(place)
-        return place.folder
-
-    def _write(self, place: Place) -> None:
-        place.write(msgspec.structs.replace(self.card, identity=self.identity), self._content)
-
     @classmethod
     def load(cls, folder: str | Path) -> Self:
         """The model that was saved; raises if a file is missing, changed or of another version."""
-        need(cls.name)
-        place = Place(folder)
-        card = place.read_card()
-        if (card.system, card.version) != (cls.name, VERSION_OF_MODELS):
-            raise StoredFileError(
-                f"{place.card}: this is {card.system} version {card.version}, and {cls.name} version "
-                f"{VERSION_OF_MODELS} is needed. Train and save it again."
-            )
+        place, card = cls._place_of(folder)
+        from unfazed.systems._checkpoint import read_packed
         from unfazed.systems.nli._vectors import Vectors
-        from unfazed.systems.slu._checkpoint import read_packed
 
         tensors, text = read_packed(place.weights)
         made = msgspec.json.decode(text, type=_Made)

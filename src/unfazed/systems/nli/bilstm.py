@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
+from unfazed.systems._settings import Settings
 from unfazed.systems.nli._system import NliSystem
-from unfazed.systems.slu._settings import Settings
 
 if TYPE_CHECKING:
     from unfazed.systems.nli._networks import PairNetwork

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unfazed.systems.slu._settings import Labels, Settings
+from unfazed.systems._settings import Labels, Settings
 
 Sentence = Sequence[str]
 

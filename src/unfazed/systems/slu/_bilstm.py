@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from unfazed.systems._settings import Labels, Settings
 from unfazed.systems.slu._batch import Batch, Front, Gold, Network
 from unfazed.systems.slu._crf import Chain
 from unfazed.systems.slu._layers import BothWays, Pooling
-from unfazed.systems.slu._settings import Labels, Settings
 
 
 class Bilstm(Network):

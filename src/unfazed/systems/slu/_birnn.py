@@ -8,9 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from unfazed.systems._settings import Labels, Settings
 from unfazed.systems.slu._batch import Batch, Front, Gold, Network
 from unfazed.systems.slu._layers import BothWays, LabelDecoder, token_loss
-from unfazed.systems.slu._settings import Labels, Settings
 
 INTENT, SLOTS = 0, 1
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from unfazed.core.values import Example
-from unfazed.systems.slu._torch import need, seeded
+from unfazed.systems._torch import need, seeded
 
 MARKS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 SAID = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from unfazed.systems._settings import Labels, Settings
 from unfazed.systems.slu._batch import Batch, Front, Gold, Network
 from unfazed.systems.slu._encoder import Encoder
 from unfazed.systems.slu._layers import BothWays, LabelDecoder, SelfAttention, token_loss
-from unfazed.systems.slu._settings import Labels, Settings
 
 
 class Stackprop(Network):

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from hashlib import sha256
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import msgspec
 
-from unfazed.core.errors import DataError, StoredFileError, UsageError
+from unfazed.core.errors import DataError, UsageError
 from unfazed.core.ids import canonical, content_id
-from unfazed.core.progress import Progress
 from unfazed.core.seeds import Seeds
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Inputs, Json
-from unfazed.systems.slu._place import Card, Place
-from unfazed.systems.slu._settings import Labels, Settings, changed
-from unfazed.systems.slu._torch import need, seeded, threads
-from unfazed.systems.system import Failed, System
+from unfazed.systems._place import Card, Place
+from unfazed.systems._settings import Labels, Settings, changed
+from unfazed.systems._torch import need, seeded, threads
+from unfazed.systems._trained import TrainedSystem
+from unfazed.systems.system import Failed
 
 if TYPE_CHECKING:
+    from unfazed.systems._checkpoint import Tensors
     from unfazed.systems.slu._batch import Front, Network
-    from unfazed.systems.slu._checkpoint import Tensors
     from unfazed.systems.slu._training import Said
 
 VERSION_OF_MODELS = 1
@@ -49,10 +46,11 @@ class _Made(msgspec.Struct, frozen=True):
     front: dict[str, Any]
 
 
-class SluSystem(System):
+class SluSystem(TrainedSystem):
     """Extend with a name, defaults and a network."""
 
     batch_size = 256
+    version_of_models = VERSION_OF_MODELS
     defaults: ClassVar[Settings] = Settings()
     needs_encoder: ClassVar[bool] = False
 
@@ -116,7 +114,7 @@ class SluSystem(System):
     def _card(cls, network: Network, said: list[Said], tested: list[Said], pretrained: bool) -> Card:
         import torch
 
-        from unfazed.systems.slu._checkpoint import packed
+        from unfazed.systems._checkpoint import packed
 
         data, dev = content_id(said, 16), content_id(tested, 16)
         begins = sha256(packed(network.front.state_dict(), b"{}")).hexdigest() if pretrained else None
@@ -134,56 +132,23 @@ class SluSystem(System):
         )
 
     def _trained(self, said: list[Said], tested: list[Said], place: Place | None, progress: bool) -> Self:
-        from unfazed.systems.slu._checkpoint import Checkpoint
         from unfazed.systems.slu._training import Training
 
-        settings = self.network.settings
-        training = Training(self.network, said, tested, self._seeds(settings))
-        checkpoint = Checkpoint(place.checkpoint, self.card.plan) if place else None
-        stream = sys.stderr if progress else StringIO()
-        with Progress(f"training {self.name}", settings.epochs * len(said), stream) as counted:
-            history = training.run(checkpoint, counted)
-        self.card = msgspec.structs.replace(self.card, dev_scores=history.scores)
-        if place and checkpoint:
-            self._write(place)
-            checkpoint.remove()
-        return self
+        training = Training(self.network, said, tested, self._seeds(self.network.settings))
+        return self._fitted(training, len(said), place, progress)
 
-    @cached_property
-    def _content(self) -> bytes:
-        from unfazed.systems.slu._checkpoint import packed
+    def _packed(self) -> bytes:
+        from unfazed.systems._checkpoint import packed
 
         network = self.network
         made = _Made(self.name, VERSION_OF_MODELS, network.settings, network.labels, network.front.config())
         return packed(network.state_dict(), canonical(made))
 
-    @property
-    def identity(self) -> str:
-        return self.card.identity or f"{self.name} {sha256(self._content).hexdigest()[:32]}"
-
-    def save(self, folder: str | Path, overwrite: bool = False) -> Path:
-        """Writes `system.json` and `weights.safetensors`."""
-        place = Place(folder)
-        if not place.holds(identity=self.identity):
-            place.claim(overwrite)
-            self._write(place)
-        return place.folder
-
-    def _write(self, place: Place) -> None:
-        place.write(msgspec.structs.replace(self.card, identity=self.identity), self._content)
-
     @classmethod
     def load(cls, folder: str | Path) -> Self:
         """The model that was saved; raises if a file is missing, changed or of another version."""
-        need(cls.name)
-        place = Place(folder)
-        card = place.read_card()
-        if (card.system, card.version) != (cls.name, VERSION_OF_MODELS):
-            raise StoredFileError(
-                f"{place.card}: this is {card.system} version {card.version}, and {cls.name} version "
-                f"{VERSION_OF_MODELS} is needed. Train and save it again."
-            )
-        from unfazed.systems.slu._checkpoint import read_packed
+        place, card = cls._place_of(folder)
+        from unfazed.systems._checkpoint import read_packed
 
         tensors, text = read_packed(place.weights)
         return cls(cls._rebuilt(msgspec.json.decode(text, type=_Made), tensors), card)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor, nn
 
+from unfazed.systems._settings import Settings
 from unfazed.systems.slu._batch import Batch, Front, Sentence, padded
-from unfazed.systems.slu._settings import Settings
 
 _LONGEST = 24  # letters of a word that are read
 _CACHED = 50_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unfazed.systems.slu._settings import Settings
+from unfazed.systems._settings import Settings
 from unfazed.systems.slu._system import SluSystem
 
 if TYPE_CHECKING:

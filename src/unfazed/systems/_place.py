@@ -10,7 +10,7 @@ from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.files import write_atomically
 from unfazed.core.ids import file_hash
 from unfazed.core.version import VERSION
-from unfazed.systems.slu._settings import Settings
+from unfazed.systems._settings import Settings
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):
