@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from unfazed.core.errors import DataError
 from unfazed.core.seeds import Stream
+from unfazed.vary._people import read_people
 from unfazed.vary.keyboard._explain import Kind
 from unfazed.vary.keyboard._lexicon import lexicon
 from unfazed.vary.keyboard.ime import UNRANKED
@@ -63,12 +63,7 @@ class Population(msgspec.Struct, frozen=True):
 
 
 def read_population(path: Path | str) -> Population:
-    try:
-        return msgspec.json.decode(Path(path).read_bytes(), type=Population)
-    except OSError as error:
-        raise DataError(error.strerror or str(error), path) from error
-    except msgspec.DecodeError as error:
-        raise DataError(f"this is not a file of `unfazed calibrate keyboard`: {error}", path) from error
+    return read_people(path, Population, "keyboard")
 
 
 @lru_cache(8)
