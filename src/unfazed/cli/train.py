@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from unfazed.cli._options import together
+
 _DEV_FOLDERS = ("valid", "dev", "validation")
+_Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+
+def _saving(what: str = "system") -> _Decorator:
+    """Where the trained thing goes."""
+    replace = click.option("--overwrite", is_flag=True, help="Replace what FOLDER holds.")
+    to = click.option("-o", "to", required=True, metavar="FOLDER", help=f"Where to save the trained {what}.")
+    return together(replace, to)
+
+
+def _epochs(unit: str, seed_of: str, epochs: str, lr: str, batch: str = "", patience: str = "") -> _Decorator:
+    """How a network is trained; each text in brackets is what it does where nothing is said."""
+    return together(
+        click.option("--epochs", type=int, help=f"Epochs at most.{epochs}"),
+        click.option("--patience", type=int, help=f"Epochs without a better score on dev before it stops.{patience}"),
+        click.option("--lr", type=float, help=f"Learning rate.{lr}"),
+        click.option("--batch-size", type=int, help=f"{unit} a step.{batch}"),
+        click.option("--seed", type=int, default=0, show_default=True, help=f"Seed of {seed_of}."),
+        click.option(
+            "--threads", type=int, default=1, show_default=True, help="Threads; another number, other weights."
+        ),
+    )
+
+
+_dev = click.option("--dev", metavar="DATA", help="What decides which epoch is kept. Without it, a tenth is held out.")
 
 
 @click.group("train", short_help="Train a small system on your data.")
@@ -67,15 +95,14 @@ def corrector(texts: tuple[str, ...], caution: float | None, to: str) -> None:
     help="What to train.",
 )
 @click.option("--encoder", metavar="FOLDER", help="A Hugging Face encoder to stand on; jointbert needs one.")
-@click.option("--dev", metavar="DATA", help="What decides which epoch is kept. Without it, a tenth is held out.")
-@click.option("--epochs", type=int, help="Epochs at most. The model's own number if not given.")
-@click.option("--patience", type=int, help="Epochs without a better score on dev before it stops.")
-@click.option("--lr", type=float, help="Learning rate. The model's own if not given.")
-@click.option("--batch-size", type=int, help="Utterances a step.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of weights, order and dropout.")
-@click.option("--threads", type=int, default=1, show_default=True, help="Threads; another number, other weights.")
-@click.option("--overwrite", is_flag=True, help="Replace what FOLDER holds.")
-@click.option("-o", "to", required=True, metavar="FOLDER", help="Where to save the trained system.")
+@_dev
+@_epochs(
+    "Utterances",
+    "weights, order and dropout",
+    " The model's own number if not given.",
+    " The model's own if not given.",
+)
+@_saving()
 def slu(data: str, model: str, encoder: str | None, dev: str | None, to: str, **options: bool | float | None) -> None:
     """Train a model of intents and slots on DATA: a file, or a folder that holds train/ and valid/.
 
@@ -106,8 +133,7 @@ def slu(data: str, model: str, encoder: str | None, dev: str | None, to: str, **
 @click.argument("data", metavar="DATA")
 @click.option("--input", "inputs", multiple=True, metavar="FIELD", help="A field that holds a text; given twice.")
 @click.option("--gold", metavar="FIELD", help="The field that holds the label.")
-@click.option("--overwrite", is_flag=True, help="Replace what FOLDER holds.")
-@click.option("-o", "to", required=True, metavar="FOLDER", help="Where to save the trained system.")
+@_saving()
 def pair(data: str, inputs: tuple[str, ...], gold: str | None, overwrite: bool, to: str) -> None:
     """Train the embedded classifier of pairs on DATA: a minute for twenty thousand pairs, no extra needed.
 
@@ -133,16 +159,10 @@ def pair(data: str, inputs: tuple[str, ...], gold: str | None, overwrite: bool, 
     help="What to train; bow and bilstm are P̂aRTE's and need word vectors.",
 )
 @click.option("--vectors", metavar="FILE", help="Word vectors as text (GloVe's .txt, fastText's .vec).")
-@click.option("--dev", metavar="DATA", help="What decides which epoch is kept. Without it, a tenth is held out.")
-@click.option("--epochs", type=int, help="Epochs at most.  [default: 15]")
-@click.option("--patience", type=int, help="Epochs without a better score on dev before it stops.")
-@click.option("--lr", type=float, help="Learning rate.  [default: 0.005]")
-@click.option("--batch-size", type=int, help="Pairs a step.  [default: 32]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of weights and order.")
-@click.option("--threads", type=int, default=1, show_default=True, help="Threads; another number, other weights.")
+@_dev
+@_epochs("Pairs", "weights and order", "  [default: 15]", "  [default: 0.005]", "  [default: 32]")
 @click.option("--format-in", metavar="READER", help="How to read DATA, where names do not say it.")
-@click.option("--overwrite", is_flag=True, help="Replace what FOLDER holds.")
-@click.option("-o", "to", required=True, metavar="FOLDER", help="Where to save the trained system.")
+@_saving()
 def nli(
     data: tuple[str, ...],
     model: str,
@@ -190,8 +210,7 @@ def nli(
 @command.command("reader", short_help="A linear reader that finds answers in a text.")
 @click.argument("data", metavar="DATA")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the training order.")
-@click.option("--overwrite", is_flag=True, help="Replace what FOLDER holds.")
-@click.option("-o", "to", required=True, metavar="FOLDER", help="Where to save the trained system.")
+@_saving()
 def reader(data: str, seed: int, overwrite: bool, to: str) -> None:
     """Train the embedded extractive reader on DATA, such as a file in SQuAD's form: seconds, no extra needed.
 
@@ -211,22 +230,23 @@ def reader(data: str, seed: int, overwrite: bool, to: str) -> None:
 @click.argument("data", metavar="DATA")
 @click.option("--model", required=True, metavar="FOLDER", help="The model to start from, as save_pretrained leaves it.")
 @click.option("--task", help="classify, slu (tags), qa, translate or sql. Guessed from the data.")
-@click.option("--dev", metavar="DATA", help="What decides which epoch is kept. Without it, a tenth is held out.")
+@_dev
 @click.option("--input", "inputs", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
 @click.option("--gold", metavar="FIELD", help="The field that holds the right answer.")
 @click.option("--prompt", help="What a writing model reads, such as 'translate to English: {source}'.")
 @click.option("--source-language", metavar="CODE", help="For mBART and its kin, such as zh_CN.")
 @click.option("--target-language", metavar="CODE", help="For mBART and its kin, such as en_XX.")
 @click.option("--max-length", type=int, help="Pieces of a text that are read. The model's own, at most 512.")
-@click.option("--epochs", type=int, help="Epochs at most.  [default: 5]")
-@click.option("--patience", type=int, help="Epochs without a better score on dev before it stops.  [default: 2]")
-@click.option("--lr", type=float, help="Learning rate.  [default: 5e-05]")
 @click.option("--weight-decay", type=float, help="Weight decay.  [default: 0.01]")
-@click.option("--batch-size", type=int, help="Texts a step.  [default: 32]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the new head, order and dropout.")
-@click.option("--threads", type=int, default=1, show_default=True, help="Threads; another number, other weights.")
-@click.option("--overwrite", is_flag=True, help="Replace what FOLDER holds.")
-@click.option("-o", "to", required=True, metavar="FOLDER", help="Where to save the trained model.")
+@_epochs(
+    "Texts",
+    "the new head, order and dropout",
+    "  [default: 5]",
+    "  [default: 5e-05]",
+    "  [default: 32]",
+    "  [default: 2]",
+)
+@_saving("model")
 def hf(data: str, model: str, task: str | None, dev: str | None, overwrite: bool, to: str, **given: Any) -> None:
     """Fine-tune the model in a folder on DATA, with a new head where it has none.
 

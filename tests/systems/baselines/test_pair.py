@@ -51,7 +51,7 @@ def test_saved_and_loaded_is_the_same(tmp_path: Path) -> None:
 
 
 def test_needs_two_texts() -> None:
-    with pytest.raises(UsageError, match="compares two texts"):
+    with pytest.raises(UsageError, match="needs two texts"):
         Pair.train([Example(0, "0", {"text": "a"}, "1")])
     with pytest.raises(UsageError, match=r"'x' \(row 1\)"):
         Pair.train([Example(0, "0", {"a": "a", "b": "b"}, "1"), Example(1, "x", {"a": "a", "c": "b"}, "0")])

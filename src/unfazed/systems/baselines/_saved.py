@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -168,6 +168,19 @@ def numbered(golds: list[Json]) -> tuple[list[Json], list[int]]:
     label_of = dict(zip(keys, golds, strict=True))
     number = {key: i for i, key in enumerate(sorted(label_of))}
     return [label_of[key] for key in number], [number[key] for key in keys]
+
+
+def two_fields(examples: Sequence[Example], system: str) -> tuple[str, str]:
+    """The names of the two texts, the same in every example."""
+    names = list(examples[0].inputs)
+    if len(names) != 2:
+        raise UsageError(f"{system} needs two texts; these examples have {len(names)}: {', '.join(names)}.")
+    odd = next((e for e in examples if set(e.inputs) != set(names)), None)
+    if odd is not None:
+        raise UsageError(
+            f"Example {odd.id!r} (row {odd.row}) has other inputs than the first: {', '.join(odd.inputs)}."
+        )
+    return names[0], names[1]
 
 
 def _refuse_existing(folder: Path, overwrite: bool) -> None:

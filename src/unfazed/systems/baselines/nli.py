@@ -8,12 +8,11 @@ from typing import Self
 
 import numpy as np
 
-from unfazed.core.errors import UsageError
 from unfazed.core.ids import content_id
 from unfazed.core.progress import Progress
 from unfazed.core.values import Example, Inputs, Json
 from unfazed.systems.baselines._entailment import Doubles, document_counts, fit, pair_numbers
-from unfazed.systems.baselines._saved import Arrays, Card, Quiet, SavedSystem, numbered
+from unfazed.systems.baselines._saved import Arrays, Card, Quiet, SavedSystem, numbered, two_fields
 from unfazed.systems.system import Failed
 
 NAME = "baselines/nli"
@@ -122,14 +121,5 @@ class Nli(SavedSystem):
 
 def _fields(examples: Sequence[Example]) -> tuple[str, str]:
     """The names of the two texts: premise and hypothesis, or as they stand in the first example."""
-    names = list(examples[0].inputs)
-    if set(names) == {"premise", "hypothesis"}:
-        names = ["premise", "hypothesis"]
-    if len(names) != 2:
-        raise UsageError(f"{NAME} needs two texts, a premise and a hypothesis; these have {', '.join(names)}.")
-    odd = next((e for e in examples if set(e.inputs) != set(names)), None)
-    if odd is not None:
-        raise UsageError(
-            f"Example {odd.id!r} (row {odd.row}) has other inputs than the first: {', '.join(odd.inputs)}."
-        )
-    return names[0], names[1]
+    first, second = two_fields(examples, NAME)
+    return ("premise", "hypothesis") if {first, second} == {"premise", "hypothesis"} else (first, second)

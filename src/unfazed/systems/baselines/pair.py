@@ -8,14 +8,13 @@ from typing import Self
 
 import numpy as np
 
-from unfazed.core.errors import UsageError
 from unfazed.core.ids import content_id
 from unfazed.core.progress import Progress
 from unfazed.core.values import Example, Inputs, Json
 from unfazed.systems.baselines._features import Floats, Rows, Vocabulary
 from unfazed.systems.baselines._logistic import train_logistic
 from unfazed.systems.baselines._pairs import pair_features
-from unfazed.systems.baselines._saved import Arrays, Card, Quiet, SavedSystem, numbered
+from unfazed.systems.baselines._saved import Arrays, Card, Quiet, SavedSystem, numbered, two_fields
 from unfazed.systems.baselines._softmax import best_labels
 from unfazed.systems.system import Failed
 
@@ -52,7 +51,7 @@ class Pair(SavedSystem):
     def train(cls, examples: Iterable[Example], task: str = "classify", seed: int = 0, progress: bool = False) -> Self:
         """A model of these examples. Nothing is random; the seed is only kept."""
         examples = cls.checked(examples, task, "classify")
-        fields = _two_fields(examples)
+        fields = two_fields(examples, NAME)
         labels, numbers = numbered([e.gold for e in examples])
         with Progress("training", len(examples) + _STEPS) if progress else Quiet() as counted:
             featured = []
@@ -104,19 +103,6 @@ class Pair(SavedSystem):
     @classmethod
     def sample_inputs(cls, text: str) -> Inputs:
         return {"text": text, "other": "play some jazz"}
-
-
-def _two_fields(examples: Sequence[Example]) -> tuple[str, str]:
-    """The names of the two texts, the same in every example."""
-    names = list(examples[0].inputs)
-    if len(names) != 2:
-        raise UsageError(f"{NAME} compares two texts; these examples have {len(names)}: {', '.join(names)}.")
-    odd = next((e for e in examples if set(e.inputs) != set(names)), None)
-    if odd is not None:
-        raise UsageError(
-            f"Example {odd.id!r} (row {odd.row}) has other inputs than the first: {', '.join(odd.inputs)}."
-        )
-    return names[0], names[1]
 
 
 def _rows(vocabulary: Vocabulary, hashes: list[int]) -> Rows:
