@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 import msgspec
 
+from unfazed.core.json import decode
+
 if TYPE_CHECKING:
     from unfazed.run.plan import Plan
 
@@ -100,7 +102,7 @@ def key_values(pairs: tuple[str, ...], option: str) -> dict[str, Any]:
         if not equals or not key:
             raise click.UsageError(f"{option} takes KEY=VALUE, not {pair!r}.")
         try:
-            values[key] = msgspec.json.decode(text)
+            values[key] = decode(text)
         except msgspec.DecodeError:
             values[key] = text
     return values

@@ -15,6 +15,7 @@ from unfazed.collect.store import Store, Transaction, open_store
 from unfazed.collect.study import Study, as_json
 from unfazed.core.errors import DataError, UsageError
 from unfazed.core.ids import content_id
+from unfazed.core.json import decode
 from unfazed.core.seeds import Seeds
 from unfazed.core.suite import Suite
 from unfazed.core.values import Json
@@ -90,7 +91,7 @@ def _objects(place: Path) -> Iterator[tuple[int, dict[str, Json]]]:
     for row, line in enumerate(lines, 1):
         if line.strip():
             try:
-                yield row, msgspec.json.decode(line, type=dict)
+                yield row, decode(line, dict)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 raise DataError(f"this is no JSON object: {error}", place, row) from error
 

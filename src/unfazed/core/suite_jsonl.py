@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from unfazed.core.errors import DataError
+from unfazed.core.json import decode
 from unfazed.core.language import guess_language
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.task import guess_task, task_named
@@ -55,7 +56,7 @@ def _read(file: Path) -> tuple[Manifest | None, list[Example], list[Variant]]:
     varied: list[tuple[int, dict[str, Json]]] = []
     for row, line in _lines(file):
         try:
-            head = msgspec.json.decode(line)
+            head = decode(line)
             if not isinstance(head, dict):
                 raise DataError("a line must be an object", file, row)
             if "suite" in head:

@@ -10,6 +10,8 @@ from unfazed.core.task import Task
 from unfazed.core.values import Example, Json
 from unfazed.data._fields import Problem
 
+_DEPTH = 100
+
 
 class Checks:
     """Passes the examples of one file, in order. Remembers every id, and the line that it stands on."""
@@ -84,7 +86,7 @@ class Checks:
         return id
 
 
-def _unfit(gold: Json) -> str | None:
+def _unfit(gold: Json, depth: int = 0) -> str | None:
     """Why a gold can't be stored as JSON, if it can't."""
     kind = type(gold)
     if kind is str or kind is int or kind is bool or gold is None:
@@ -96,6 +98,10 @@ def _unfit(gold: Json) -> str | None:
             else f"gold is {gold}, so the label is missing. Fill it in, or leave the row out."
         )
     if kind is dict or kind is list:
-        values = gold.values() if kind is dict else gold
-        return next((unfit for unfit in map(_unfit, values) if unfit), None)
+        if depth == _DEPTH:
+            return f"gold is nested more than {_DEPTH} deep. Mend the row, or leave it out."
+        for value in gold.values() if kind is dict else gold:
+            if unfit := _unfit(value, depth + 1):
+                return unfit
+        return None
     return f"gold must be a text, a number, a list or an object, not {gold!r:.60} ({kind.__name__})."

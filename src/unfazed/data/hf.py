@@ -9,11 +9,22 @@ from typing import Any
 import msgspec
 
 from unfazed.core.errors import DataError, nearest
+from unfazed.core.json import decode
 from unfazed.core.values import Example, Json
 from unfazed.data._fields import Fields
 from unfazed.data._reader import Reader, ReadOptions
 
 Naming = Callable[[Json], Json]
+
+
+class _File(msgspec.Struct):
+    filename: str
+
+
+class _State(msgspec.Struct):
+    """`state.json`, of which only the list of files is needed."""
+
+    files: list[_File] | None = msgspec.field(name="_data_files", default=None)
 
 
 class Hf(Reader):
@@ -43,7 +54,7 @@ class Hf(Reader):
         for i, value in enumerate(values, 1):
             try:
                 named.append(name_of(value))
-            except IndexError as error:
+            except (IndexError, TypeError) as error:
                 raise DataError(
                     f"{column} {value!r} has no name in dataset_info.json.", self.file, self.line + i
                 ) from error
@@ -52,7 +63,10 @@ class Hf(Reader):
 
 def _namings(path: Path) -> dict[str, Naming]:
     """By column, what turns class numbers into names."""
-    features = _json(path / "dataset_info.json").get("features") or {}
+    file = path / "dataset_info.json"
+    features = _json(file).get("features") or {}
+    if not isinstance(features, dict):
+        raise DataError(f"features must be given by column, not {features!r:.60}.", file)
     found = {column: _naming(feature) for column, feature in features.items()}
     return {column: name_of for column, name_of in found.items() if name_of is not None}
 
@@ -62,8 +76,8 @@ def _naming(feature: Json) -> Naming | None:
         feature = {"feature": feature[0]}
     if not isinstance(feature, dict):
         return None
-    if feature.get("_type") == "ClassLabel" and feature.get("names"):
-        names = feature["names"]
+    names = feature.get("names")
+    if feature.get("_type") == "ClassLabel" and isinstance(names, list) and names:
         return lambda number: None if number is None or number == -1 else names[_index(number)]
     inner = _naming(feature["feature"]) if "feature" in feature else None
     if inner is None:
@@ -78,11 +92,16 @@ def _index(number: int) -> int:
 
 
 def _arrow_files(path: Path) -> list[str]:
-    listed = _json(path / "state.json").get("_data_files") or []
-    names = [str(entry["filename"]) for entry in listed]
-    absent = next((name for name in names if not (path / name).is_file()), None)
+    """The names of the Arrow files; one that leads out of the folder is refused."""
+    file = path / "state.json"
+    try:
+        names = [entry.filename for entry in msgspec.convert(_json(file), _State).files or ()]
+    except msgspec.ValidationError as error:
+        raise DataError(f"this does not say which files there are: {error}.", file) from error
+    inside = {child.name for child in path.iterdir()}
+    absent = next((name for name in names if name not in inside), None)
     if absent is not None:
-        raise DataError(f"state.json names {absent}, which is not here. Copy the folder again, whole.", path)
+        raise DataError(f"state.json names {absent:.200}, which is not here. Copy the folder again, whole.", path)
     return names
 
 
@@ -108,7 +127,7 @@ def _choose_split(path: Path) -> str:
 
 def _json(file: Path) -> dict[str, Any]:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
+        return decode(file.read_bytes(), dict[str, Any])
     except FileNotFoundError as error:
         raise DataError("this file is missing, so the folder is not a whole dataset.", file) from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

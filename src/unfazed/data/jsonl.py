@@ -41,7 +41,7 @@ class Jsonl(Reader):
 def _object(line: str, path: Path, number: int) -> dict[str, Any]:
     try:
         record = _decode(line)
-    except (msgspec.MsgspecError, UnicodeError) as error:
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise DataError(_json_problem(line, error), path, number) from error
     if not isinstance(record, dict):
         raise DataError(f"a row must be an object {{…}}, not {line.strip():.40}", path, number)

@@ -129,7 +129,7 @@ def _raw_rows(file: Path) -> Iterator[tuple[str, str, dict[str, Inputs]]]:
     lines = read_lines(file)
     header = without_break(next(lines, "")).split("\t")
     places = [(column, _CELL.fullmatch(column)) for column in header]
-    if not {"id", "label"} <= set(header) or not any(place for _, place in places):
+    if not {"id", "label"} <= set(header) or not any(place and place[1] == "clean" for _, place in places):
         raise DataError("the header must have id, label, clean_… and noisy1_… columns.", file, 1)
     for number, line in enumerate(lines, 2):
         cells = without_break(line).split("\t")

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from unfazed.core.errors import DataError, nearest
+from unfazed.core.json import decode
 from unfazed.core.tasks.sql import schema_of
 from unfazed.core.values import Example, Json
 from unfazed.data._lines import open_bytes
@@ -49,7 +50,7 @@ def read_schemas(path: Path) -> dict[str, Json]:
     """The schemas in a `tables.json`, by database."""
     entries = _decoded(path)
     try:
-        return {entry["db_id"]: schema_of(entry) for entry in entries}
+        return {str(entry["db_id"]): schema_of(entry) for entry in entries}
     except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
         raise DataError(f"this is not a list of schemas as Spider has them ({error!r}).", path) from error
 
@@ -88,7 +89,7 @@ def _decoded(path: Path) -> Any:
     with open_bytes(path) as file:
         content = file.read()
     try:
-        return msgspec.json.decode(content)
+        return decode(content)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise DataError(f"this is not valid JSON: {error}.", path) from error
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from unfazed.core.errors import DataError
+from unfazed.core.json import decode
 from unfazed.core.values import Example, Json
 from unfazed.data._lines import open_bytes
 from unfazed.data._reader import Reader, ReadOptions
@@ -73,7 +74,7 @@ def _paragraphs(path: Path) -> Iterator[_Paragraph]:
     with open_bytes(path) as file:
         content = file.read().removeprefix(b"\xef\xbb\xbf")
     try:
-        articles = msgspec.json.decode(content, type=_File).data
+        articles = decode(content, _File).data
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise DataError(f"this is not a file in SQuAD's form: {error}.", path) from error
     for article in articles:

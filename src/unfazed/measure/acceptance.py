@@ -15,6 +15,7 @@ import numpy as np
 
 from unfazed.core.errors import DataError, NothingEvaluated
 from unfazed.core.ids import content_id
+from unfazed.core.json import decode
 from unfazed.core.values import Estimate
 from unfazed.core.version import VERSION as PACKAGE_VERSION
 from unfazed.measure.intervals import Question, Settings, estimates
@@ -96,7 +97,7 @@ def _rows(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
     for row, line in enumerate(lines, 1):
         if line.strip():
             try:
-                yield row, msgspec.json.decode(line, type=kind)
+                yield row, decode(line, kind)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 raise DataError(f"this is no {kind.__name__.lower()}: {error}.", path, row) from error
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from unfazed.core.errors import DataError, NothingEvaluated
 from unfazed.core.ids import file_hash
+from unfazed.core.json import decode
 from unfazed.core.task import Task, task_named, tasks
 from unfazed.core.values import Estimate, Json
 from unfazed.core.version import VERSION as PACKAGE_VERSION
@@ -74,7 +75,7 @@ def _values(path: Path) -> list[Json]:
     values: list[Json] = []
     for number, line in enumerate(lines, 1):
         try:
-            values.append(msgspec.json.decode(line))
+            values.append(decode(line))
         except msgspec.MsgspecError as error:
             raise DataError(f"this is not valid JSON: {error}.", path, number) from error
     return values

@@ -15,6 +15,7 @@ import msgspec
 
 from unfazed.core.errors import DataError, StoredFileError, UsageError
 from unfazed.core.ids import content_id, file_hash
+from unfazed.core.json import decode
 from unfazed.core.values import Inputs, Json
 from unfazed.core.version import VERSION
 from unfazed.mitigate._sounds import near, readings
@@ -156,13 +157,13 @@ class NoisyChannel(System):
         """The corrector that `save` wrote; raises if a file is missing, changed or of another version."""
         folder = Path(folder)
         try:
-            card = msgspec.json.decode((folder / "system.json").read_bytes(), type=Card)
+            card = decode((folder / "system.json").read_bytes(), Card)
             if (card.system, card.version) != (NAME, VERSION_OF_MODEL):
                 raise ValueError(f"it is {card.system} version {card.version}")
             file = folder / "counts.json.xz"
             if file_hash(file) != card.counts:
                 raise ValueError(f"{file.name} is not the file that was saved")
-            counts = msgspec.json.decode(lzma.decompress(file.read_bytes()), type=Counts)
+            counts = decode(lzma.decompress(file.read_bytes()), Counts)
         except (OSError, ValueError, msgspec.MsgspecError, lzma.LZMAError) as error:
             raise StoredFileError(f"{folder}: this is no whole saved {NAME} ({error}). Train it again.") from error
         return cls(card.caution, counts, card.characters)

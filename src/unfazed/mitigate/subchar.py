@@ -11,6 +11,7 @@ import msgspec
 
 from unfazed.core.errors import DataError, MissingExtra, StoredFileError, UsageError
 from unfazed.core.files import write_atomically
+from unfazed.core.json import decode
 from unfazed.core.values import Json
 from unfazed.mitigate._charsmap import charsmap
 from unfazed.mitigate._codes import Codes
@@ -88,8 +89,8 @@ class SubChar:
     def load(cls, folder: str | Path) -> SubChar:
         folder = Path(folder)
         try:
-            card = msgspec.json.decode((folder / "subchar.json").read_bytes(), type=Card)
-            return cls(card, msgspec.json.decode((folder / "tokenizer.json").read_bytes()))
+            card = decode((folder / "subchar.json").read_bytes(), Card)
+            return cls(card, decode((folder / "tokenizer.json").read_bytes()))
         except (OSError, msgspec.MsgspecError, TypeError, ValueError) as error:
             raise StoredFileError(f"{folder}: this is no saved vocabulary ({error}). Train it again.") from error
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from unfazed.core.errors import StoredFileError
+from unfazed.core.json import decode
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example, Output, Variant
 from unfazed.run.store import Store, keyer
@@ -70,7 +71,7 @@ class Run:
 def _read_manifest(path: Path) -> RunManifest:
     file = path / "run.json"
     try:
-        return msgspec.json.decode(file.read_bytes(), type=RunManifest)
+        return decode(file.read_bytes(), RunManifest)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise StoredFileError(f"{path} is not a run: it has no run.json. Make one with `unfazed run`.") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

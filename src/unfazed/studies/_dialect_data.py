@@ -13,6 +13,7 @@ import msgspec
 from unfazed.core.edits import apply
 from unfazed.core.errors import DataError, NothingEvaluated, UsageError
 from unfazed.core.files import write_atomically
+from unfazed.core.json import decode
 from unfazed.core.seeds import Seeds
 from unfazed.data._lines import read_lines, without_break
 from unfazed.data.frmt import BASES, read_segments
@@ -170,7 +171,7 @@ def read_refused(file: Path | None) -> frozenset[str]:
         if not line.strip():
             continue
         try:
-            answer = msgspec.json.decode(line, type=dict[str, str | bool])
+            answer = decode(line, dict[str, str | bool])
             if not isinstance(answer["changed"], bool):
                 raise KeyError("changed")
             if not answer["changed"]:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.files import write_atomically
+from unfazed.core.json import decode
 
 Tensors = dict[str, Tensor]
 _KEY = "unfazed"  # the only entry of the metadata, whose order would otherwise change from run to run
@@ -59,7 +60,7 @@ class Checkpoint:
         if not self.file.exists():
             return None
         tensors, text = read_packed(self.file)
-        held = msgspec.json.decode(text, type=_Held)
+        held = decode(text, _Held)
         if held.plan != self.plan:
             raise UsageError(
                 f"{self.file.parent} holds an unfinished training on other data or with other options. "

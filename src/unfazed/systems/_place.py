@@ -9,6 +9,7 @@ import msgspec
 from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.files import write_atomically
 from unfazed.core.ids import file_hash
+from unfazed.core.json import decode
 from unfazed.core.version import VERSION
 from unfazed.systems._settings import Settings
 
@@ -66,7 +67,7 @@ class Place:
     def read_card(self) -> Card:
         """The card, once the weights are known to be those that it was written for."""
         try:
-            card = msgspec.json.decode(self.card.read_bytes(), type=Card)
+            card = decode(self.card.read_bytes(), Card)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise StoredFileError(f"{self.card}: this can't be read ({error}). Train and save it again.") from error
         try:

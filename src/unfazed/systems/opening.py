@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from unfazed.core.errors import StoredFileError, UnfazedError, UsageError, nearest
+from unfazed.core.errors import StoredFileError, UnfazedError, UnknownName, UsageError, nearest
+from unfazed.core.json import decode
 from unfazed.core.registry import import_reference
 from unfazed.systems import systems
 from unfazed.systems.callable import CallableSystem
@@ -156,10 +157,12 @@ def _load(folder: Path, options: Options) -> System:
         raise UsageError(f"{folder} is a saved system and takes no options: {', '.join(options)}.")
     file = folder / "system.json"
     try:
-        name = msgspec.json.decode(file.read_bytes())["system"]
+        name = str(decode(file.read_bytes())["system"])
     except (msgspec.MsgspecError, UnicodeDecodeError, KeyError, TypeError) as error:
         raise StoredFileError(f"{file}: this does not name its system ({error}). Train and save it again.") from error
-    return systems.get(str(name)).load(folder)
+    if name not in systems:
+        raise StoredFileError(f"{file}: {UnknownName('system', name, systems.names(), 'unfazed list systems')}")
+    return systems.get(name).load(folder)
 
 
 def _unknown(spec: str) -> UsageError:

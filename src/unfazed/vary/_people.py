@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from unfazed.core.errors import DataError
+from unfazed.core.json import decode
 
 T = TypeVar("T")
 
@@ -15,7 +16,7 @@ T = TypeVar("T")
 def read_people(path: Path | str, kind: type[T], what: str) -> T:
     """The people in a file of `unfazed calibrate WHAT`."""
     try:
-        return msgspec.json.decode(Path(path).read_bytes(), type=kind)
+        return decode(Path(path).read_bytes(), kind)
     except OSError as error:
         raise DataError(error.strerror or str(error), path) from error
     except msgspec.DecodeError as error:

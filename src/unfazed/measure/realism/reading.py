@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,9 @@ from typing import Any
 import msgspec
 
 from unfazed.core.errors import DataError
+from unfazed.core.json import decode
 from unfazed.core.values import Inputs
+from unfazed.data._lines import read_lines, without_break
 
 _NOT_TEXT = ("id", "label", "gold", "en")
 
@@ -30,10 +31,7 @@ class Aligned(msgspec.Struct, frozen=True):
 def read_aligned(path: str | Path, fields: Sequence[str] = ()) -> Aligned:
     """A text a line, or a JSON object a line, whose string fields are the texts unless `fields` names them."""
     path = Path(path)
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(str(error), path) from error
+    lines = [without_break(line) for line in read_lines(path)]
     if not lines:
         raise DataError("the file is empty.", path)
     if not lines[0].startswith("{"):
@@ -41,7 +39,7 @@ def read_aligned(path: str | Path, fields: Sequence[str] = ()) -> Aligned:
     rows, gold, ids = [], [], []
     for number, line in enumerate(lines, 1):
         try:
-            found = msgspec.json.decode(line, type=dict[str, Any])
+            found = decode(line, dict[str, Any])
         except msgspec.DecodeError as error:
             raise DataError(str(error), path, number) from error
         named = fields or [k for k, v in found.items() if isinstance(v, str) and k not in _NOT_TEXT]
@@ -87,15 +85,24 @@ def _joined(files: list[Aligned], paths: Sequence[str]) -> list[Aligned]:
 
 
 def _read_tsv(path: Path) -> tuple[Aligned, list[Aligned]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        table = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    rows = [without_break(line).split("\t") for line in read_lines(path)]
+    header = rows[0] if rows else []
+    wrong = next((number for number, cells in enumerate(rows, 1) if len(cells) != len(header)), None)
+    if wrong:
+        told = f"this row has {len(rows[wrong - 1])} cells, but the header has {len(header)}."
+        raise DataError(told, path, wrong)
+    table = [dict(zip(header, cells, strict=True)) for cells in rows[1:]]
     names = [name.removeprefix("clean_") for name in (table[0] if table else ()) if name.startswith("clean_")]
     people = sorted({name.split("_")[0] for name in (table[0] if table else ()) if name.startswith("noisy")})
     if not names or not people:
         raise DataError("give --clean, or a TSV with the columns clean_… and noisy1_….", path)
     gold = [row.get("label") for row in table]
 
+    absent = next((f"{who}_{name}" for who in people for name in names if f"{who}_{name}" not in header), None)
+    if absent:
+        raise DataError(f"there is no column {absent!r}.", path, 1)
+
     def of(who: str) -> Aligned:
-        return Aligned([{name: row[f"{who}_{name}"] or "" for name in names} for row in table], gold)
+        return Aligned([{name: row[f"{who}_{name}"] for name in names} for row in table], gold)
 
     return of("clean"), [of(who) for who in people]

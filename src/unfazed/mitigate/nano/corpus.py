@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from unfazed.core.errors import DataError, StoredFileError, UsageError
+from unfazed.core.json import decode
 from unfazed.core.parquet import read_batches
 from unfazed.core.values import Json
 
@@ -60,7 +61,7 @@ def records(path: Path) -> Iterator[tuple[int, dict[str, Json]]]:
                 if not line.strip():
                     continue
                 try:
-                    record = msgspec.json.decode(line)
+                    record = decode(line)
                 except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                     raise DataError(f"this is not JSON: {error}.", path, row) from error
                 if not isinstance(record, dict):

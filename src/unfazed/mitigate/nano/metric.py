@@ -10,6 +10,7 @@ import msgspec
 
 from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.ids import file_hash
+from unfazed.core.json import decode
 from unfazed.mitigate.nano.config import Format
 from unfazed.mitigate.nano.corpus import Rating
 from unfazed.mitigate.nano.instances import ANY, acceptability, judged
@@ -50,7 +51,7 @@ class Nano:
         need("NANO", "transformers")
         file = Path(folder, "nano.json")
         try:
-            self.trained = msgspec.json.decode(file.read_bytes(), type=Trained)
+            self.trained = decode(file.read_bytes(), Trained)
         except OSError as error:
             raise UsageError(
                 f"{folder} holds no trained NANO model: {file} can't be read ({error.strerror})."

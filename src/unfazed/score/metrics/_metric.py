@@ -11,6 +11,7 @@ import msgspec
 
 from unfazed.core.errors import DataError, SystemBroken, UsageError
 from unfazed.core.ids import content_id
+from unfazed.core.json import decode
 
 BATCH = 1024  # items that a metric is given at once
 
@@ -113,6 +114,6 @@ def _read(file: Path) -> dict[str, float | None]:
     """What was scored before; a last line that was cut off is left out, for it is asked again."""
     lines = file.read_bytes().split(b"\n")
     try:
-        return dict(msgspec.json.decode(line, type=tuple[str, float | None]) for line in lines[:-1])
+        return dict(decode(line, tuple[str, float | None]) for line in lines[:-1])
     except msgspec.MsgspecError as error:
         raise DataError(f"this is not a file of scores ({error}). Remove it.", file) from error

@@ -121,6 +121,8 @@ def _read(path: Path) -> dict[str, Array]:
                 size = size or len(vector)
                 if len(vector) != size or not size:
                     raise DataError(f"this vector has {len(vector)} numbers, but the first has {size}.", path, number)
+                if not np.isfinite(vector).all():
+                    raise DataError("a number is not finite.", path, number)
                 found[word] = vector / np.float32(np.linalg.norm(vector) or 1)
     except (OSError, ValueError) as error:
         raise DataError(f"this is no file of word vectors ({error}).", path) from error

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from unfazed.core.errors import StoredFileError
 from unfazed.core.files import write_atomically
 from unfazed.core.ids import content_id, file_hash
+from unfazed.core.json import decode
 from unfazed.core.progress import Progress
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example
@@ -119,7 +120,7 @@ def tuned(
     card = _card(system, task, settings, learnt, dev)
     place = TunedPlace(to)
     if place.holds(plan=card.plan):
-        return msgspec.json.decode(place.card.read_bytes(), type=TunedCard)
+        return decode(place.card.read_bytes(), TunedCard)
     place.claim(overwrite)
     training = Tuning(system, settings, learnt, dev)
     checkpoint = Checkpoint(place.checkpoint, card.plan)

@@ -12,6 +12,7 @@ import msgspec
 
 from unfazed.core.errors import DataError, UsageError
 from unfazed.core.ids import canonical, content_id
+from unfazed.core.json import decode
 from unfazed.core.seeds import Seeds
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Inputs, Json
@@ -148,7 +149,7 @@ class NliSystem(TrainedSystem):
         from unfazed.systems.nli._vectors import Vectors
 
         tensors, text = read_packed(place.weights)
-        made = msgspec.json.decode(text, type=_Made)
+        made = decode(text, _Made)
         rows = tensors.pop("vectors").numpy()
         network = cls.network_class()(Vectors(made.words, rows), len(made.labels), made.settings)
         network.load_state_dict(tensors)

@@ -11,6 +11,7 @@ import msgspec
 
 from unfazed.core.errors import DataError, UsageError
 from unfazed.core.ids import canonical, content_id
+from unfazed.core.json import decode
 from unfazed.core.seeds import Seeds
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Inputs, Json
@@ -151,7 +152,7 @@ class SluSystem(TrainedSystem):
         from unfazed.systems._checkpoint import read_packed
 
         tensors, text = read_packed(place.weights)
-        return cls(cls._rebuilt(msgspec.json.decode(text, type=_Made), tensors), card)
+        return cls(cls._rebuilt(decode(text, _Made), tensors), card)
 
     @classmethod
     def _rebuilt(cls, made: _Made, tensors: Tensors) -> Network:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from unfazed.core.errors import DataError
+from unfazed.core.json import decode
 from unfazed.vary.paraphrase._filters import Rating, Ratings
 
 _ORIGINAL, _PARAPHRASE = ("original", "text", "a"), ("paraphrase", "other", "b")
@@ -53,7 +54,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for line, text in enumerate(content.split("\n"), 1):
         if text.strip():
             try:
-                yield line, msgspec.json.decode(text, type=dict[str, Any])
+                yield line, decode(text, dict[str, Any])
             except msgspec.MsgspecError as error:
                 raise DataError(f"this is not a JSON object: {error}.", path, line) from error
 

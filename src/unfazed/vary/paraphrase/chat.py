@@ -15,6 +15,7 @@ from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.http.chat import Chat, json_in
 from unfazed.core.http.client import Refused, Settings, Unanswered
 from unfazed.core.ids import content_id
+from unfazed.core.json import decode
 from unfazed.core.prompt import Template
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Json
@@ -153,7 +154,7 @@ class _Memory:
         if file is not None and file.exists():
             for line in file.read_bytes().splitlines():
                 try:
-                    key, answer = msgspec.json.decode(line, type=tuple[str, str | None])
+                    key, answer = decode(line, tuple[str, str | None])
                 except (msgspec.MsgspecError, UnicodeDecodeError):
                     continue  # of a write that was cut off
                 self.known[key] = answer

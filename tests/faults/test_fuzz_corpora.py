@@ -1,0 +1,57 @@
+"""Every reader of corpora, given files that were valid once: it reads them or says what is wrong, and where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unfazed.core.errors import NothingEvaluated, UnfazedError
+from unfazed.data import readers
+
+from .mutate import fuzz, mutated
+from .valid import CORPORA, Kind
+
+
+def put(folder: Path, kind: Kind) -> None:
+    for name, content in kind.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+
+
+def tried(folder: Path, kind: Kind, name: str, content: bytes) -> None:
+    """Reads with one file replaced. Whatever is not an error of ours is a bug, and ours must say where."""
+    (folder / name).write_bytes(content)
+    told = None
+    try:
+        kind.read(folder)
+    except NothingEvaluated:
+        pass  # which is about what the file holds, not about how
+    except UnfazedError as error:
+        told = str(error)
+    finally:
+        (folder / name).write_bytes(kind.files[name])
+    assert told is None or str(folder) in told, f"it is not said which file this is about: {told}"
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_damaged_corpora_are_read_or_refused_by_name(tmp_path: Path, name: str) -> None:
+    kind = CORPORA[name]
+    put(tmp_path, kind)
+    kind.read(tmp_path)
+
+    @fuzz(60)
+    @given(st.data())
+    def attack(data: st.DataObject) -> None:
+        file = data.draw(st.sampled_from(sorted(kind.files)))
+        tried(tmp_path, kind, file, data.draw(mutated(kind.files[file])))
+
+    attack()
+
+
+def test_every_reader_is_attacked() -> None:
+    assert {name.partition(",")[0] for name in CORPORA} == {
+        "csv" if name == "table" else name for name in readers.names()
+    } | {"tsv"}

@@ -1,0 +1,192 @@
+"""One small valid file, or folder of files, of everything that is read; and what reads it, as the commands do."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from unfazed.data import ReadOptions, read_examples
+from unfazed.data._read import find_reader
+
+
+class Kind(NamedTuple):
+    """Files by their paths, and a function that reads them from the folder they are in."""
+
+    files: Mapping[str, bytes]
+    read: Callable[[Path], object]
+
+
+def rows(*records: object) -> bytes:
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
+
+
+def corpus(name: str = "", format: str | None = None, **options: Any) -> Callable[[Path], object]:
+    """Reads all examples and variants."""
+    reading = ReadOptions(format=format, **options)
+
+    def read(folder: Path) -> object:
+        place = folder / name
+        found = list(read_examples(place, reading))
+        return found, list(find_reader(place, reading).variants(place, reading))
+
+    return read
+
+
+def parquet(columns: dict[str, list[Any]]) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+def arrow(columns: dict[str, list[Any]]) -> bytes:
+    out = io.BytesIO()
+    table = pa.table(columns)
+    with pa.ipc.new_stream(out, table.schema) as stream:
+        stream.write_table(table)
+    return out.getvalue()
+
+
+NATIVE = rows(
+    {"id": "1", "inputs": {"text": "wake me at nine"}, "gold": "alarm", "groups": {"domain": "home"}},
+    {"id": "2", "inputs": {"text": "让我听爵士乐 🎷"}, "gold": "music", "groups": {}},
+    {"id": "3", "inputs": {"text": "שלום"}, "gold": "alarm", "groups": {"domain": "out"}},
+)
+SLU = rows(
+    {"text": "to oslo today", "intent": "go", "slots": "O B-city O"},
+    {"text": "play it", "intent": "music", "slots": ["O", "O"]},
+)
+TABLE = b'text,label,id\n"one, two",a,1\n"he said ""no""\nand left",b,2\nthree,a,3\n'
+RTE = (
+    b'<?xml version="1.0" encoding="UTF-8"?>\n<entailment-corpus challenge="2">\n'
+    b'<pair id="1" entailment="YES" task="IR"><t>All cats\n sleep &amp; dream.</t><h>Cats sleep.</h></pair>\n'
+    b'<pair id="2" value="FALSE" task="IE"><t>Snow is white.</t><h>Snow is red.</h></pair>\n</entailment-corpus>\n'
+)
+RTE_JSONL = rows(
+    {"id": "a", "sentence1": "A", "sentence2": "B", "gold_label": True, "dataset": "RTE1_dev", "task": "IR"},
+    {"id": "b", "sentence1": "C", "sentence2": "D", "gold_label": False, "dataset": "RTE2_dev", "task": "IE"},
+)
+PARTE = (
+    b"id,original_pair_premise,original_pair_hypothesis,gold_label,original_pair_id,paraphrased_pair_premise,"
+    b"paraphrased_pair_hypothesis,paraphrased_pair_id,bert_para_pred,bert_orig_pred\n"
+    b"1,All cats sleep.,Cats sleep.,entailed,RTE1_25_IR,Every cat sleeps.,Cats sleep.,RTE1_25_IR_p,1,0\n"
+    b"2,All cats sleep.,Cats sleep.,entailed,RTE1_25_IR,Every cat sleeps.,A cat sleeps.,RTE1_25_IR_ph,1.0,\n"
+)
+PAIRS = [
+    {"sentence1": "花呗提额", "sentence2": "提额", "label": "1"},
+    {"sentence1": "还款", "sentence2": "借呗", "label": "0"},
+]
+SEGMENTS = [{"id": "1", "zh": "句子\n", "en": "A sentence.\n"}, {"id": "2", "zh": "二", "en": "Two."}]
+READIN_TSV = (
+    "id\tlabel\tclean_sentence1\tclean_sentence2\tnoisy1_sentence1\tnoisy1_sentence2\n"
+    "0\t1\t花呗\t提额\t华北\t提额\n1\t0\t还款\t借呗\t还款\t戒备\n"
+).encode()
+FRMT = {"pt-BR": "A bus.\tUm ônibus.\nA train.\tUm trem.\n", "pt-PT": "A bus.\tUm autocarro.\nA train.\tUm comboio.\n"}
+SQUAD = json.dumps(
+    {
+        "version": "x",
+        "data": [
+            {
+                "title": "t",
+                "paragraphs": [
+                    {
+                        "context": "Snow is white. Coal is black.",
+                        "qas": [
+                            {"question": "Snow?", "id": "q1", "answers": [{"text": "white", "answer_start": 8}]},
+                            {"question": "Coal?", "id": 2, "answers": [{"text": "black", "answer_start": 99}]},
+                        ],
+                    }
+                ],
+            }
+        ],
+    }
+).encode()
+TABLES = json.dumps(
+    [
+        {
+            "db_id": "shop",
+            "table_names_original": ["item", "sale"],
+            "column_names_original": [[-1, "*"], [0, "id"], [0, "name"], [1, "item_id"]],
+            "foreign_keys": [[3, 1]],
+            "primary_keys": [1],
+            "column_types": ["text", "number", "text", "number"],
+            "table_names": ["item", "sale"],
+            "column_names": [[-1, "*"], [0, "id"], [0, "name"], [1, "item id"]],
+        }
+    ]
+).encode()
+SPIDER = json.dumps(
+    [
+        {"db_id": "shop", "question": "How many items?", "query": "SELECT count(*) FROM item"},
+        {"db_id": "shop", "question": {"zh": "名字？", "en": "Names?"}, "mr": {"sql": "SELECT name FROM item"}},
+    ]
+).encode()
+NLU_ED = (
+    b"answerid;scenario;intent;answer_annotation;answer_from_anno;answer_from_user\n"
+    b'1;alarm;set;"wake me at [time : nine  am] [date : today]";"";""\n2;alarm;off;"no [person : bob], now";"";""\n'
+)
+INDIAN = (
+    b"feature\tdialect_sentence\tmatched_standard_sentence\nfocus\tI was there only\tI was right there\n"
+    b"habit\tShe is knowing it\tShe knows it\n"
+)
+HF = {
+    "d/data-00000-of-00001.arrow": arrow({"text": ["a", "b"], "label": [0, 1], "tags": [[0], [1, 0]]}),
+    "d/state.json": json.dumps({"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}).encode(),
+    "d/dataset_info.json": json.dumps(
+        {
+            "features": {
+                "label": {"names": ["no", "yes"], "_type": "ClassLabel"},
+                "tags": {"feature": {"names": ["O", "B"], "_type": "ClassLabel"}, "_type": "List"},
+            }
+        }
+    ).encode(),
+}
+
+CORPORA: dict[str, Kind] = {
+    "jsonl": Kind({"a.jsonl": NATIVE}, corpus("a.jsonl")),
+    "jsonl, flat": Kind({"a.jsonl": rows({"text": "a", "label": 1}, {"text": "b", "label": 2})}, corpus("a.jsonl")),
+    "jsonl, slots": Kind({"a.jsonl": SLU}, corpus("a.jsonl")),
+    "jsonl, answers": Kind(
+        {"a.jsonl": rows({"question": "q", "context": "c d", "answers": {"text": ["c"], "answer_start": [0]}})},
+        corpus("a.jsonl"),
+    ),
+    "csv": Kind({"a.csv": TABLE}, corpus("a.csv")),
+    "tsv": Kind({"a.tsv": b"text\tlabel\none\ta\ntwo\tb\n"}, corpus("a.tsv")),
+    "text": Kind({"a.txt": "one\nдва\n三\n".encode()}, corpus("a.txt")),
+    "parquet": Kind(
+        {"a.parquet": parquet({"text": ["a", "b", "c"], "label": ["x", "y", "x"], "id": [1, 2, 3]})},
+        corpus("a.parquet"),
+    ),
+    "parquet, nested": Kind(
+        {"a.parquet": parquet({"inputs": [{"text": "a"}, {"text": "b"}], "gold": ["x", "y"]})}, corpus("a.parquet")
+    ),
+    "slu": Kind(
+        {"d/seq.in": b"to oslo\nplay it\n", "d/seq.out": b"O B-city\nO O\n", "d/label": b"go\nmusic#x\n"}, corpus("d")
+    ),
+    "rte": Kind({"a.xml": RTE}, corpus("a.xml", "rte")),
+    "rte, jsonl": Kind({"a.jsonl": RTE_JSONL}, corpus("a.jsonl", "rte")),
+    "parte": Kind({"d/collated_data_and_preds.csv": PARTE}, corpus("d", "parte")),
+    "readin, pairs": Kind(
+        {"keyboard/test_clean.json": rows(*PAIRS), "keyboard/test_noisy_1.json": rows(*PAIRS)},
+        corpus("keyboard", "readin"),
+    ),
+    "readin, segments": Kind(
+        {"d/test_clean.json": rows(*SEGMENTS), "d/test_noisy_asr_1.json": rows(SEGMENTS[1])}, corpus("d", "readin")
+    ),
+    "readin, raw": Kind({"keyboard.tsv": READIN_TSV}, corpus("keyboard.tsv", "readin")),
+    "readin, squad": Kind({"d/test_clean.json": SQUAD, "d/test_noisy_1.json": SQUAD}, corpus("d", "readin")),
+    "frmt": Kind(
+        {f"d/lexical_bucket/pt_lexical_test_en_{tag}.tsv": text.encode() for tag, text in FRMT.items()},
+        corpus("d", "frmt"),
+    ),
+    "squad": Kind({"a.json": SQUAD}, corpus("a.json", "squad")),
+    "spider": Kind({"d/dev.json": SPIDER, "d/tables.json": TABLES}, corpus("d/dev.json", "spider")),
+    "nlu_ed": Kind({"d/alarm.csv": NLU_ED}, corpus("d", "nlu_ed")),
+    "indian_english": Kind({"d/pairs_derived.tsv": INDIAN}, corpus("d", "indian_english")),
+    "hf": Kind(HF, corpus("d")),
+}

@@ -1,0 +1,273 @@
+"""One small valid file, or folder, of everything else that is read: suites, runs, plans, studies, scores, models."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from unfazed.collect.export import answers_of
+from unfazed.collect.items import entries, make_study
+from unfazed.collect.store import open_store
+from unfazed.collect.study import read_study
+from unfazed.core.prompt import Template
+from unfazed.core.suite import Manifest, Suite, write_suite
+from unfazed.core.suite_jsonl import export_suite, import_suite
+from unfazed.core.values import Example, Variant
+from unfazed.data._scores import read_judgements, read_long
+from unfazed.measure.acceptance import read_acceptance
+from unfazed.measure.correction import score_correction_files
+from unfazed.measure.files import score_files
+from unfazed.measure.intervals import Settings
+from unfazed.measure.measuring import measure_run
+from unfazed.measure.mixed import mixed_effects
+from unfazed.measure.realism.reading import read_people as read_aligned_people
+from unfazed.measure.sql_files import score_sql_files
+from unfazed.mitigate.nano.config import read_config
+from unfazed.mitigate.nano.corpus import Corpus, ratings
+from unfazed.mitigate.noisy_channel import NoisyChannel
+from unfazed.run.engine import run_system
+from unfazed.run.plan import read_plan
+from unfazed.run.record import Run
+from unfazed.score.metrics._metric import Scores
+from unfazed.score.metrics.yisi1 import Yisi1
+from unfazed.studies._dialect_data import read_refused
+from unfazed.systems.baselines.intent import Intent
+from unfazed.systems.nli._vectors import Vectors
+from unfazed.systems.opening import open_system
+from unfazed.vary.keyboard import _profile as typists
+from unfazed.vary.paraphrase._ratings import read_ratings
+from unfazed.vary.paraphrase.chat import _Memory
+from unfazed.vary.speech import _profile as speakers
+
+from .valid import TABLES, Kind, rows
+
+QUICK = Settings(bootstrap=20)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """All files of a folder by their paths."""
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def _suite(folder: Path) -> Suite:
+    examples = [Example(i, f"e{i}", {"text": f"text {i}"}, "ab"[i % 2]) for i in range(4)]
+    variants = [Variant(e.row, e.id, 0, "x/y", "x", "same", {"text": f"{e.id}!"}, e.gold, "n") for e in examples]
+    return write_suite(folder / "suite", Manifest(task="classify", language="en"), lambda: examples, lambda: variants)
+
+
+def first_letter(batch: list[dict[str, str]]) -> list[str]:
+    return ["a" for _ in batch]
+
+
+def _read_suite(folder: Path) -> object:
+    suite = Suite(folder / "suite")
+    suite.verify()
+    return list(suite.groups()), suite.sources(), suite.task
+
+
+def _read_run(folder: Path) -> object:
+    run = Run(folder / "run")
+    return measure_run(run, bootstrap=20), run.used()
+
+
+def _run(folder: Path) -> dict[str, bytes]:
+    run_system(_suite(folder), first_letter, folder / "run")
+    with closing(sqlite3.connect(folder / "run/outputs.sqlite")) as db:
+        db.execute("PRAGMA journal_mode=DELETE")  # all of it in one file
+    return {name: data for name, data in content(folder).items() if name in ("run/run.json", "run/outputs.sqlite")}
+
+
+def _suite_jsonl(folder: Path) -> bytes:
+    export_suite(_suite(folder), folder / "s.jsonl")
+    return (folder / "s.jsonl").read_bytes()
+
+
+STUDY = b"""title = "A study"
+kind = "choice"
+contact = "me@example.org"
+consent = "We keep what you type."
+[items]
+path = "items.jsonl"
+[assign]
+k = 2
+strata = ["x", "y"]
+quota = {x = 3}
+[options]
+question = "Which?"
+answers = ["one", "two"]
+"""
+ITEMS = rows({"id": "1", "text": "one"}, {"text": "two", "gold": {"choice": ["one"]}, "group": "x", "not_for": ["a"]})
+PLAN = b"""[data]
+path = "mine.jsonl"
+inputs = ["text"]
+[vary]
+operators = ["keyboard/adjacent", {name = "spoken/speako", params = {rate = 0.5}}]
+draws = 3
+[run]
+system = "my:predict"
+options = {temperature = 0.5}
+[run.asking]
+retries = 2
+[measure]
+level = 0.9
+[gate]
+fail_under = {worst = 0.5}
+"""
+NANO = b"""model = "m"
+to = "out"
+[pretrain]
+data = ["a.jsonl"]
+lr = 1e-4
+agree = ["pt"]
+[finetune]
+data = ["b.jsonl"]
+format = "both"
+"""
+SURVEY_ITEMS = rows(
+    *(
+        {"group": 1, "id": id, "utterance": "to oslo", "marked": "to [city : oslo]",
+         "slots": [{"name": "city", "value": "oslo"}], "intent": "go"} for id in "ab"
+    )
+)  # fmt: skip
+SURVEY_KEYS = rows(
+    *(
+        {"id": id, "control": id == "b", "operator": None if id == "b" else "x/y", "suite": "s", "suite_id": "1",
+         "example_id": "e", "draw": 0, "note": ""} for id in "ab"
+    )
+)  # fmt: skip
+SURVEY_ANSWERS = rows(
+    {"item": "a", "participant": "p", "slots": "reasonable", "intent": None},
+    {"item": "b", "participant": "p", "slots": True, "intent": False},
+)
+VECTORS = b"3 4\none 0.1 0.2 0.3 0.4\ntwo -1 0 1e-3 2\nzwei 1 1 1 1\n"
+SCORES = b"id,condition,score\n1,a,0.5\n1,b,0.25\n2,a,1\n2,b,\n3,a,NaN\n3,b,0.75\n"
+JUDGED = b"SYS SID RAW.SCR\nx 1 80\ny 1 20.5\nx 2 NaN\ny 2 0\n"
+PROFILES = {
+    "keyboard": (typists._FILE, typists.read_population),
+    "speech": (speakers._FILE, speakers.read_population),
+}
+
+
+def _collected(folder: Path) -> dict[str, bytes]:
+    (folder / "study.toml").write_bytes(STUDY)
+    (folder / "items.jsonl").write_bytes(ITEMS)
+    store, _, _ = make_study(read_study(folder / "study.toml"))
+    store.close()
+    with closing(sqlite3.connect(folder / "study.sqlite")) as db:
+        db.execute("PRAGMA journal_mode=DELETE")
+    return content(folder)
+
+
+def _read_collected(folder: Path) -> object:
+    study = read_study(folder / "study.toml")
+    with open_store(study.place) as store:
+        return answers_of(study, store)
+
+
+def _people(folder: Path) -> object:
+    return read_aligned_people(str(folder / "c.jsonl"), [str(folder / "r.jsonl")], ["text"])
+
+
+FILES = {
+    "plan": lambda folder: Kind({"plan.toml": PLAN}, lambda f: read_plan(f / "plan.toml")),
+    "suite": lambda folder: Kind(content(_suite(folder).path.parent), _read_suite),
+    "suite, JSON lines": lambda folder: Kind(
+        {"s.jsonl": _suite_jsonl(folder)}, lambda f: import_suite(f / "s.jsonl", f / "made", overwrite=True)
+    ),
+    "run": lambda folder: Kind(_run(folder), _read_run),
+    "study": lambda folder: Kind(
+        {"study.toml": STUDY, "items.jsonl": ITEMS}, lambda f: entries(read_study(f / "study.toml"))
+    ),
+    "study's database": lambda folder: Kind(
+        {name: data for name, data in _collected(folder).items() if name == "study.sqlite"}, _read_collected
+    ),
+    "scores, long": lambda folder: Kind(
+        {"s.csv": SCORES}, lambda f: mixed_effects(*read_long(f / "s.csv", "id", "condition", "score"))
+    ),
+    "scores, WMT's": lambda folder: Kind({"s.txt": JUDGED}, lambda f: read_judgements(f / "s.txt", "RAW.SCR")),
+    "predictions": lambda folder: Kind(
+        {"g.txt": b"a\nb\nc\n", "p.txt": b"a\nb\nb\n"},
+        lambda f: score_files("accuracy", f / "g.txt", f / "p.txt", QUICK),
+    ),
+    "predictions, JSON lines": lambda folder: Kind(
+        {"g.jsonl": rows("a", {"label": "b"}), "p.jsonl": rows("a", "c")},
+        lambda f: score_files("accuracy", f / "g.jsonl", f / "p.jsonl", QUICK),
+    ),
+    "predictions, slots": lambda folder: Kind(
+        {
+            "g.jsonl": rows({"intent": "go", "slots": ["O", "B-x"]}),
+            "p.jsonl": rows({"intent": "a", "slots": ["O", "O"]}),
+        },
+        lambda f: score_files("slot_f1", f / "g.jsonl", f / "p.jsonl", QUICK),
+    ),
+    "predictions, SQL": lambda folder: Kind(
+        {"g.sql": b"SELECT name FROM item\tshop\n", "p.sql": b"SELECT id FROM item WHERE id > 3\n", "t.json": TABLES},
+        lambda f: score_sql_files(f / "g.sql", f / "p.sql", f / "t.json", settings=QUICK),
+    ),
+    "corrections": lambda folder: Kind(
+        {"s.txt": "(pid=A1) 一二三\n".encode(), "g.txt": "A1, 2, 两\n".encode(), "p.txt": "一两三\n".encode()},
+        lambda f: score_correction_files(f / "s.txt", f / "g.txt", f / "p.txt", QUICK),
+    ),
+    "survey": lambda folder: Kind(
+        {"a.jsonl": SURVEY_ANSWERS, "i.jsonl": SURVEY_ITEMS, "i.key.jsonl": SURVEY_KEYS},
+        lambda f: read_acceptance(f / "a.jsonl", f / "i.jsonl", settings=QUICK),
+    ),
+    "aligned files": lambda folder: Kind(
+        {"c.jsonl": rows({"id": 1, "text": "one", "label": 1}), "r.jsonl": rows({"id": 1, "text": "onw"})}, _people
+    ),
+    "aligned TSV": lambda folder: Kind(
+        {"r.tsv": b"id\tlabel\tclean_a\tnoisy1_a\tnoisy2_a\n1\t0\tone\tonw\tone\n"},
+        lambda f: read_aligned_people(None, [str(f / "r.tsv")]),
+    ),
+    "calibrated typists": lambda folder: Kind(
+        {"p.json": PROFILES["keyboard"][0].read_bytes()[:200_000]}, lambda f: PROFILES["keyboard"][1](f / "p.json")
+    ),
+    "calibrated speakers": lambda folder: Kind(
+        {"p.json": PROFILES["speech"][0].read_bytes()}, lambda f: PROFILES["speech"][1](f / "p.json")
+    ),
+    "ratings": lambda folder: Kind(
+        {"r.jsonl": rows({"item": {"a": "x", "b": "y"}, "answer": {"similarity": 80, "grammatical": True}})},
+        lambda f: read_ratings(f / "r.jsonl"),
+    ),
+    "ratings, CSV": lambda folder: Kind(
+        {"r.csv": b"original,paraphrase,similarity,grammatical\nx,y,80,true\nx,z,10,0\n"},
+        lambda f: read_ratings(f / "r.csv"),
+    ),
+    "refused": lambda folder: Kind(
+        {"r.jsonl": rows({"id": "1", "changed": False})}, lambda f: read_refused(f / "r.jsonl")
+    ),
+    "paraphraser's memory": lambda folder: Kind(
+        {"m.jsonl": rows(["k", "a"], ["l", None])}, lambda f: _Memory(f / "m.jsonl")
+    ),
+    "NANO's settings": lambda folder: Kind({"nano.toml": NANO}, lambda f: read_config(f / "nano.toml")),
+    "NANO's corpus": lambda folder: Kind(
+        {"a.jsonl": rows({"text": "um", "tag": "pt-BR", "url": "http://x.com.br/y"}, {"text": "b", "language": "en"})},
+        lambda f: list(Corpus([str(f / "a.jsonl")], agree=["pt"])),
+    ),
+    "NANO's ratings": lambda folder: Kind(
+        {"b.jsonl": rows({"candidate": "a", "reference": "b", "source": "c", "language": "pt", "score": 0.5})},
+        lambda f: ratings([str(f / "b.jsonl")]),
+    ),
+    "vectors": lambda folder: Kind({"v.txt": VECTORS}, lambda f: Vectors.read(f / "v.txt", [["one", "two"]])),
+    "vectors of YiSi": lambda folder: Kind({"v.txt": VECTORS}, lambda f: Yisi1(str(f / "v.txt"))),
+    "scores of a metric": lambda folder: Kind(
+        {"s.jsonl": rows(["k", 0.5], ["l", None])}, lambda f: Scores(Yisi1(), f / "s.jsonl")
+    ),
+    "prompt": lambda folder: Kind(
+        {"p.txt": b"Is {text} {{so}}?\n{label}\n"}, lambda f: Template.read(str(f / "p.txt"))
+    ),
+    "a trained system": lambda folder: Kind(_trained(folder), lambda f: open_system(str(f / "model"))),
+    "a corrector": lambda folder: Kind(_corrector(folder), lambda f: open_system(str(f / "corrector"))),
+}
+
+
+def _trained(folder: Path) -> dict[str, bytes]:
+    texts = [Example(i, f"e{i}", {"text": f"{'stop' if i % 2 else 'go'} {i}"}, "ab"[i % 2]) for i in range(8)]
+    Intent.train(texts, "classify").save(folder / "model")
+    return content(folder)
+
+
+def _corrector(folder: Path) -> dict[str, bytes]:
+    NoisyChannel.train(["一二三四", "五六七八"]).save(folder / "corrector")
+    return content(folder)
