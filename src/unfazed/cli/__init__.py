@@ -65,6 +65,12 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output went away; that is its right
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except OSError as error:
+        if os.environ.get("UNFAZED_DEBUG"):
+            raise
+        where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
+        click.echo(f"unfazed: {where}{error.strerror or error}.", err=True)
+        code = UnfazedError.exit_code
     except Exception as error:
         if os.environ.get("UNFAZED_DEBUG"):
             raise

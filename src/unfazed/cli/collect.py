@@ -30,10 +30,11 @@ def new(study_file: str, kind: str) -> None:
     """Make the database of STUDY and print the owner's password. Where there is no STUDY, write one to fill in."""
     from unfazed.collect.items import make_study
     from unfazed.collect.study import read_study, study_template
+    from unfazed.core.files import write_atomically
 
     path = Path(study_file)
     if not path.exists():
-        path.write_text(study_template(path, kind), encoding="utf-8")
+        write_atomically(path, study_template(path, kind).encode())
         click.echo(f"Fill in {path}, then run the same command again.", err=True)
         return
     store, password, count = make_study(read_study(path))

@@ -15,7 +15,7 @@ from unfazed.collect.store import Store, Transaction
 from unfazed.collect.study import Study, as_json
 from unfazed.core.edits import Edit, LabelsLost
 from unfazed.core.errors import NothingEvaluated, UsageError
-from unfazed.core.files import write_atomically
+from unfazed.core.files import growing, write_atomically
 from unfazed.core.parquet import write_rows
 from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
 from unfazed.core.values import Example, Json, Variant
@@ -143,7 +143,8 @@ def write_parquet(answers: list[Row], to: Path) -> None:
         )
         for r in answers
     )  # fmt: skip
-    write_rows(to, _COLUMNS, cells)
+    with growing(to) as partial:
+        write_rows(partial, _COLUMNS, cells)
 
 
 class Exported(NamedTuple):

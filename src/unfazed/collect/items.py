@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from unfazed.collect.people import new_password, set_fact, set_password
 from unfazed.collect.store import Store, Transaction, open_store
 from unfazed.collect.study import Study, as_json
 from unfazed.core.errors import DataError, UsageError
+from unfazed.core.files import partial_of, unwritable
 from unfazed.core.ids import content_id
 from unfazed.core.json import decode
 from unfazed.core.seeds import Seeds
@@ -104,19 +106,39 @@ def _controls(place: Path) -> set[str]:
 
 def make_study(study: Study) -> tuple[Store, str, int]:
     """Makes the database; returns it open, with the owner's password, which is stored only as a hash."""
-    found = entries(study)
-    if "://" not in study.place and Path(study.place).exists():
-        raise UsageError(f"{study.place} exists: this study was made already. Serve it, or name another database.")
-    store = open_store(study.place, new=True)
-    password = new_password()
-    try:
-        store.write(lambda tx: _fill(tx, study, found, password))
-    except BaseException:
-        store.close()
-        if "://" not in study.place:
-            Path(study.place).unlink(missing_ok=True)
-        raise
+    found, password = entries(study), new_password()
+
+    def fill(tx: Transaction) -> None:
+        _fill(tx, study, found, password)
+
+    if "://" in study.place:
+        store = open_store(study.place, new=True)
+        try:
+            store.write(fill)
+        except BaseException:
+            store.close()
+            raise
+    else:
+        _make_file(Path(study.place), fill)
+        store = open_store(study.place)
     return store, password, len(found)
+
+
+def _make_file(place: Path, fill: Callable[[Transaction], None]) -> None:
+    """A database that is there when it is whole; one that is there already is never touched."""
+    made = UsageError(f"{place} exists: this study was made already. Serve it, or name another database.")
+    if place.exists():
+        raise made
+    with unwritable(place, "the study"):
+        partial = partial_of(place)
+        try:
+            with open_store(str(partial), new=True) as store:
+                store.write(fill)
+            os.link(partial, place)
+        except FileExistsError:  # somebody made it meanwhile
+            raise made from None
+        finally:
+            partial.unlink(missing_ok=True)
 
 
 def _fill(tx: Transaction, study: Study, found: list[Entry], password: str) -> None:

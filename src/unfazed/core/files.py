@@ -2,23 +2,119 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 
 from unfazed.core.errors import StoredFileError
 
+_HERE, _EXCHANGE = -100, 2  # renameat2's: paths from the current folder; both names change places
+
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Writes beside the place and moves it there; a full disk or a read-only folder leaves nothing behind."""
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    try:
+    with replacing(path) as write:
+        write(content)
+
+
+@contextmanager
+def replacing(path: Path, what: str = "the file") -> Iterator[Callable[[bytes], object]]:
+    """A function that writes a file, which takes its place when the block ends and is whole. Only the writing's own
+    errors are told as such."""
+    with unwritable(path, what):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("wb") as file:
+        partial = partial_of(path)
+        file = partial.open("wb")
+
+    def write(content: bytes) -> None:
+        try:
             file.write(content)
+        except OSError as error:
+            raise _unwritable(path, what, error) from error
+
+    try:
+        yield write
+        with unwritable(path, what):
             file.flush()
             os.fsync(file.fileno())
-        os.replace(partial, path)
-    except OSError as error:
-        raise StoredFileError(f"{path}: the file can't be written ({error.strerror or error}).") from error
+            file.close()
+            os.replace(partial, path)
     finally:
+        with suppress(OSError):  # what could not be written can't be flushed either
+            file.close()
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def growing(path: Path, what: str = "the file") -> Iterator[Path]:
+    """The path at which something else writes a file, which takes its place when the block ends."""
+    with unwritable(path, what):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = partial_of(path)
+        try:
+            yield partial
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def unwritable(path: Path, what: str = "the file") -> Iterator[None]:
+    """Tells an error of the file system as one of ours, with the path that was to be written."""
+    try:
+        yield
+    except OSError as error:
+        raise _unwritable(path, what, error) from error
+
+
+def _unwritable(path: Path, what: str, error: OSError) -> StoredFileError:
+    told = error.strerror or str(error)
+    return StoredFileError(f"{path}: {what} can't be written ({told}). Make room or get access, or choose another -o.")
+
+
+def partial_of(path: Path) -> Path:
+    """Where a file or folder grows until it is put in place. What killed processes left there is cleared away."""
+    for left in path.parent.glob(f".{escape(path.name)}.partial-*"):
+        process = left.name.rpartition("-")[2]
+        if process.isdigit() and not _runs(int(process)):
+            shutil.rmtree(left, ignore_errors=True)
+            with suppress(OSError):
+                left.unlink(missing_ok=True)
+    return path.with_name(f".{path.name}.partial-{os.getpid()}")
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass  # somebody else's
+    return True
+
+
+def put_in_place(partial: Path, path: Path) -> None:
+    """Moves a folder that was written beside its place to it; one that stands there goes.
+
+    Where the system can, the two change places in one step, so that there is never none.
+    """
+    if path.exists() and _exchanged(partial, path):
+        shutil.rmtree(partial, ignore_errors=True)
+        return
+    old = path.with_name(f".{path.name}.partial-old-{os.getpid()}")
+    if path.exists():
+        path.rename(old)
+    partial.rename(path)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError):
+        return False
+    return bool(rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0)

@@ -6,7 +6,6 @@ gives the same bytes.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -18,6 +17,7 @@ from typing import Any
 import msgspec
 
 from unfazed.core.errors import DataError, StoredFileError, UsageError
+from unfazed.core.files import partial_of, put_in_place, unwritable
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.parquet import read_rows, write_rows
 from unfazed.core.task import Task, task_named
@@ -131,10 +131,11 @@ def write_suite(
     """
     path = Path(path)
     refuse_existing(path, overwrite)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir()
+    with unwritable(path, "the suite"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = partial_of(path)
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
     content = blake2b(digest_size=16)
     content.update(canonical([FORMAT, manifest.task, manifest.language, manifest.labels]))
     if manifest.set:
@@ -156,8 +157,9 @@ def write_suite(
             unchanged=dict(unchanged or {}),
         )
         text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
-        (partial / "manifest.json").write_bytes(text + b"\n")
-        _put_in_place(partial, path)
+        with unwritable(path, "the suite"):
+            (partial / "manifest.json").write_bytes(text + b"\n")
+            put_in_place(partial, path)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return Suite(path)
@@ -171,14 +173,6 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
         raise UsageError(f"{path} exists and is not a suite. Choose another place with -o.")
     if not overwrite:
         raise UsageError(f"{path} holds another suite. Say --overwrite, or choose another place with -o.")
-
-
-def _put_in_place(partial: Path, path: Path) -> None:
-    old = path.with_name(f".{path.name}.old-{os.getpid()}")
-    if path.exists():
-        path.rename(old)
-    partial.rename(path)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _example_rows(examples: Iterable[Example], hashed: Callable[[bytes], None]) -> Iterator[tuple[Any, ...]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from unfazed.core.errors import DataError
+from unfazed.core.files import replacing
 from unfazed.core.json import decode
 from unfazed.core.language import guess_language
 from unfazed.core.suite import Manifest, Suite, write_suite
@@ -21,16 +21,23 @@ _MAKES_UP = {"examples", "variants", "content", "hashes"}  # facts of a manifest
 
 def export_suite(suite: Suite, to: str | Path) -> int:
     """Writes the manifest, then each example followed by its variants; returns the number of lines."""
+    if to == "-":
+        count = _export(suite, sys.stdout.buffer.write)
+        sys.stdout.buffer.flush()
+        return count
+    with replacing(Path(to)) as write:
+        return _export(suite, write)
+
+
+def _export(suite: Suite, write: Callable[[bytes], object]) -> int:
     encode = msgspec.json.Encoder().encode
     count = 1
-    with nullcontext(sys.stdout.buffer) if to == "-" else Path(to).open("wb") as out:
-        out.write(encode({"suite": suite.manifest}) + b"\n")
-        for example, variants in suite.groups():
-            out.write(encode(example) + b"\n")
-            for variant in variants:
-                out.write(encode(variant) + b"\n")
-            count += 1 + len(variants)
-        out.flush()
+    write(encode({"suite": suite.manifest}) + b"\n")
+    for example, variants in suite.groups():
+        write(encode(example) + b"\n")
+        for variant in variants:
+            write(encode(variant) + b"\n")
+        count += 1 + len(variants)
     return count
 
 

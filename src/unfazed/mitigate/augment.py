@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 
 from unfazed.core.errors import DataError, UsageError
+from unfazed.core.files import replacing
 from unfazed.core.ids import content_id
 from unfazed.core.seeds import Seeds
 from unfazed.core.task import guess_task
@@ -102,24 +101,17 @@ def write_examples(examples: Iterable[Example], to: str | Path) -> Counter[str]:
     The file appears when it is whole. `-` is standard output.
     """
     if to == "-":
-        return _written(examples, sys.stdout.buffer)
-    to = Path(to)
-    to.parent.mkdir(parents=True, exist_ok=True)
-    partial = to.with_name(f".{to.name}.partial-{os.getpid()}")
-    try:
-        with partial.open("wb") as out:
-            counts = _written(examples, out)
-        os.replace(partial, to)
-    finally:
-        partial.unlink(missing_ok=True)
-    return counts
+        counts = _written(examples, sys.stdout.buffer.write)
+        sys.stdout.buffer.flush()
+        return counts
+    with replacing(Path(to)) as write:
+        return _written(examples, write)
 
 
-def _written(examples: Iterable[Example], out: BinaryIO) -> Counter[str]:
+def _written(examples: Iterable[Example], write: Callable[[bytes], object]) -> Counter[str]:
     encode = msgspec.json.Encoder().encode
     counts: Counter[str] = Counter()
     for example in examples:
-        out.write(encode(example) + b"\n")
+        write(encode(example) + b"\n")
         counts[example.groups.get(BY, "")] += 1
-    out.flush()
     return counts

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import heapq
 import json
-import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 from markupsafe import Markup
 
-from unfazed.core.errors import StoredFileError
+from unfazed.core.files import replacing
 from unfazed.core.ids import content_id
 from unfazed.core.values import Example, Json, Output, Variant
 from unfazed.report.diff import diff, marked
@@ -173,42 +171,9 @@ def line(flip: Flip) -> bytes:
 def write_flips(flips: Iterable[Flip], path: Path, sample: Sample) -> int:
     """Writes all flips to `path` and offers each to the sample; gives how many there were."""
     count = 0
-    with _replacing(path) as write:
+    with replacing(path, "the report") as write:
         for flip in flips:
             write(line(flip))
             sample.add(flip)
             count += 1
     return count
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Callable[[bytes], object]]:
-    """Writes a file that takes its place only when it is whole. Only the writing's own errors are renamed."""
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    with _explaining(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = partial.open("wb")
-
-    def write(content: bytes) -> None:
-        with _explaining(path):
-            file.write(content)
-
-    try:
-        yield write
-        with _explaining(path):
-            file.close()
-            os.replace(partial, path)
-    finally:
-        with suppress(OSError):  # what could not be written can't be flushed either
-            file.close()
-        partial.unlink(missing_ok=True)
-
-
-@contextmanager
-def _explaining(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StoredFileError(
-            f"{path}: the report can't be written ({error.strerror or error}). Choose another place with -o."
-        ) from error

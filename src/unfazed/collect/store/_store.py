@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from unfazed.core.errors import StoredFileError
+from unfazed.core.files import growing
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -110,7 +111,8 @@ class Store:
         """Copies the whole study as it is at one moment, while others go on writing."""
         if to.exists():
             raise StoredFileError(f"{to} exists. Choose another name for the backup.")
-        self._database.backup(to)
+        with growing(to, "the backup") as partial:
+            self._database.backup(partial)
 
     def close(self) -> None:
         if self._closed:

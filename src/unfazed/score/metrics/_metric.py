@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -111,8 +112,11 @@ def _finite(score: object, name: str) -> float | None:
 
 
 def _read(file: Path) -> dict[str, float | None]:
-    """What was scored before; a last line that was cut off is left out, for it is asked again."""
-    lines = file.read_bytes().split(b"\n")
+    """What was scored before; a last line that was cut off is taken away, for it is asked again."""
+    content = file.read_bytes()
+    lines = content.split(b"\n")
+    if lines[-1]:
+        os.truncate(file, len(content) - len(lines[-1]))  # or what is added next would be joined to it
     try:
         return dict(decode(line, tuple[str, float | None]) for line in lines[:-1])
     except msgspec.MsgspecError as error:
