@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -15,11 +14,13 @@ from typing import Any
 import httpx
 
 from benchmarks._http_server import Server
+from benchmarks._measure import Row, show
 from unfazed.core.prompt import Template
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.values import Example
 from unfazed.data import read_examples, sample_path
-from unfazed.run.engine import Asking, run_system
+from unfazed.run.asking import Asking
+from unfazed.run.engine import run_system
 from unfazed.systems.http import PROMPTS
 from unfazed.systems.opening import open_system
 
@@ -98,18 +99,31 @@ def measured(suite: Suite, place: Path, delay: float) -> dict[str, Spent]:
     return best
 
 
-def main() -> None:
-    print("| server's delay, ms | way | requests/s | CPU ms a request | of the quickest httpx |\n|---|---|---|---|---|")
+def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as place:
         found = list(examples())
         suite = write_suite(Path(place) / "suite", Manifest(task="classify", language="en"), lambda: found, list)
         for delay in DELAYS:
             best = measured(suite, Path(place), delay)
-            peer = min(wall for name, (wall, _) in best.items() if name != "unfazed")
-            for name, (wall, cpu) in best.items():
-                row = (f"{delay * 1000:.0f}", name, f"{REQUESTS / wall:,.0f}", f"{cpu / REQUESTS * 1000:.2f}")
-                print("|", " | ".join((*row, f"{peer / wall:.0%}")), "|", flush=True)
+            peer = min((name for name in best if name != "unfazed"), key=lambda name: best[name][0])
+            answering = f"that takes {delay * 1000:.0f} ms" if delay else "that answers at once"
+            what = f"a chat server {answering}, {REQUESTS:,} requests, {CONCURRENCY} at a time"
+            cpu = "; ".join(f"{name} {spent[1] / REQUESTS * 1000:.2f}" for name, spent in best.items())
+            yield Row(
+                name=f"{delay * 1000:.0f} ms",
+                what=what,
+                unit="requests/s",
+                ours=REQUESTS / best["unfazed"][0],
+                peer=f"a bare loop of {peer}",
+                theirs=REQUESTS / best[peer][0],
+                asked=round(0.9 * REQUESTS / best[peer][0]),
+                note=f"CPU ms a request: {cpu}",
+            )
+
+
+def main() -> None:
+    show("http", rows())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from unfazed.measure.measuring import measure_run
     from unfazed.report.html import write_report
     from unfazed.run.engine import run_system
+    from unfazed.run.engines import Engine
     from unfazed.run.making import make_suite
     from unfazed.run.plan import Plan, read_plan
     from unfazed.run.record import Run
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from unfazed.vary import Operator
 
 _PLACES = {
+    "Engine": "unfazed.run.engines",
     "Estimate": "unfazed.core.values",
     "Example": "unfazed.core.values",
     "Operator": "unfazed.vary",
@@ -46,6 +48,7 @@ _PLACES = {
 }
 
 __all__ = [
+    "Engine",
     "Estimate",
     "Example",
     "Operator",

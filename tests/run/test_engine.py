@@ -14,7 +14,8 @@ import pytest
 from unfazed.core.errors import Interrupted, InUse, StoredFileError, SystemBroken, UsageError
 from unfazed.core.suite import Suite
 from unfazed.core.values import Inputs
-from unfazed.run.engine import Asking, run_system
+from unfazed.run.asking import Asking
+from unfazed.run.engine import run_system
 from unfazed.run.record import Run
 from unfazed.run.store import Store
 from unfazed.systems.system import Failed, System

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Example, Variant
+from unfazed.run.engines import Engine
+from unfazed.run.varying import varied_by
 from unfazed.vary.engine import OperatorSpec, Variation, Varier, vary
 from unfazed.vary.operator import Change, Operator, Text
 
@@ -93,7 +95,7 @@ def random_set(examples: list[Example], workers: int = 1, seed: int = 0) -> list
     variation = Variation(
         operators=tuple(map(OperatorSpec, names)), task="text", language="en", draws=3, seed=seed, set="random"
     )
-    return list(vary(examples, variation, workers))
+    return list(vary(examples, variation, through=varied_by(Engine(workers=workers))))
 
 
 def test_order_and_workers_change_nothing_and_the_seed_does() -> None:

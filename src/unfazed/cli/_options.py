@@ -85,6 +85,22 @@ asking_options = together(
     ),
 )
 
+engine_options = together(
+    click.option(
+        "--engine",
+        metavar="ENGINE",
+        help="local, ray, ray:ADDRESS or ray://HOST:PORT; changes only the speed.  [default: local]",
+    ),
+    click.option(
+        "--workers", type=click.IntRange(min=1), help="Processes to work in.  [default: 1; Ray: one for each CPU]"
+    ),
+)
+
+
+def with_engine(plan: Plan, given: dict[str, Any]) -> Plan:
+    """The plan with what engine options say."""
+    return plan.with_("engine", {"name": given["engine"], "workers": given["workers"]})
+
 
 def with_judging(plan: Plan, given: dict[str, Any]) -> Plan:
     """The plan with what measure and gate options say."""

@@ -10,12 +10,14 @@ import click
 
 from unfazed.cli._options import (
     asking_options,
+    engine_options,
     format_option,
     gate_options,
     key_values,
     measure_options,
     plan_option,
     together,
+    with_engine,
     with_judging,
 )
 
@@ -38,6 +40,7 @@ _url_options = together(
 @click.option("--system", metavar="SYSTEM", help="module:function, a trained model's folder, cmd:COMMAND, or a URL.")
 @_url_options
 @asking_options
+@engine_options
 @measure_options
 @gate_options
 @click.option("--junit", type=click.Path(dir_okay=False), help="Also write JUnit XML for a CI server.")
@@ -50,6 +53,7 @@ def command(suite: str | None, to: str, plan_file: str | None, format_: str, jun
     \b
       unfazed run suite/ --system my_module:predict -o run/
       unfazed run suite/ --system "cmd:node my_system.js" -o run/ --concurrency 2
+      unfazed run suite/ --system model/ -o run/ --workers 4
       unfazed run suite/ --system http://127.0.0.1:8000/v1 --model NAME --prompt nli.txt -o run/ --concurrency 32
       unfazed run suite/ --system my_module:predict -o run/ --fail-under worst=0.60 --max-drop 0.10 --gate-on ci-lower
 
@@ -74,7 +78,7 @@ def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> An
 
     from unfazed.run.plan import read_plan
 
-    plan = read_plan(plan_file)
+    plan = with_engine(read_plan(plan_file), given)
     asking = {k: given[k] for k in ("batch_size", "concurrency", "retries") if given[k] is not None}
     named = ("model", "prompt", "answers", "key_env", "price_in", "price_out")
     told = {name: given[name] for name in named if given[name] is not None}

@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import asking_options, data_options, key_values, plan_option, split_list
+from unfazed.cli._options import (
+    asking_options,
+    data_options,
+    engine_options,
+    key_values,
+    plan_option,
+    split_list,
+    with_engine,
+)
 
 
 @click.command("vary", short_help="Say the same things differently: make a suite of variants.")
@@ -27,7 +35,7 @@ from unfazed.cli._options import asking_options, data_options, key_values, plan_
 )
 @click.option("--seed", type=int, help="Another seed, other variants; the same seed, the same.  [default: 0]")
 @click.option("--field", "fields", multiple=True, metavar="FIELD", help="An input to vary. Default: the task's.")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes to vary with; changes only the speed.")
+@engine_options
 @asking_options
 @data_options
 @plan_option
@@ -41,6 +49,7 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
       unfazed vary texts.txt --with keyboard/adjacent --draws 3 -o -      # a text a line in, JSON lines out
       unfazed vary atis/test --set random --draws 10 -o random/           # one operator at random, ten times
       unfazed vary atis/test --set hard --selector model/ -o hard/        # what `model/` does worst on
+      unfazed vary big.jsonl --with spoken/speako --workers 8 -o suite/   # the same suite, sooner
 
     `unfazed list operators` shows what there is; random and hard sets use NATURE's ten unless --with names others.
     Operators keep labels true: token tags and answer spans move with the words. Where an operator finds nothing to
@@ -64,7 +73,7 @@ def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Any
 
     from unfazed.run.plan import read_plan
 
-    plan = read_plan(plan_file)
+    plan = with_engine(read_plan(plan_file), given)
     plan = plan.with_(
         "data",
         {
@@ -79,7 +88,7 @@ def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Any
             "labels": split_list(given["labels"]),
         },
     )
-    varied = {name: given[name] for name in ("draws", "seed", "fields", "workers", "selector")}
+    varied = {name: given[name] for name in ("draws", "seed", "fields", "selector")}
     varied |= {"set": given["set_"], "options": key_values(given["options"], "--option")}
     asking = {k: given[k] for k in ("batch_size", "concurrency", "retries") if given[k] is not None}
     varied["asking"] = msgspec.structs.replace(plan.vary.asking, **asking)

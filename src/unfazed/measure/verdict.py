@@ -36,7 +36,7 @@ def carry_out(plan: Plan, to: str | Path) -> Verdict:
     suite.verify()
     system = open_system(plan.run.system, **plan.run.options)
     try:
-        run = run_system(suite, system, to, plan.run.asking)
+        run = run_system(suite, system, to, plan.run.asking, plan.engine)
     finally:
         system.close()
     return judge(run, plan)

@@ -21,8 +21,10 @@ from unfazed.core.task import guess_task
 from unfazed.core.values import Example, Json, Variant
 from unfazed.data import ReadOptions, examples_of, read_examples, task_and_language
 from unfazed.run.engine import run_system
+from unfazed.run.engines import Engine
 from unfazed.run.hard import hardest
 from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan
+from unfazed.run.varying import varied_by
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 from unfazed.vary import operators as known_operators
@@ -66,7 +68,8 @@ class Making:
 
     def variants(self) -> Iterator[Variant]:
         with Progress("varied") as progress:
-            yield from vary(self.examples(), self.variation, self.plan.vary.workers, self.unchanged, progress.add)
+            through = varied_by(self.plan.engine)
+            yield from vary(self.examples(), self.variation, self.unchanged, progress.add, through)
 
     def manifest(self) -> Manifest:
         operators = [spec.describe() for spec in self.variation.operators]
@@ -106,7 +109,8 @@ class Selecting:
     def variants(self) -> Iterator[Variant]:
         candidates = self._candidates()
         self.unchanged.update(candidates.manifest.unchanged)
-        run = run_system(candidates, self.selector, self.place / "run", self.making.plan.vary.asking)
+        plan = self.making.plan
+        run = run_system(candidates, self.selector, self.place / "run", plan.vary.asking, plan.engine)
         yield from hardest(run, self.making.variation.seed)
 
     def _candidates(self) -> Suite:
@@ -155,6 +159,7 @@ def make_suite(
     task: str | None = None,
     language: str | None = None,
     overwrite: bool = False,
+    engine: Engine | None = None,
 ) -> Suite:
     """Varies a file, a folder, or examples in Python, and writes the suite to folder `to`.
 
@@ -164,6 +169,7 @@ def make_suite(
     plan = Plan(
         data=DataPlan(path=path, task=task, language=language),
         vary=VaryPlan(operators=tuple(operators), set=set, draws=draws, seed=seed),
+        engine=engine or Engine(),
     )
     return suite_of(plan, to, overwrite, records, selector)
 

@@ -14,7 +14,8 @@ import msgspec
 
 from unfazed.core.errors import UsageError
 from unfazed.core.values import Json
-from unfazed.run.engine import Asking
+from unfazed.run.asking import Asking
+from unfazed.run.engines import Engine
 from unfazed.vary.engine import OperatorSpec
 
 GateOn = Literal["value", "ci-lower", "ci-upper"]
@@ -53,7 +54,7 @@ class VaryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How examples are said differently, and which of the ways are kept.
 
     `set` is `each`, all variants; `random`, one operator at random for each; or `hard`, the one on which `selector`,
-    a system with its `options`, does worst. `workers` and `asking` change the speed and nothing else.
+    a system with its `options`, does worst. `asking` changes the speed and nothing else.
     """
 
     operators: tuple[str | OperatorSpec, ...] = ()
@@ -61,7 +62,6 @@ class VaryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     draws: int = 1
     seed: int = 0
     fields: tuple[str, ...] = ()
-    workers: int = 1
     selector: str | None = None
     options: dict[str, Json] = {}
     asking: Asking = Asking()
@@ -105,6 +105,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     run: SystemPlan = SystemPlan()
     measure: MeasurePlan = MeasurePlan()
     gate: GatePlan = GatePlan()
+    engine: Engine = Engine()
 
     def with_(self, section: str, values: Mapping[str, object]) -> Plan:
         """The plan with the given values of one section; None and empty ones leave what is there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import shlex
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -33,8 +34,17 @@ _FORMS = """A system is one of
 
 def open_system(spec: str | Callable[..., Any] | System, **options: Any) -> System:
     """A system from a reference, a command, a folder, a name, a callable, or a system as it is."""
-    if not isinstance(spec, str):
-        return _wrapped(spec, None, options)
+    if isinstance(spec, str):
+        system = _opened(spec, options)
+        system.reference = spec, options
+        return system
+    system = _wrapped(spec, None, options)
+    if system is not spec and (name := _importable(spec)):
+        system.reference = name, options
+    return system
+
+
+def _opened(spec: str, options: Options) -> System:
     scheme, colon, rest = spec.partition(":")
     if colon and scheme in SCHEMES:
         return SCHEMES[scheme](rest, options)
@@ -96,6 +106,15 @@ def _imported(reference: str) -> object:
         raise
     except Exception as error:  # the user's own module, whatever it raises
         raise UsageError(f"{reference} can't be imported: {type(error).__name__}: {error}") from error
+
+
+def _importable(thing: object) -> str | None:
+    """`module:name` where another process would find the same thing under it."""
+    module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
+    found: object = sys.modules.get(str(module)) if module != "__main__" else None
+    for part in str(name).split("."):
+        found = getattr(found, part, None)
+    return f"{module}:{name}" if found is thing and thing is not None else None
 
 
 def _wrapped(thing: object, name: str | None, options: Options) -> System:

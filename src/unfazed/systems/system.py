@@ -33,6 +33,7 @@ class System:
     batch_size: int = 64
     concurrency: int = 1  # batches that may be asked for at once, from threads
     retries: int = 2  # how often an item that failed, not finally, is asked again
+    reference: tuple[str, dict[str, Json]] | None = None  # what opens it again in another process, where that is known
 
     @property
     def identity(self) -> str:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
-from multiprocessing import get_context
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -213,69 +211,34 @@ class Varier:
         return chosen
 
 
+Blocks = Iterator[list[Example]]
+Made = tuple[list[Variant], Mapping[str, int]]
+Through = Callable[[Variation, Blocks], Iterator[tuple[list[Example], Made]]]
+
+
+def here(variation: Variation, blocks: Blocks) -> Iterator[tuple[list[Example], Made]]:
+    """Each block with its variants, made in this process."""
+    varier = Varier(variation)
+    for block in blocks:
+        yield block, varier.block(block)
+
+
 def vary(
     examples: Iterable[Example],
     variation: Variation,
-    workers: int = 1,
     unchanged: Counter[str] | None = None,
     done: Callable[[int], None] = lambda count: None,
+    through: Through = here,
 ) -> Iterator[Variant]:
-    """The variants of all examples, in the examples' order whatever the number of workers.
+    """The variants of all examples, in the examples' order, wherever `through` has them made.
 
     `unchanged` collects, by operator, how many examples had nothing to change, or, under `set/random`, how many no
     operator could change; `done` hears of finished examples.
     """
-    blocks = _blocks(examples, BLOCK)
-    for variants, none, size in _local(blocks, variation) if workers <= 1 else _pooled(blocks, variation, workers):
+    it = iter(examples)
+    blocks = iter(lambda: list(islice(it, BLOCK)), [])
+    for block, (variants, none) in through(variation, blocks):
         if unchanged is not None:
             unchanged.update(none)
         yield from variants
-        done(size)
-
-
-_Made = tuple[list[Variant], Mapping[str, int], int]
-
-
-def _local(blocks: Iterator[list[Example]], variation: Variation) -> Iterator[_Made]:
-    varier = Varier(variation)
-    for block in blocks:
-        variants, unchanged = varier.block(block)
-        yield variants, unchanged, len(block)
-
-
-def _pooled(blocks: Iterator[list[Example]], variation: Variation, workers: int) -> Iterator[_Made]:
-    """Keeps a few blocks ahead in worker processes and hands them back in order."""
-    Varier(variation)  # fail here rather than in a worker
-    with ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=_start, initargs=(variation,)
-    ) as pool:
-        waiting: list[tuple[Future[tuple[list[Variant], Counter[str]]], int]] = []
-        try:
-            for block in blocks:
-                waiting.append((pool.submit(_work, block), len(block)))
-                if len(waiting) > 2 * workers:
-                    future, size = waiting.pop(0)
-                    yield (*future.result(), size)
-            for future, size in waiting:
-                yield (*future.result(), size)
-        finally:
-            for future, _ in waiting:
-                future.cancel()
-
-
-_varier: Varier
-
-
-def _start(variation: Variation) -> None:
-    global _varier
-    _varier = Varier(variation)
-
-
-def _work(block: list[Example]) -> tuple[list[Variant], Counter[str]]:
-    return _varier.block(block)
-
-
-def _blocks(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    it = iter(items)
-    while block := list(islice(it, size)):
-        yield block
+        done(len(block))

@@ -17,7 +17,8 @@ from benchmarks._http_server import KINDS, Server, says, trouble_of
 from unfazed.core.prompt import Template
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.values import Example
-from unfazed.run.engine import Asking, run_system
+from unfazed.run.asking import Asking
+from unfazed.run.engine import run_system
 from unfazed.run.record import Run
 from unfazed.systems.http import PROMPTS
 from unfazed.systems.opening import open_system

@@ -1,0 +1,44 @@
+"""Where work is done: in this process, in processes on this machine, or on Ray."""
+
+from __future__ import annotations
+
+import msgspec
+
+from unfazed.core.errors import UsageError
+from unfazed.run.pool import Here, Job, Pool
+
+
+class Engine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How work is done, which changes the speed and nothing else.
+
+    `name` is `local`; `ray`, started on this machine or found by RAY_ADDRESS; `ray:ADDRESS` from a machine of the
+    cluster, as in `ray:auto`; or `ray://HOST:PORT` from outside it. `workers` is 1 locally, on Ray one for each CPU.
+    """
+
+    name: str = "local"
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        kind, colon, _ = self.name.partition(":")
+        if kind not in ("local", "ray") or (kind == "local" and colon):
+            raise UsageError(f"There is no engine {self.name!r}: say local, ray, ray:ADDRESS or ray://HOST:PORT.")
+        if self.workers is not None and self.workers < 1:
+            raise UsageError(f"workers must be 1 or more, not {self.workers}.")
+
+    @property
+    def here(self) -> bool:
+        """Is all work done in this process?"""
+        return self.name == "local" and (self.workers or 1) == 1
+
+    def pool(self, job: Job, threads: int = 1) -> Pool:
+        """Workers for a job; `threads` are how many blocks each of them may do at once."""
+        if self.here:
+            return Here(job.start(), threads)
+        if self.name == "local":
+            from unfazed.run.local import LocalCrew
+
+            return LocalCrew(job, self.workers or 1, threads)
+        from unfazed.run.on_ray import RayCrew
+
+        address = self.name if self.name.startswith("ray://") else self.name.partition(":")[2]
+        return RayCrew(address, job, self.workers, threads)

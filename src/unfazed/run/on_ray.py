@@ -1,0 +1,129 @@
+"""Workers on Ray: actors on this machine or on a cluster, each of which holds its work, such as a model."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from contextlib import suppress
+from typing import Any
+
+from unfazed.core.errors import MissingExtra, UnfazedError, UsageError
+from unfazed.core.version import VERSION
+from unfazed.run.pool import READY, Crew, Gone, Job, Raised, Ticket, Work, Worker, done
+
+_GRACE = 2.0  # seconds in which actors may let go of what they hold
+
+
+class RayCrew(Crew):
+    """Actors, one for each CPU of the cluster unless something else is said."""
+
+    def __init__(self, address: str, job: Job, size: int | None, threads: int = 1) -> None:
+        self._ray, self._ours = _connected(address, size)
+        super().__init__(size or max(1, int(self._ray.cluster_resources().get("CPU", 1))), threads)
+        self._job = job
+        self._hand = self._ray.remote(Hand).options(
+            num_cpus=1, max_concurrency=threads, max_restarts=0, scheduling_strategy="SPREAD"
+        )
+        self._under_way_at: dict[Any, tuple[Worker, int]] = {}
+
+    def _hire(self) -> Worker:
+        worker = _Actor(self._hand.remote(VERSION, os.getcwd(), sys.path), self._ray, self._under_way_at)
+        self._under_way_at[worker.actor.start.remote(self._job)] = worker, READY
+        return worker
+
+    def _hear(self, wait: bool) -> list[tuple[Worker, int, Any]]:
+        if not self._under_way_at:
+            return []
+        ready, _ = self._ray.wait(list(self._under_way_at), num_returns=1, timeout=None if wait else 0)
+        heard = []
+        for ref in ready:
+            worker, number = self._under_way_at.pop(ref)
+            heard.append((worker, number, self._said(ref)))
+        return heard
+
+    def _said(self, ref: Any) -> Any:
+        try:
+            return self._ray.get(ref)
+        except self._ray.exceptions.RayError as error:  # the actor or its node died, or its result did with them
+            return Gone(f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
+
+    def close(self) -> None:
+        try:
+            super().close()
+        finally:
+            self._under_way_at.clear()
+            if self._ours:
+                self._ray.shutdown()
+
+
+class _Actor(Worker):
+    def __init__(self, actor: Any, ray: Any, under_way: dict[Any, tuple[Worker, int]]) -> None:
+        super().__init__()
+        self.actor, self._ray, self._under_way = actor, ray, under_way
+        self._leaving: Any = None
+
+    def send(self, ticket: Ticket) -> None:
+        self._under_way[self.actor.do.remote(ticket.block)] = self, ticket.number
+
+    def leave(self) -> None:
+        if self.ready and not self.tickets:
+            self._leaving = self.actor.close.remote()
+
+    def end(self) -> None:
+        for ref in [ref for ref, (worker, _) in self._under_way.items() if worker is self]:
+            del self._under_way[ref]
+        with suppress(self._ray.exceptions.RayError):
+            if self._leaving is not None:
+                self._ray.get(self._leaving, timeout=_GRACE)
+        with suppress(self._ray.exceptions.RayError):
+            self._ray.kill(self.actor)
+
+
+class Hand:
+    """What an actor is: it makes its work once, then does what it is given."""
+
+    def __init__(self, version: str, folder: str, path: list[str]) -> None:
+        self._version, self._folder, self._path = version, folder, path
+        self._work: Work | None = None
+
+    def start(self, job: Job) -> Raised | None:
+        try:
+            if self._version != VERSION:
+                raise UsageError(f"A node of the Ray cluster has unfazed {VERSION}, this process {self._version}.")
+            # A module or model is found as the driver finds it, where the node has it at the same place.
+            sys.path += [place for place in self._path if place not in sys.path]
+            with suppress(OSError):
+                os.chdir(self._folder)
+            self._work = job.start()
+        except Exception as error:
+            return Raised.of(error)
+        return None
+
+    def do(self, block: Any) -> Any:
+        assert self._work is not None
+        return done(self._work, block)
+
+    def close(self) -> None:
+        if self._work is not None:
+            self._work.close()
+
+
+def _connected(address: str, size: int | None) -> tuple[Any, bool]:
+    """Ray, and whether it was we who connected to it. Without an address it is started here, or as RAY_ADDRESS says."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what it will be; unset, Ray warns of it
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingExtra("--engine ray", "ray") from error
+    if ray.is_initialized():
+        return ray, False
+    address = address or os.environ.get("RAY_ADDRESS", "local")
+    cpus = size or os.cpu_count()
+    started: dict[str, Any] = {"include_dashboard": False, "num_cpus": cpus} if address == "local" else {}
+    try:
+        ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **started)
+    except Exception as error:  # whatever gRPC, sockets and Ray itself raise
+        raise UnfazedError(f"Ray ({address}) can't be reached or started: {error}") from error
+    return ray, True

@@ -1,0 +1,298 @@
+"""Pools of workers: blocks of work in, results out, with few of them under way at once.
+
+A pool is this process, processes on this machine, or Ray's. Which it is changes the speed and nothing else.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from unfazed.core import errors
+from unfazed.core.errors import SystemBroken, UnfazedError
+
+_ALONE = 2  # workers that may die under a block while they have no other, before it is given up
+
+
+class Work(Protocol):
+    """What a process does to blocks, one after another or, where it may, from several threads."""
+
+    def do(self, block: Any) -> Any: ...
+    def close(self) -> None: ...
+
+
+class Job(Protocol):
+    """Plain data that can be sent to another process, from which that process makes its work, once."""
+
+    def start(self) -> Work: ...
+
+
+class Lost(NamedTuple):
+    """Stands for the result of a block under which worker after worker died."""
+
+    reason: str
+
+
+class Raised(NamedTuple):
+    """An error of a worker, as it can be sent: errors' constructors differ, their messages are all alike."""
+
+    kind: str
+    message: str
+
+    @classmethod
+    def of(cls, error: BaseException) -> Raised:
+        name = type(error).__name__
+        return cls(name, str(error) if isinstance(error, UnfazedError) else f"a worker failed: {name}: {error}")
+
+    def error(self) -> UnfazedError:
+        kind = getattr(errors, self.kind, UnfazedError)
+        kind = kind if isinstance(kind, type) and issubclass(kind, UnfazedError) else UnfazedError
+        error: UnfazedError = kind.__new__(kind)
+        Exception.__init__(error, self.message)
+        return error
+
+
+def done(work: Work, block: Any) -> Any:
+    """The result, or the error as it can be sent."""
+    try:
+        return work.do(block)
+    except Exception as error:
+        return Raised.of(error)
+
+
+class Pool(ABC):
+    """Takes blocks while it has `room`, and gives their results as they come, each with its block's number."""
+
+    ahead: int  # blocks that may be under way at once
+    _given = 0
+    _under_way = 0
+
+    @property
+    def room(self) -> bool:
+        return self._under_way < self.ahead
+
+    @property
+    def idle(self) -> bool:
+        return self._under_way == 0
+
+    def give(self, block: Any, alone: bool = False) -> int:
+        """Hands over a block, `alone` if workers are known to die near it; returns its number."""
+        self._given += 1
+        self._under_way += 1
+        self._hand_over(self._given, block, alone)
+        return self._given
+
+    def take(self) -> tuple[int, Any]:
+        """Waits for a result. An error in a worker is raised here."""
+        result = self._next()
+        self._under_way -= 1
+        return result
+
+    @abstractmethod
+    def _hand_over(self, number: int, block: Any, alone: bool) -> None: ...
+
+    @abstractmethod
+    def _next(self) -> tuple[int, Any]: ...
+
+    @abstractmethod
+    def finished(self) -> list[tuple[int, Any]]:
+        """Results that are there already, for one who will wait for no more."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends what the pool started; blocks under way are dropped."""
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def in_order(pool: Pool, blocks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """Each block with its result, in the blocks' order; a slow one holds up at most a few that come after it."""
+    coming: dict[int, Any] = {}
+    done: dict[int, Any] = {}
+    source = iter(blocks)
+    while True:
+        while pool.room and len(coming) < 2 * pool.ahead and (block := next(source, None)) is not None:
+            coming[pool.give(block)] = block
+        if not coming:
+            return
+        first = next(iter(coming))
+        while first not in done:
+            number, result = pool.take()
+            done[number] = result
+        yield coming.pop(first), done.pop(first)
+
+
+class Here(Pool):
+    """Work done in this process; with several threads where the work waits for others, as requests over a wire do."""
+
+    def __init__(self, work: Work, threads: int = 1) -> None:
+        self._work = work
+        self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
+        self.ahead = 2 * threads if threads > 1 else 1
+        self._futures: dict[Future[Any], int] = {}
+        self._block: tuple[int, Any] | None = None
+
+    def _hand_over(self, number: int, block: Any, alone: bool) -> None:
+        if self._threads is None:
+            self._block = number, block
+        else:
+            self._futures[self._threads.submit(self._work.do, block)] = number
+
+    def _next(self) -> tuple[int, Any]:
+        if self._threads is None:
+            assert self._block is not None
+            number, block = self._block
+            return number, self._work.do(block)
+        future = next(iter(wait(self._futures, return_when=FIRST_COMPLETED).done))
+        return self._futures.pop(future), future.result()
+
+    def finished(self) -> list[tuple[int, Any]]:
+        ended = [(number, f) for f, number in self._futures.items() if f.done() and not f.cancelled()]
+        return [(number, future.result()) for number, future in ended if future.exception() is None]
+
+    def close(self) -> None:
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass
+class Ticket:
+    """A block on its way, and how often a worker died of it, as far as one can tell."""
+
+    number: int
+    block: Any
+    suspect: bool = False
+    deaths: int = 0
+
+
+class Gone(NamedTuple):
+    """What is heard of a worker that died."""
+
+    reason: str
+
+
+@dataclass(eq=False)
+class Worker(ABC):
+    """A process elsewhere. It is given blocks once it has said that it is ready."""
+
+    ready: bool = False
+    tickets: dict[int, Ticket] = field(default_factory=dict)
+
+    @abstractmethod
+    def send(self, ticket: Ticket) -> None: ...
+
+    @abstractmethod
+    def leave(self) -> None:
+        """Asks it to end by itself, without waiting for that."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Sees to it that it ended."""
+
+
+READY = 0  # the number under which a worker says that it is
+
+
+class Crew(Pool):
+    """Workers in other processes. One that dies is replaced, and its blocks are given to others.
+
+    A block under which a worker died is given out alone from then on, so that no other is taken for the culprit.
+    """
+
+    def __init__(self, size: int, threads: int = 1) -> None:
+        self.size = size
+        self._each = threads + max(1, threads // 2)  # something to do next, while a result travels
+        self.ahead = size * self._each
+        self._workers: list[Worker] = []
+        self._queue: deque[Ticket] = deque()
+        self._suspects: deque[Ticket] = deque()
+        self._done: deque[tuple[int, Any]] = deque()
+        self._false_starts = 0
+
+    @abstractmethod
+    def _hire(self) -> Worker: ...
+
+    @abstractmethod
+    def _hear(self, wait: bool) -> list[tuple[Worker, int, Any]]:
+        """What workers say: a number and a result, an error, or that they are gone."""
+
+    def _hand_over(self, number: int, block: Any, alone: bool) -> None:
+        (self._suspects if alone else self._queue).append(Ticket(number, block, alone))
+        self._assign()
+
+    def _next(self) -> tuple[int, Any]:
+        while not self._done:
+            self._assign()
+            for heard in self._hear(wait=True):
+                self._note(*heard)
+        return self._done.popleft()
+
+    def finished(self) -> list[tuple[int, Any]]:
+        with suppress(UnfazedError):
+            while heard := self._hear(wait=False):
+                for one in heard:
+                    self._note(*one)
+        return [(number, result) for number, result in self._done if not isinstance(result, Lost)]
+
+    def _assign(self) -> None:
+        while len(self._workers) < self.size:
+            self._workers.append(self._hire())
+        for worker in self._workers:
+            if not worker.ready or any(ticket.suspect for ticket in worker.tickets.values()):
+                continue
+            if self._suspects:  # nothing new is given out until each of them has found a worker that is free
+                if not worker.tickets:
+                    self._send(worker, self._suspects.popleft())
+                continue
+            while self._queue and len(worker.tickets) < self._each:
+                self._send(worker, self._queue.popleft())
+
+    def _send(self, worker: Worker, ticket: Ticket) -> None:
+        worker.tickets[ticket.number] = ticket
+        worker.send(ticket)
+
+    def _note(self, worker: Worker, number: int, said: Any) -> None:
+        if worker not in self._workers:
+            return  # the last words of one that was given up
+        if isinstance(said, Gone):
+            self._replace(worker, said.reason)
+        elif isinstance(said, Raised):
+            raise said.error()
+        elif number == READY:
+            worker.ready = True
+            self._false_starts = 0
+        else:
+            del worker.tickets[number]
+            self._done.append((number, said))
+
+    def _replace(self, worker: Worker, reason: str) -> None:
+        self._workers.remove(worker)
+        worker.end()
+        if not worker.ready:
+            self._false_starts += 1
+            if self._false_starts > 2 * self.size:
+                raise SystemBroken(f"Workers die before they have begun, {self._false_starts} so far: {reason}")
+        alone = len(worker.tickets) == 1
+        for ticket in worker.tickets.values():
+            ticket.suspect = True
+            ticket.deaths += alone
+            if ticket.deaths == _ALONE:
+                self._done.append((ticket.number, Lost(reason)))
+            else:
+                self._suspects.append(ticket)
+
+    def close(self) -> None:
+        workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.leave()
+        for worker in workers:
+            worker.end()
