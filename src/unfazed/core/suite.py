@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from unfazed.core.errors import DataError, StoredFileError, UsageError
+from unfazed.core.errors import DataError, StoredFileError, UnknownName, UsageError
 from unfazed.core.files import partial_of, put_in_place, unwritable
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.parquet import read_rows, write_rows
@@ -68,7 +68,10 @@ class Suite:
 
     @property
     def task(self) -> Task:
-        return task_named(self.manifest.task)
+        try:
+            return task_named(self.manifest.task)
+        except UnknownName as error:
+            raise StoredFileError(f"{self.path / 'manifest.json'}: {error}") from error
 
     @property
     def id(self) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from unfazed.core.errors import DataError
+from unfazed.core.errors import DataError, UnknownName
 from unfazed.core.files import replacing
 from unfazed.core.json import decode
 from unfazed.core.language import guess_language
@@ -67,8 +67,8 @@ def _read(file: Path) -> tuple[Manifest | None, list[Example], list[Variant]]:
             if not isinstance(head, dict):
                 raise DataError("a line must be an object", file, row)
             if "suite" in head:
-                facts = {k: v for k, v in head["suite"].items() if k not in _MAKES_UP}
-                manifest = msgspec.convert(facts, Manifest)
+                facts = msgspec.convert(head["suite"], dict[str, Json])
+                manifest = msgspec.convert({k: v for k, v in facts.items() if k not in _MAKES_UP}, Manifest)
             elif "example_id" in head:
                 varied.append((row, head))
             else:
@@ -103,7 +103,10 @@ def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _check(file: Path, examples: list[Example], variants: list[Variant], manifest: Manifest) -> None:
-    task = task_named(manifest.task)
+    try:
+        task = task_named(manifest.task)
+    except UnknownName as error:
+        raise DataError(str(error), file) from error
     by_id = {example.id: example for example in examples}
     if len(by_id) < len(examples) or len({e.row for e in examples}) < len(examples):
         raise DataError("two examples have the same id or row", file)

@@ -133,8 +133,11 @@ class Store:
         """The stored outputs of these keys; keys that were never asked are not in it."""
         decode = msgspec.json.decode
         found = {}
-        for key, value, error, seconds, attempts in self._select("key, value, error, seconds, attempts", keys):
-            found[key] = Output(None if error is not None else decode(value), error, seconds, attempts)
+        try:
+            for key, value, error, seconds, attempts in self._select("key, value, error, seconds, attempts", keys):
+                found[key] = Output(None if error is not None else decode(value), error, seconds, attempts)
+        except (msgspec.MsgspecError, UnicodeDecodeError, TypeError) as damage:
+            raise _damaged(self._file, damage) from damage
         return found
 
     def answered(self, keys: Sequence[Key]) -> set[Key]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from unfazed.core.errors import StoredFileError
 
 class _Connection:
     def __init__(self, file: Path, write: bool) -> None:
+        self._file = file
         # Isolation level None: transactions begin and end where the store says, and nowhere else.
         self._db = sqlite3.connect(file, timeout=30, isolation_level=None, check_same_thread=False)
         if write:
@@ -23,10 +25,22 @@ class _Connection:
         self._db.execute("PRAGMA cache_size=-65536")  # KiB
 
     def rows(self, sql: str, *values: Any) -> list[Row]:
-        return self._db.execute(sql, values).fetchall()
+        with self._problems():
+            return self._db.execute(sql, values).fetchall()
 
     def run(self, sql: str, *values: Any) -> int:
-        return self._db.execute(sql, values).rowcount
+        with self._problems():
+            return self._db.execute(sql, values).rowcount
+
+    @contextmanager
+    def _problems(self) -> Iterator[None]:
+        """Tells with the file's name what is wrong with it; what a statement may not do is its writer's affair."""
+        try:
+            yield
+        except sqlite3.IntegrityError:
+            raise
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            raise StoredFileError(f"{self._file}: the study's database can't be used ({error}).") from error
 
     def begin(self, write: bool) -> None:
         self._db.execute("BEGIN IMMEDIATE" if write else "BEGIN")

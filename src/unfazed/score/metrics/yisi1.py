@@ -117,13 +117,15 @@ def _read(path: Path) -> dict[str, Array]:
                 word, *numbers = line.rstrip().split(" ")
                 if number == 1 and len(numbers) == 1:
                     continue  # word2vec's head: how many, and how long
-                vector = np.array(numbers, dtype=np.float32)
+                with np.errstate(over="ignore"):  # what is too large has no finite length, which is told below
+                    vector = np.array(numbers, dtype=np.float32)
+                    length = float(np.linalg.norm(vector))
                 size = size or len(vector)
                 if len(vector) != size or not size:
                     raise DataError(f"this vector has {len(vector)} numbers, but the first has {size}.", path, number)
-                if not np.isfinite(vector).all():
-                    raise DataError("a number is not finite.", path, number)
-                found[word] = vector / np.float32(np.linalg.norm(vector) or 1)
+                if not np.isfinite(length):
+                    raise DataError("a number is too large or not finite.", path, number)
+                found[word] = vector / np.float32(length or 1)
     except (OSError, ValueError) as error:
         raise DataError(f"this is no file of word vectors ({error}).", path) from error
     if not found:

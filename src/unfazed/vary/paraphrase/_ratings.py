@@ -47,9 +47,12 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     except UnicodeDecodeError as error:
         raise DataError(f"byte {error.start + 1} is not UTF-8.", path) from error
     if path.suffix.lower() == ".csv":
-        reader = csv.DictReader(io.StringIO(content))
-        for row in reader:
-            yield reader.line_num, row
+        reader = csv.DictReader(io.StringIO(content, newline=""), strict=True)
+        try:
+            for row in reader:
+                yield reader.line_num, row
+        except csv.Error as error:
+            raise DataError(f"the quoting of this row is broken ({error}).", path, reader.line_num) from error
         return
     for line, text in enumerate(content.split("\n"), 1):
         if text.strip():
