@@ -39,8 +39,8 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def ratio(self) -> float | None:
-        """How many times as good as the peer's."""
-        if not self.ours or not self.theirs:
+        """How many times as good as the peer's; shares and their like have none."""
+        if not self.ours or not self.theirs or self.unit in ("%", "AUC"):
             return None
         return self.ours / self.theirs if self.more else self.theirs / self.ours
 
@@ -100,10 +100,10 @@ def say(text: str) -> None:
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:
-    """CPU time of this process, which others on the machine change least."""
-    began = time.process_time()
+    """CPU time, which others on the machine change least, of this process and of those it starts and waits for."""
+    began = time.process_time() + cpu_of_children()
     work()
-    return time.process_time() - began
+    return time.process_time() + cpu_of_children() - began
 
 
 def wall_seconds(work: Callable[[], object]) -> float:

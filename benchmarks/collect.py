@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import resource
 import signal
 import socket
 import sqlite3
@@ -13,7 +12,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+
+from benchmarks._measure import Row, cpu_of_children, show
 
 PEOPLE = 50  # who answer at once
 SECONDS = 5.0
@@ -142,11 +144,6 @@ def secret_of(database: Path) -> str:
     return str(secret)
 
 
-def cpu_of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def throughput() -> tuple[float, float, float, float]:
     """Answers a second; median and 99th percentile of an answer's milliseconds; the server's CPU time for one."""
     with tempfile.TemporaryDirectory() as name:
@@ -224,15 +221,29 @@ def owners_view() -> float:
     return times[0]
 
 
-def main() -> None:
+def rows() -> Iterator[Row]:
     rate, median, late, cpu = throughput()
+    yield Row(
+        name="answers",
+        what=f"answers that are on disk when acknowledged, {PEOPLE} people at once, over HTTP, SQLite",
+        ours=rate,
+        unit="answers/s",
+        asked=1_000,
+        note=f"{median:.0f} ms an answer, {late:.0f} the slowest hundredth; {cpu:.2f} CPU ms of the server's",
+    )
+    yield Row("view", "the owner's view of 100,000 answers has come after", owners_view(), "s", more=False, asked=1)
+
+
+def long_rows() -> Iterator[Row]:
     acknowledged, lost = kills()
-    print("| what | measured |\n|---|---|")
-    print(f"| durable answers a second, {PEOPLE} people at once, over HTTP, SQLite, full sync | {rate:,.0f} |")
-    print(f"| milliseconds an answer takes, median / 99th percentile | {median:.0f} / {late:.0f} |")
-    print(f"| milliseconds of CPU that the server takes for one | {cpu:.2f} |")
-    print(f"| answers acknowledged before {KILLS} kill -9, and lost | {acknowledged:,}, {lost} |")
-    print(f"| seconds until the owner's view of 100,000 answers has come, first time | {owners_view():.2f} |")
+    note = f"of {acknowledged:,} acknowledged"
+    yield Row(
+        "lost", f"kill -9 under load, {KILLS} times: answers lost", lost, "answers", more=False, asked=0, note=note
+    )
+
+
+def main() -> None:
+    show("collect", (*rows(), *long_rows()))
 
 
 if __name__ == "__main__":

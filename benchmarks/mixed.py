@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import csv
 import shutil
-import subprocess
 import tempfile
-import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from benchmarks._measure import Row, in_turns, run, show
 from unfazed.measure.mixed import complete_effects, mixed_effects
 
 SIZES = (1_252, 100_000)
@@ -22,30 +22,19 @@ R_SCRIPT = """
 suppressMessages(library(lme4))
 d <- read.csv(commandArgs(TRUE)[1])
 t <- system.time(m <- lmer(score ~ condition + (1 | id), d))
-cat(t[["elapsed"]], fixef(m), sqrt(diag(as.matrix(vcov(m)))))
+cat(t[["user.self"]] + t[["sys.self"]], fixef(m), sqrt(diag(as.matrix(vcov(m)))))
 """
 
 
-def best(work: Callable[[], object], rounds: int = 5) -> float:
-    times = []
-    for _ in range(rounds):
-        began = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - began)
-    return min(times)
-
-
 def lme4(path: Path) -> tuple[float, list[float]] | None:
+    """CPU seconds of the fit, and coefficients with their standard errors."""
     if not shutil.which("Rscript"):
         return None
-    done = subprocess.run(["Rscript", "-e", R_SCRIPT, str(path)], capture_output=True, text=True)
-    numbers = [float(number) for number in done.stdout.split()]
-    return (numbers[0], numbers[1:]) if numbers else None
+    numbers = [float(number) for number in run(["Rscript", "-e", R_SCRIPT, path]).stdout.split()]
+    return numbers[0], numbers[1:]
 
 
-def statsmodels(scores: np.ndarray) -> float | None:
-    if len(scores) > STATSMODELS_MOST:
-        return None
+def statsmodels(scores: np.ndarray) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from statsmodels.regression.mixed_linear_model import MixedLM
@@ -53,42 +42,61 @@ def statsmodels(scores: np.ndarray) -> float | None:
         n, k = scores.shape
         design = np.tile(np.column_stack([np.ones(k), np.eye(k)[:, 1:]]), (n, 1))
         model = MixedLM(scores.ravel(), design, groups=np.repeat(np.arange(n), k))
-        return best(lambda: model.fit(reml=True), 1)
+        return in_turns({"fit": lambda: model.fit(reml=True)}, 1)["fit"]
 
 
-def main() -> None:
-    print("Seconds to fit score ~ condition + (1 | example) with three conditions; ratios to ours, complete table.\n")
-    print("| examples | ours | ours from a long table | ours with holes | lme4 | statsmodels | greatest difference |")
-    print("|---|---|---|---|---|---|---|")
+def rows() -> Iterator[Row]:
     for n in SIZES:
         rng = np.random.default_rng(n)
         scores = rng.normal(size=n)[:, None] + np.arange(3) * 0.1 + rng.normal(0, 0.7, (n, 3))
-        long = [(f"e{i}", NAMES[j], float(scores[i, j])) for i in range(n) for j in range(3)]
-        columns = [list(column) for column in zip(*long, strict=True)]
-        holed = [list(column) for column in zip(*(row for i, row in enumerate(long) if i % 7), strict=True)]
-        ours = best(lambda scores=scores: complete_effects(scores, NAMES))  # type: ignore[misc]
-        from_long = best(lambda columns=columns: mixed_effects(*columns), 2)  # type: ignore[misc]
-        with_holes = best(lambda holed=holed: mixed_effects(*holed), 2)  # type: ignore[misc]
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "scores.csv")
-            with path.open("w", newline="") as file:
-                csv.writer(file).writerows([("id", "condition", "score"), *long])
-            theirs = lme4(path)
-        found = complete_effects(scores, NAMES)
-        both = [found.intercept, *found.coefficients.values()]
-        mine = [c.value for c in both] + [c.se for c in both]
-        gap = max(abs(a - b) for a, b in zip(mine, theirs[1], strict=True)) if theirs else None
-        slow = statsmodels(scores)
-        cells = (
-            f"{n:,}",
-            f"{ours:.4f}",
-            f"{from_long:.3f}",
-            f"{with_holes:.3f}",
-            f"{theirs[0]:.2f} ({theirs[0] / ours:,.0f}×)" if theirs else "R is not here",
-            f"{slow:.2f} ({slow / ours:,.0f}×)" if slow else "left out",
-            f"{gap:.1e}" if gap is not None else "",
-        )
-        print("| " + " | ".join(cells) + " |")
+        yield from beside_others(scores)
+
+
+def beside_others(scores: np.ndarray) -> Iterator[Row]:
+    n = len(scores)
+    long = [(f"e{i}", NAMES[j], float(scores[i, j])) for i in range(n) for j in range(3)]
+    columns = [list(column) for column in zip(*long, strict=True)]
+    holed = [list(column) for column in zip(*(row for i, row in enumerate(long) if i % 7), strict=True)]
+    taken = in_turns(
+        {
+            "complete": lambda: complete_effects(scores, NAMES),
+            "long": lambda: mixed_effects(*columns),
+            "holes": lambda: mixed_effects(*holed),
+        }
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "scores.csv")
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows([("id", "condition", "score"), *long])
+        theirs = lme4(path)
+    what = f"mixed-effects regression of {n:,} examples × 3 conditions"
+    note = f"{taken['long']:.3f} s from a long table, {taken['holes']:.3f} s with holes"
+    gap = f"; estimates and errors differ by {_gap(scores, theirs[1]):.0e} at most" if theirs else "; R is not here"
+    ours: dict[str, Any] = {"unit": "CPU s", "ours": taken["complete"], "more": False}
+    asked = 0.1 if n == max(SIZES) else None
+    yield Row(
+        name=f"{n:,}: lme4",
+        what=what,
+        peer="R's lme4",
+        theirs=theirs and theirs[0],
+        asked=asked,
+        note=note + gap,
+        **ours,
+    )
+    if n <= STATSMODELS_MOST:
+        yield Row(name=f"{n:,}: statsmodels", what=what, peer="statsmodels MixedLM", theirs=statsmodels(scores), **ours)
+
+
+def _gap(scores: np.ndarray, theirs: list[float]) -> float:
+    """The greatest difference between our estimates and errors and lme4's."""
+    found = complete_effects(scores, NAMES)
+    both = [found.intercept, *found.coefficients.values()]
+    mine = [c.value for c in both] + [c.se for c in both]
+    return max(abs(a - b) for a, b in zip(mine, theirs, strict=True))
+
+
+def main() -> None:
+    show("mixed", rows())
 
 
 if __name__ == "__main__":

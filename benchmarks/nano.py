@@ -10,12 +10,15 @@ import json
 import random
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-FRMT = Path(__file__).parents[1] / "../shared/data/frmt"
+from benchmarks._measure import SHARED, Row, needs, say, show
+
+FRMT = SHARED / "frmt"
 DIALECTS = {"pt": ("pt-BR", "pt-PT"), "zh": ("zh-CN", "zh-TW")}
 FILES = {"pt-BR": "pt-BR", "pt-PT": "pt-PT", "zh-CN": "zh-CN", "zh-TW": "zh-TW_Simplified"}
 PRETRAIN = {"rounds": 60, "steps": 100, "batch_size": 32, "lr": 0.001, "dialects": 4.0, "hold": 0.03}
@@ -141,14 +144,12 @@ def toml(values: dict[str, object]) -> str:
     return "".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items())
 
 
-def main() -> None:
+def long_rows() -> Iterator[Row]:
     from unfazed.measure.wins import binomial_tail
     from unfazed.mitigate.nano.config import read_config
     from unfazed.mitigate.nano.training import train
 
-    if not FRMT.exists():
-        print(f"Needs FRMT in {FRMT}.")
-        return
+    needs(FRMT)
     dev, test = segments("dev"), segments("test")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -164,20 +165,29 @@ def main() -> None:
         for name, (model, phase) in phases.items():
             (folder / f"{name}.toml").write_text(f'model = "{model}"\nto = "{name}"\nlength = {LENGTHS[name]}\n{phase}')
             found = train(read_config(folder / f"{name}.toml"))
-            print(f"{name}: {max(found.pretrain or found.finetune):.3f} on dev", flush=True)
-        print(f"\n{time.process_time() - began:.0f} CPU seconds of training; FRMT test:\n")
-        print("| | Portuguese | Chinese |\n|---|---|---|")
-        apart = told(folder / "pretrained", test)
-        print("| dialect told (chance 50 %) | " + " | ".join(f"{k / n:.1%} of {n:,}" for k, n in apart.values()) + " |")
+            say(f"{name}: {max(found.pretrain or found.finetune):.3f} on dev")
+        spent = f"{time.process_time() - began:.0f} CPU s of training"
+        for language, (k, n) in told(folder / "pretrained", test).items():
+            what = f"dialects of {language} told by a small T5 with NANO's pretraining, FRMT test"
+            yield Row(f"{language}: told", what, 100 * k / n, "%", "chance", 50.0, note=f"{n:,} sentences; {spent}")
         before, after = successes(folder / "without", test), successes(folder / "with", test)
-        for label, one in (("success without NANO", before), ("success with NANO", after)):
-            print(f"| {label} | " + " | ".join(f"{wins.mean():.3f} of {len(wins):,}" for wins in one.values()) + " |")
-        cells = []
-        for language in DIALECTS:
-            gained = int((after[language] & ~before[language]).sum())
-            lost = int((before[language] & ~after[language]).sum())
-            cells.append(f"{gained} to {lost}, p = {binomial_tail(gained, gained + lost):.2g}")
-        print("| gained to lost, one-tailed exact McNemar | " + " | ".join(cells) + " |")
+    for language in DIALECTS:
+        gained = int((after[language] & ~before[language]).sum())
+        lost = int((before[language] & ~after[language]).sum())
+        p = binomial_tail(gained, gained + lost)
+        yield Row(
+            name=f"{language}: success",
+            what=f"the other dialect of {language} scores above a change of meaning, FRMT test",
+            unit="%",
+            ours=100 * float(after[language].mean()),
+            peer="the same without NANO",
+            theirs=100 * float(before[language].mean()),
+            note=f"{len(after[language]):,} segments; {gained} gained to {lost} lost, exact McNemar p = {p:.2g}",
+        )
+
+
+def main() -> None:
+    show("nano", long_rows())
 
 
 if __name__ == "__main__":

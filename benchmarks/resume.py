@@ -9,8 +9,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from benchmarks._measure import Row, show
 
 SYSTEM = """
 import time
@@ -93,11 +96,16 @@ def _unfazed(folder: Path, *arguments: str) -> None:
     subprocess.run(_command(*arguments), cwd=folder, check=True, capture_output=True)
 
 
-def main() -> None:
+def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as place:
         facts = killed_runs(Path(place))
-    print("| kills | while at work | stored items asked again | same outputs as a run left alone |\n|---|---|---|---|")
-    print(f"| {facts.kills} | {facts.at_work} | {facts.stored_and_asked_again} | {'yes' if facts.equal else 'NO'} |")
+    note = f"{facts.at_work} while at work; outputs {'equal' if facts.equal else 'NOT equal'} to a run left alone"
+    what = f"kill -9 at {facts.kills} random moments: stored items asked again"
+    yield Row("asked again", what, facts.stored_and_asked_again, "items", more=False, asked=0, note=note)
+
+
+def main() -> None:
+    show("resume", rows())
 
 
 if __name__ == "__main__":

@@ -6,16 +6,17 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchmarks._measure import SHARED, Row, needs, show
 from unfazed.core.task import task_named
 from unfazed.data import read_examples
 from unfazed.score import scorers
 from unfazed.systems import systems
 from unfazed.systems.system import System
 
-DATA = Path(__file__).parents[1] / "../shared/data/slu"
+DATA = SHARED / "slu"
 SCORES = ("slot_f1", "intent_accuracy", "end_to_end")
 PAPER = {"atis": (94.9, 97.6, 84.7), "snips": (89.4, 97.1, 76.6)}  # NATURE's Table 4, Bi-RNN, original test set
 
@@ -28,6 +29,35 @@ def scored(system: System, folder: Path) -> list[float]:
     return [100 * float(s.aggregate(s.stats(outputs, golds, task_named("slu")).sum(0))) for s in made]
 
 
+def train(name: str, model: str, seed: int, folder: Path) -> Row:
+    began = time.process_time()
+    learn, dev = (read_examples(DATA / name / part) for part in ("train", "valid"))
+    system = systems.get(f"slu/{model}").train(learn, dev, seed=seed, to=folder)  # type: ignore[attr-defined]
+    seconds = time.process_time() - began
+    slots, intents, whole = scored(system, DATA / name / "test")
+    paper = PAPER.get(name)
+    return Row(
+        name=f"{name}: {model}, {seed}",
+        what=f"{model} trained on {name.upper()}, seed {seed}: right end to end",
+        unit="%",
+        ours=whole,
+        peer="NATURE's Bi-RNN, its Table 4" if paper else "",
+        theirs=paper and paper[2],
+        note=f"slot F1 {slots:.1f}, intent {intents:.1f}; {len(system.card.dev_scores)} epochs, {seconds:.0f} CPU s"
+        + (f"; the paper's {paper[0]} and {paper[1]}" if paper else ""),
+    )
+
+
+def long_rows(
+    data: Sequence[str] = ("atis", "snips"), model: str = "bilstm", seeds: Sequence[int] = (0,), to: str | None = None
+) -> Iterator[Row]:
+    needs(DATA)
+    with tempfile.TemporaryDirectory() as passing:
+        for name in data:
+            for seed in seeds:
+                yield train(name, model, seed, Path(to or passing) / (f"{name}-{model}" + (f"-{seed}" if seed else "")))
+
+
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", default="bilstm")
@@ -37,26 +67,7 @@ def main(arguments: Sequence[str] = ()) -> None:
         "--to", help="keep the trained models here, as DATA-MODEL for seed 0, DATA-MODEL-SEED for others"
     )
     chosen = parser.parse_args(arguments)
-    if not DATA.exists():
-        print(f"needs the SLU files in {DATA}")
-        return
-    print("| data | model | seed | slot F1 | intent | end to end | epochs | CPU s |\n|---|---|---|---|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as passing:
-        for name in chosen.data:
-            for seed in chosen.seeds:
-                folder = Path(chosen.to or passing) / (f"{name}-{chosen.model}" + (f"-{seed}" if seed else ""))
-                train(name, chosen.model, seed, folder)
-            if name in PAPER:
-                print(f"| {name} | paper's Bi-RNN | | {' | '.join(f'{p:.1f}' for p in PAPER[name])} | | |", flush=True)
-
-
-def train(name: str, model: str, seed: int, folder: Path) -> None:
-    began = time.process_time()
-    learn, dev = (read_examples(DATA / name / part) for part in ("train", "valid"))
-    system = systems.get(f"slu/{model}").train(learn, dev, seed=seed, to=folder)  # type: ignore[attr-defined]
-    seconds = time.process_time() - began
-    found = " | ".join(f"{score:.1f}" for score in scored(system, DATA / name / "test"))
-    print(f"| {name} | {model} | {seed} | {found} | {len(system.card.dev_scores)} | {seconds:.0f} |", flush=True)
+    show("slu_training", long_rows(chosen.data, chosen.model, chosen.seeds, chosen.to))
 
 
 if __name__ == "__main__":

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterator
+from statistics import median
 
-SLU = Path(__file__).parents[2] / "shared/data/slu"
+from benchmarks._measure import SHARED, Row, cpu_seconds, needs, script, show
+
+SLU = SHARED / "slu"
 UTTERANCES = 2_000
 CHILD = """
 import json, resource, sys, time
@@ -36,30 +33,21 @@ print(json.dumps([first, made / cold, made / warm, resource.getrusage(resource.R
 """
 
 
-def child(folder: Path) -> list[float]:
-    command = [sys.executable, "-c", CHILD, str(folder), str(UTTERANCES)]
-    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return [float(x) for x in json.loads(out)]
+def rate(work: Callable[[], object], count: int) -> float:
+    return count / cpu_seconds(work)
 
 
-def rate(work: Callable[[], Any], count: int) -> float:
-    began = time.process_time()
-    work()
-    return count / (time.process_time() - began)
-
-
-def variants() -> None:
-    print(
-        "| 2,000 utterances, new process | import to first variant, s | variants/CPU-s, first pass | second pass | MB |"
-    )
-    print("|---|---|---|---|---|")
+def variants() -> Iterator[Row]:
     for name in ("atis", "snips"):
-        runs = [child(SLU / name / "train") for _ in range(3)]
-        first, cold, warm, memory = min(r[0] for r in runs), *(max(r[i] for r in runs) for i in (1, 2)), runs[0][3]
-        print(f"| {name} | {first:.2f} | {cold:,.0f} | {warm:,.0f} | {memory:.0f} |", flush=True)
+        runs = [script(CHILD, SLU / name / "train", UTTERANCES) for _ in range(3)]
+        first, cold, warm, memory = (median(figures) for figures in zip(*runs, strict=True))
+        what = f"`spoken/speako`, {UTTERANCES:,} utterances of {name.upper()}"
+        note = f"{warm:,.0f} in the second pass; {memory:.0f} MB"
+        yield Row(f"{name}: variants", f"{what}, new process", cold, "variants/CPU s", asked=10_000, note=note)
+        yield Row(f"{name}: start", f"{what}: import to first variant", first, "s", more=False, asked=1)
 
 
-def search() -> None:
+def search() -> Iterator[Row]:
     import numpy as np
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
@@ -85,28 +73,30 @@ def search() -> None:
             cdist(sounds[at : at + 64], all_sounds, scorer=Levenshtein.distance, dtype=np.uint8, workers=1).argmin(1)
 
     def one_by_one() -> None:
-        for sound in sounds[:300]:
+        for sound in sounds[:100]:
             min(Levenshtein.distance(sound, other) for other in all_sounds)
 
-    rows = [
-        ("brute force, a call for each pair", rate(one_by_one, 300)),
-        ("rapidfuzz cdist, 64 at once, ties not broken", rate(batched, n)),
-        ("our index, ties broken", rate(lambda: words._index.nearest(queries), n)),
-        ("our index and policies", rate(lambda: words.hear(asked), n)),
-        ("letters to sounds", spoken),
-    ]
-    print(f"\n| {n:,} unknown words of ATIS and SNIPS among {len(all_sounds):,} pronunciations | queries/CPU-s | × |")
-    print("|---|---|---|")
-    for name, figure in rows:
-        print(f"| {name} | {figure:,.0f} | {figure / rows[1][1]:.2f} |")
+    ours, among = (
+        rate(lambda: words._index.nearest(queries), n),
+        f"{n:,} words among {len(all_sounds):,} pronunciations",
+    )
+    note = f"with policies {rate(lambda: words.hear(asked), n):,.0f}; letters to sounds {spoken:,.0f}"
+    peers = {
+        "rapidfuzz cdist, 64 at once, ties not broken": rate(batched, n),
+        "rapidfuzz, a call for each pair": rate(one_by_one, 100),
+    }
+    for peer, theirs in peers.items():
+        yield Row(f"index: {peer[:15]}", f"the nearest sounds of {among}", ours, "words/CPU s", peer, theirs, note=note)
+
+
+def rows() -> Iterator[Row]:
+    needs(SLU)
+    yield from variants()
+    yield from search()
 
 
 def main() -> None:
-    if not SLU.exists():
-        print(f"Left out: {SLU} is not here.")
-        return
-    variants()
-    search()
+    show("speako", rows())
 
 
 if __name__ == "__main__":

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import time
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from functools import partial
+from statistics import median
 
+from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Estimate
@@ -19,7 +20,7 @@ from unfazed.vary.operator import Operator, Text
 from unfazed.vary.speech.mandarin import Mandarin
 from unfazed.vary.speech.roundtrip import Roundtrip
 
-READIN = Path(__file__).parents[1] / "../shared/data/readin/nmt"
+READIN = SHARED / "readin/nmt"
 SEEDS = (7, 8)
 ENGLISH = ["play some music by the beatles", "what flights leave from boston", "turn off the light in the kitchen"]
 
@@ -30,54 +31,56 @@ def said(operator: Operator, texts: Sequence[str], seed: int, draw: int, languag
     return [apply(t, change.edits) if change else t for t, change in zip(texts, changes, strict=True)]
 
 
-def main() -> None:
-    if not READIN.is_dir():
-        print(f"Left out: there is no {READIN}.")
-        return
+def texts() -> tuple[list[str], list[list[str]]]:
+    """Odd rows, which nothing was fitted on: clean, and as each of three people's speech was heard."""
+    needs(READIN)
     before, people = read_people(
         str(READIN / "test_clean.json"), [str(READIN / f"test_noisy_asr_{k}.json") for k in (1, 2, 3)]
     )
-    clean, human = before.texts()[1::2], [person.texts()[1::2] for person in people]
-    _realism(clean, human)
-    print()
-    _speed(clean)
+    return before.texts()[1::2], [person.texts()[1::2] for person in people]
 
 
-def _realism(clean: list[str], human: list[list[str]]) -> None:
+def long_rows() -> Iterator[Row]:
+    """How well a judge tells simulated mishearing from people's: 0.5 is not at all."""
+    clean, human = texts()
     judge = Judge(clean, human)
-    print(f"WMT2021, {len(clean)} odd rows, fitted on the even ones.\n")
-    print("| told from people | AUC | interval | error rate, average | worst |\n|---|---:|---|---:|---:|")
-    print(f"| three people pooled | | | {_rates(clean, human)} |")
+    random = [said(Homophone(sum(error_rate(clean, t) for t in human) / 3), clean, 7, draw) for draw in range(3)]
+    peer = judge.against_people(random).value
     for k in range(3):
-        print(_row(f"person {k + 1}", judge.one_person(k), _rates(clean, [human[k]])))
+        yield _row(f"person {k + 1} of three", judge.one_person(k), _rates(clean, [human[k]]), peer)
     for seed in SEEDS:
         draws = [said(Mandarin(), clean, seed, draw) for draw in range(3)]
-        print(_row(f"speech/mandarin, 3 draws, seed {seed}", judge.against_people(draws), _rates(clean, draws)))
-    rate = sum(error_rate(clean, texts) for texts in human) / 3
-    random = [said(Homophone(rate), clean, 7, draw) for draw in range(3)]
-    print(_row("random homophones", judge.against_people(random), _rates(clean, random)))
+        yield _row(f"`speech/mandarin`, seed {seed}", judge.against_people(draws), _rates(clean, draws), peer, 0.85)
 
 
-def _row(name: str, auc: Estimate, rates: str) -> str:
-    return f"| {name} | {auc.value:.3f} | {auc.low:.3f}–{auc.high:.3f} | {rates} |"
+def _row(name: str, auc: Estimate, rates: str, peer: float | None, asked: float | None = None) -> Row:
+    return Row(
+        name=name,
+        what=f"told from the speech of people, {name}, WMT2021",
+        unit="AUC",
+        ours=auc.value,
+        peer="homophones at random",
+        theirs=peer,
+        more=False,
+        asked=asked,
+        note=f"{auc.low:.3f} to {auc.high:.3f}; error rate in per cent, average and worst: {rates}",
+    )
 
 
 def _rates(clean: list[str], versions: list[list[str]]) -> str:
     """Average and worst error rates in per cent, as READIN gives them."""
     rates = [distances(clean, texts) / [max(1, len(t)) for t in clean] for texts in versions]
     worst = [max(row) for row in zip(*rates, strict=True)]
-    return f"{100 * sum(map(sum, rates)) / len(clean) / len(rates):.1f} | {100 * sum(worst) / len(worst):.1f}"
+    return f"{100 * sum(map(sum, rates)) / len(clean) / len(rates):.1f}, {100 * sum(worst) / len(worst):.1f}"
 
 
-def _speed(clean: list[str]) -> None:
-    print("| operator | sentences a CPU-second | characters |\n|---|---:|---:|")
-    for name, operator, texts, language in _timed(clean):
-        said(operator, texts[:2], 1, 0, language)  # tables are read and models loaded
-        began = time.process_time()
-        for draw in range(3):
-            said(operator, texts, 7, draw, language)
-        spent = (time.process_time() - began) / 3
-        print(f"| {name} | {len(texts) / spent:,.1f} | {sum(map(len, texts)) / spent:,.0f} |")
+def rows() -> Iterator[Row]:
+    for name, operator, some, language in _timed(texts()[0]):
+        said(operator, some[:2], 1, 0, language)  # tables are read and models loaded
+        # each draw is another voice, so that nothing is remembered
+        spent = median(cpu_seconds(partial(said, operator, some, 7, draw, language)) for draw in range(3))
+        note = f"{sum(map(len, some)) / spent:,.0f} characters"
+        yield Row(f"speed: {name}", f"{name}, {len(some)} sentences", len(some) / spent, "texts/CPU s", note=note)
 
 
 def _timed(clean: list[str]) -> list[tuple[str, Operator, list[str], str]]:
@@ -89,6 +92,10 @@ def _timed(clean: list[str]) -> list[tuple[str, Operator, list[str], str]]:
     if shutil.which("espeak-ng"):
         found.append(("speech/roundtrip, espeak-ng and pocketsphinx", Roundtrip(asr="pocketsphinx"), ENGLISH, "en"))
     return found
+
+
+def main() -> None:
+    show("speech", (*rows(), *long_rows()))
 
 
 if __name__ == "__main__":

