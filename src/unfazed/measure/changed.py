@@ -20,7 +20,7 @@ from unfazed.measure.corrections import correct
 from unfazed.measure.intervals import Question, Settings, estimates
 from unfazed.measure.measures import Column
 from unfazed.measure.measuring import Runlike
-from unfazed.measure.pairing import Pair, intervals_of, mcnemar
+from unfazed.measure.pairing import intervals_of, mcnemar, pair_of
 from unfazed.measure.statistics import Ratio
 
 VERSION = 1  # of these definitions; part of every signature
@@ -254,4 +254,4 @@ class _Both:
         counts = np.array(list(rows.values()), dtype=float).reshape(-1, 3)
         missing = np.zeros(len(counts), dtype=np.int64)
         places = np.arange(len(counts))
-        self.pair = Pair(*(Column(places, counts[:, [side, 2]], Ratio(), missing) for side in (0, 1)))
+        self.pair = pair_of(*(Column(places, counts[:, [side, 2]], Ratio(), missing) for side in (0, 1)))

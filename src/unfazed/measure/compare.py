@@ -12,13 +12,16 @@ import numpy as np
 from unfazed.core.errors import NothingEvaluated, UsageError
 from unfazed.measure.corrections import correct
 from unfazed.measure.intervals import Settings
-from unfazed.measure.measures import Scope, answer_columns, scope_of, score_columns
+from unfazed.measure.measures import Column, Layout, Scope, answer_columns, scope_of, score_columns
 from unfazed.measure.measuring import Runlike, scorers_for
 from unfazed.measure.pairing import Pair, intervals_of
+from unfazed.measure.pairs import PairCodes
 from unfazed.measure.results import Comparison, Difference
 from unfazed.measure.sets import operator_scopes
 from unfazed.measure.signature import Signer
-from unfazed.measure.table import PairCodes, Scored, Table, TableReader
+from unfazed.measure.spill import Spill
+from unfazed.measure.table import Part, Scored, Table
+from unfazed.measure.tabling import read_table
 from unfazed.score._scorer import Scorer
 
 _WORDS = {"clean": "clean score", "average": "average", "worst": "worst-average", "flips": "flip rate"}
@@ -46,8 +49,8 @@ def compare_runs(
     scorer = used[0] if used else None
     runs = [(a, run_a.identity), (b, run_b.identity)]
     sign = Signer(runs, scorer, run_a.suite.signed, settings, difference="b-a", correction=correction).sign
-    pairs = dict(_pairs(a, b, scorer))
-    tested = {place: pair for place, pair in pairs.items() if len(pair.a.examples)}
+    pairs = _pairs(a, b, scorer)
+    tested = {place: pair for place, pair in pairs.items() if pair.n}
     if not tested:
         raise NothingEvaluated("The two runs have no example with variants that both answered. Finish both runs.")
     intervals = dict(zip(tested, intervals_of(list(tested.values()), settings), strict=True))
@@ -65,56 +68,67 @@ def compare_runs(
     )
 
 
-def _tables(run_a: Runlike, run_b: Runlike, used: Sequence[Scorer]) -> tuple[Table, Table]:
+def _tables(run_a: Runlike, run_b: Runlike, used: Sequence[Scorer]) -> tuple[_Shared, _Shared]:
     """Both runs' columns, in each of them only what both have."""
     task = run_a.suite.task
-    pairs = PairCodes(used, task)  # one for both, so that a class is the same column in both
-    readers = []
-    for run in (run_a, run_b):
-        reader = TableReader(task, pairs)
-        for item in run.items():
-            reader.add(*item)
-        readers.append(reader)
-    a, b = (reader.table(used) for reader in readers)
-    return _shared(a, b), _shared(b, a)
+    pairs, spill = PairCodes(used, task), Spill()  # one for both, so that a class is the same column in both
+    a, b = (read_table(run.items(), task, pairs, spill) for run in (run_a, run_b))
+    return _Shared(a, b), _Shared(b, a)
 
 
-def _shared(mine: Table, other: Table) -> Table:
-    """Items that the other table lacks become missing; what was due stays due, so they are counted."""
-    scored = {name: _shared_scores(s, other.scored[name]) for name, s in mine.scored.items()}
-    return replace(mine, flip=np.where(other.flip < 0, -1, mine.flip), scored=scored)
+class _Shared:
+    """A table in which items that the other lacks are missing; what was due stays due, so they are counted."""
+
+    def __init__(self, mine: Table, other: Table) -> None:
+        self.task, self.operators, self.spill = mine.task, mine.operators, mine.spill
+        self._tables = mine, other
+
+    def parts(self) -> Iterator[Part]:
+        for mine, other in zip(*(table.parts() for table in self._tables), strict=True):
+            scored = {name: _shared_scores(s, other.scored[name]) for name, s in mine.scored.items()}
+            yield replace(mine, flip=np.where(other.flip < 0, -1, mine.flip), scored=scored)
 
 
 def _shared_scores(mine: Scored, other: Scored) -> Scored:
     clean_lost, lost = ~other.clean_known, ~other.known
-    return replace(
-        mine,
-        clean=np.where(clean_lost, np.nan, mine.clean),
-        varied=np.where(lost, np.nan, mine.varied),
-        clean_codes=np.where(clean_lost, -1, mine.clean_codes),
-        codes=np.where(lost, -1, mine.codes),
-    )
+    clean, varied = np.where(clean_lost, np.nan, mine.clean), np.where(lost, np.nan, mine.varied)
+    if mine.scorer.linear:
+        return replace(mine, clean=clean, varied=varied)
+    clean_codes, codes = np.where(clean_lost, -1, mine.clean_codes), np.where(lost, -1, mine.codes)
+    return replace(mine, clean=clean, varied=varied, clean_codes=clean_codes, codes=codes)
 
 
-def _pairs(a: Table, b: Table, scorer: Scorer | None) -> Iterator[tuple[tuple[str, str], Pair]]:
+def _pairs(a: _Shared, b: _Shared, scorer: Scorer | None) -> dict[tuple[str, str], Pair]:
     """Each comparison by measure and set. A single operator's set is the whole, which is not tested twice."""
-    yield from _pairs_of("all", scope_of(a), a, b, scorer)
-    for name, scope in operator_scopes(a) if len(a.operators) > 1 else ():
+    layouts: dict[str, Layout] = {}
+    if scorer is not None and not scorer.linear:
+        for part in a.parts():
+            for set_, scope in _sets(part):
+                layouts.setdefault(set_, Layout()).see(part, part.scored[scorer.name], scope)
+    found: dict[tuple[str, str], Pair] = {}
+    for both in zip(a.parts(), b.parts(), strict=True):
+        for set_, scope in _sets(both[0]):
+            one, other = (_columns(part, scope, scorer, layouts.get(set_, Layout())) for part in both)
+            for measure, column in one.items():
+                if measure != "clean" or set_ == "all":
+                    pair = found.setdefault((measure, set_), Pair(column.statistic, column.span, a.spill))
+                    pair.add(column, other[measure])
+    sets = ["all", *(f"operator={name}" for name in a.operators)]
+    places = ((measure, set_) for set_ in sets for measure in _WORDS)
+    return {place: found[place] for place in places if place in found}
+
+
+def _sets(part: Part) -> Iterator[tuple[str, Scope]]:
+    yield "all", scope_of(part)
+    for name, scope in operator_scopes(part) if len(part.operators) > 1 else ():
         if len(scope.same):  # an operator of controls has nothing to compare
-            pairs = _pairs_of(f"operator={name}", scope, a, b, scorer)
-            yield from ((place, pair) for place, pair in pairs if place[0] != "clean")
+            yield f"operator={name}", scope
 
 
-def _pairs_of(
-    set_: str, scope: Scope, a: Table, b: Table, scorer: Scorer | None
-) -> Iterator[tuple[tuple[str, str], Pair]]:
-    columns = []
-    for table in (a, b):
-        scores = score_columns(table, table.scored[scorer.name], scope) if scorer else {}
-        columns.append(scores | answer_columns(table, scope))
-    for measure in _WORDS:
-        if measure in columns[0]:
-            yield (measure, set_), Pair(columns[0][measure], columns[1][measure])
+def _columns(part: Part, scope: Scope, scorer: Scorer | None, layout: Layout) -> dict[str, Column]:
+    scores = score_columns(part, part.scored[scorer.name], scope, layout) if scorer else {}
+    found = scores | answer_columns(part, scope)
+    return {measure: found[measure] for measure in _WORDS if measure in found}
 
 
 def _difference(
@@ -144,8 +158,8 @@ def _difference(
         p=p,
         p_corrected=None,
         test=test,
-        n=len(pair.a.examples),
-        missing=int(pair.a.missing.sum()),
+        n=pair.n,
+        missing=pair.missing,
         sentence="",
         signature=signature,
     )

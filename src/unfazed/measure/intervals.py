@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
+from typing import Protocol
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from unfazed.core.values import Estimate
 from unfazed.measure.measures import Column
 from unfazed.measure.resample import Sample, bootstrap, sample_of
 from unfazed.measure.statistics import Array
-from unfazed.measure.table import Bools
 
 _NO_WIDTH = 1e-12
 
@@ -35,28 +35,40 @@ class Settings:
             raise UsageError(f"The seed must not be negative, as {self.seed} is.")
 
 
+class Wanted(Protocol):
+    """One number that is wanted: its examples, the items it lacks, the least and greatest it can be, its signature."""
+
+    @property
+    def signature(self) -> str: ...
+    @property
+    def missing(self) -> int: ...
+    @property
+    def span(self) -> tuple[float, float]: ...
+    def sample(self) -> Sample | None:
+        """What is resampled, or None if there is nothing that was measured."""
+
+
 @dataclass(frozen=True)
 class Question:
-    """One number that is wanted: a column, the slice of examples to take from it, and the signature to give it."""
+    """The number of one column, and the signature to give it."""
 
     column: Column
     signature: str
-    inside: Bools | None = None
 
     def sample(self) -> Sample | None:
-        """What is resampled, or None if the slice holds nothing that was measured."""
         values = self.column.values
-        if self.inside is not None:
-            values = values[self.inside[self.column.examples]]
         return sample_of(values, self.column.statistic) if len(values) else None
 
     @property
     def missing(self) -> int:
-        missing = self.column.missing
-        return int(missing.sum() if self.inside is None else missing[self.inside].sum())
+        return int(self.column.missing.sum())
+
+    @property
+    def span(self) -> tuple[float, float]:
+        return self.column.span
 
 
-def estimates(questions: Sequence[Question], settings: Settings) -> list[Estimate]:
+def estimates(questions: Sequence[Wanted], settings: Settings) -> list[Estimate]:
     """An estimate for each question; costly draws are shared among them."""
     samples = [question.sample() for question in questions]
     drawn = iter(bootstrap([s for s in samples if s is not None], settings.bootstrap, settings.seed))
@@ -66,11 +78,11 @@ def estimates(questions: Sequence[Question], settings: Settings) -> list[Estimat
     ]
 
 
-def _estimate(question: Question, sample: Sample | None, drawn: Array | None, settings: Settings) -> Estimate:
+def _estimate(question: Wanted, sample: Sample | None, drawn: Array | None, settings: Settings) -> Estimate:
     value = None if sample is None else sample.value
     if sample is None or drawn is None or value is None or not isfinite(value):
         return Estimate(None, None, None, 0, question.missing, question.signature)
-    low, high = interval(value, drawn, sample.n, question.column.span, settings.level)
+    low, high = interval(value, drawn, sample.n, question.span, settings.level)
     return Estimate(value, low, high, sample.n, question.missing, question.signature)
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unfazed.measure.pairs import Ints
 from unfazed.measure.statistics import Array, Corpus, Mean, Ratio, Statistic
-from unfazed.measure.table import Bools, Ints, Scored, Table
+from unfazed.measure.table import Bools, Part, Scored
 
 VERSION = 1  # of these definitions; part of every signature
 SCORE_MEASURES = ("clean", "average", "worst", "drop")
@@ -17,7 +18,7 @@ MEASURES = SCORE_MEASURES + ANSWER_MEASURES
 
 @dataclass(frozen=True)
 class Column:
-    """One measure over one set of variants, before any slice is cut from it.
+    """One measure over one set of variants of some examples, before any slice is cut from it.
 
     `values` has a row for each of `examples`, the ones it rests on; `missing` counts, for every example, the items
     without an output that should have counted. `span` is the least and the greatest that the measure can be.
@@ -32,44 +33,84 @@ class Column:
 
 @dataclass(frozen=True)
 class Scope:
-    """A set of variants, by place in the table, and the examples that its clean score is over."""
+    """A set of variants, by place in the part, and the examples that its clean score is over."""
 
     same: Ints
     changed: Ints
     clean: Bools
 
 
-def scope_of(table: Table, chosen: Bools | None = None) -> Scope:
+def scope_of(part: Part, chosen: Bools | None = None) -> Scope:
     """All variants and examples; or the chosen variants and the examples that they vary."""
-    clean = np.ones(len(table.ids), dtype=bool)
+    clean = np.ones(part.size, dtype=bool)
     if chosen is None:
-        return Scope(np.flatnonzero(~table.changed), np.flatnonzero(table.changed), clean)
+        return Scope(np.flatnonzero(~part.changed), np.flatnonzero(part.changed), clean)
     clean[:] = False
-    clean[table.example[chosen]] = True
-    return Scope(np.flatnonzero(chosen & ~table.changed), np.flatnonzero(chosen & table.changed), clean)
+    clean[part.example[chosen]] = True
+    return Scope(np.flatnonzero(chosen & ~part.changed), np.flatnonzero(chosen & part.changed), clean)
 
 
-def no_column(table: Table) -> Column:
+class Layout:
+    """How the codes of an example's variants are laid out: draw by draw, in as many columns as the fullest draw needs.
+
+    It is found by `see` before any is laid out, as all examples have the same.
+    """
+
+    def __init__(self) -> None:
+        self.draws: Ints = np.zeros(0, dtype=np.int64)
+        self.width = 1
+
+    def see(self, part: Part, scored: Scored, scope: Scope) -> None:
+        if scored.scorer.linear:
+            return
+        variants = scope.same[scored.known[scope.same]]
+        if len(variants):
+            self.draws = np.union1d(self.draws, part.draw[variants])
+            *_, rank = self._ranked(part, scored, variants)
+            self.width = max(self.width, int(rank.max()) + 1)
+
+    def codes(self, part: Part, scored: Scored, variants: Ints) -> Array:
+        """For each varied example a row; -1 where a draw has fewer variants."""
+        examples, draws = len(np.unique(part.example[variants])), max(len(self.draws), 1)
+        out = np.full((examples * draws, self.width), -1.0)
+        if len(variants):
+            order, cell, rank = self._ranked(part, scored, variants)
+            out[cell, rank] = scored.codes[variants][order]
+        return out.reshape(examples, draws * self.width)
+
+    def _ranked(self, part: Part, scored: Scored, variants: Ints) -> tuple[Ints, Ints, Ints]:
+        """The variants' order; and, in that order, the number of each one's example and draw and its place in there."""
+        draw = np.searchsorted(self.draws, part.draw[variants])
+        _, example = np.unique(part.example[variants], return_inverse=True)
+        # by code, for which operator comes first must not make rows distinct
+        order = np.lexsort((scored.codes[variants], draw, example))
+        cell = (example * len(self.draws) + draw)[order]
+        starts = np.flatnonzero(np.append(True, cell[1:] != cell[:-1]))
+        rank = np.arange(len(cell)) - np.repeat(starts, np.diff(np.append(starts, len(cell))))
+        return order, cell, rank
+
+
+def no_column(part: Part) -> Column:
     """The column of a measure that nothing can be said of, such as a score without a scorer."""
     nothing = np.zeros(0, dtype=np.int64)
-    return Column(nothing, np.zeros((0, 1)), Mean(), np.zeros(len(table.ids), dtype=np.int64))
+    return Column(nothing, np.zeros((0, 1)), Mean(), np.zeros(part.size, dtype=np.int64))
 
 
-def answer_columns(table: Table, scope: Scope) -> dict[str, Column]:
+def answer_columns(part: Part, scope: Scope) -> dict[str, Column]:
     """Flips, consistency and noticed: they compare answers with the clean answer and need no gold."""
-    flips = _changes(table, scope.same)
+    flips = _changes(part, scope.same)
     kept = (flips.values[:, :1] == 0).astype(float)
     return {
         "flips": flips,
         "consistency": Column(flips.examples, kept, Mean(), flips.missing),
-        "noticed": _changes(table, scope.changed),
+        "noticed": _changes(part, scope.changed),
     }
 
 
-def _changes(table: Table, variants: Ints) -> Column:
+def _changes(part: Part, variants: Ints) -> Column:
     """Changed answers over compared answers."""
-    n = len(table.ids)
-    example, flip = table.example[variants], table.flip[variants]
+    n = part.size
+    example, flip = part.example[variants], part.flip[variants]
     known = flip >= 0
     compared = np.bincount(example[known], minlength=n)
     changed = np.bincount(example[flip == 1], minlength=n)
@@ -78,15 +119,15 @@ def _changes(table: Table, variants: Ints) -> Column:
     return Column(examples, values, Ratio(), np.bincount(example[~known], minlength=n))
 
 
-def score_columns(table: Table, scored: Scored, scope: Scope) -> dict[str, Column]:
+def score_columns(part: Part, scored: Scored, scope: Scope, layout: Layout) -> dict[str, Column]:
     """Clean, average, worst and drop under one scorer."""
-    n = len(table.ids)
+    n = part.size
     lost = ~scored.known & scored.due
     clean_missing = (~scored.clean_known & scored.clean_due & scope.clean).astype(np.int64)
-    missing = np.bincount(table.example[scope.same][lost[scope.same]], minlength=n)
-    varied = np.bincount(table.example[scope.same], minlength=n) > 0
-    make = _mean_columns if scored.scorer.linear else _corpus_columns
-    columns = make(table, scored, scope)
+    missing = np.bincount(part.example[scope.same][lost[scope.same]], minlength=n)
+    varied = np.bincount(part.example[scope.same], minlength=n) > 0
+    linear = scored.scorer.linear
+    columns = _mean_columns(part, scored, scope) if linear else _corpus_columns(part, scored, scope, layout)
     gaps = {
         "clean": clean_missing,
         "average": missing,
@@ -104,11 +145,11 @@ def score_columns(table: Table, scored: Scored, scope: Scope) -> dict[str, Colum
 _Parts = dict[str, tuple[Ints, Array, Statistic]]
 
 
-def _mean_columns(table: Table, scored: Scored, scope: Scope) -> _Parts:
-    n = len(table.ids)
+def _mean_columns(part: Part, scored: Scored, scope: Scope) -> _Parts:
+    n = part.size
     clean_of = np.flatnonzero(scored.clean_known & scope.clean)
     variants = scope.same[scored.known[scope.same]]
-    example, scores = table.example[variants], scored.varied[variants]
+    example, scores = part.example[variants], scored.varied[variants]
     varied, starts = np.unique(example, return_index=True)
     average, worst = np.zeros(n), np.zeros(n)
     if len(varied):
@@ -125,15 +166,15 @@ def _mean_columns(table: Table, scored: Scored, scope: Scope) -> _Parts:
     }
 
 
-def _corpus_columns(table: Table, scored: Scored, scope: Scope) -> _Parts:
+def _corpus_columns(part: Part, scored: Scored, scope: Scope, layout: Layout) -> _Parts:
     clean_of = np.flatnonzero(scored.clean_known & scope.clean)
     variants = scope.same[scored.known[scope.same]]
-    codes, width = _codes_by_draw(table, scored, variants)
-    varied = np.unique(table.example[variants])
-    worst = np.full(len(table.ids), -1)
+    codes, width = layout.codes(part, scored, variants), layout.width
+    varied = np.unique(part.example[variants])
+    worst = np.full(part.size, -1)
     score = np.where(np.isnan(scored.varied), np.inf, scored.varied)[variants]
-    order = np.lexsort((np.arange(len(variants)), score, table.example[variants]))[::-1]
-    worst[table.example[variants][order]] = scored.codes[variants][order]  # the lowest comes last, and stays
+    order = np.lexsort((np.arange(len(variants)), score, part.example[variants]))[::-1]
+    worst[part.example[variants][order]] = scored.codes[variants][order]  # the lowest comes last, and stays
     has_clean = scored.clean_known[varied]
     both = varied[has_clean]
     first = np.full((len(both), width), -1)
@@ -149,21 +190,3 @@ def _corpus_columns(table: Table, scored: Scored, scope: Scope) -> _Parts:
             Corpus(scored.scorer, scored.rows, width, drop=True),
         ),
     }
-
-
-def _codes_by_draw(table: Table, scored: Scored, variants: Ints) -> tuple[Array, int]:
-    """For each varied example the codes of its variants, draw by draw, in as many columns as the fullest draw needs."""
-    if not len(variants):
-        return np.zeros((0, 1)), 1
-    draws, draw = np.unique(table.draw[variants], return_inverse=True)
-    examples, example = np.unique(table.example[variants], return_inverse=True)
-    codes = scored.codes[variants]
-    order = np.lexsort((codes, draw, example))  # which operator comes first must not make rows distinct
-    cell = (example * len(draws) + draw)[order]
-    new = np.append(True, cell[1:] != cell[:-1])
-    starts = np.flatnonzero(new)
-    rank = np.arange(len(cell)) - np.repeat(starts, np.diff(np.append(starts, len(cell))))
-    width = int(rank.max()) + 1
-    out = np.full((len(examples) * len(draws), width), -1.0)
-    out[cell, rank] = codes[order]
-    return out.reshape(len(examples), -1), width

@@ -10,11 +10,13 @@ from unfazed.core.suite import Suite
 from unfazed.core.task import Task
 from unfazed.core.values import Example, Json, Output, Variant
 from unfazed.measure.intervals import Settings
+from unfazed.measure.pairs import PairCodes
 from unfazed.measure.planning import ALL, GRID, SCORES, Plan
 from unfazed.measure.results import Results
 from unfazed.measure.sets import slices_of
 from unfazed.measure.signature import Signer
-from unfazed.measure.table import Item, PairCodes, TableReader, answer_of
+from unfazed.measure.spill import Spill
+from unfazed.measure.tabling import Item, answer_of, read_table
 from unfazed.measure.validity import Validity
 from unfazed.score import scorers
 from unfazed.score._scorer import Scorer
@@ -29,7 +31,8 @@ class Runlike(Protocol):
     def system(self) -> str: ...
     @property
     def identity(self) -> str: ...
-    def items(self) -> Iterator[Item]: ...
+    def items(self) -> Iterator[Item]:
+        """In the order of the suite."""
 
 
 def measure_run(
@@ -47,20 +50,15 @@ def measure_run(
     settings = Settings(level, bootstrap, seed)
     suite = run.suite
     used = scorers_for(suite.task, scores)
-    validity = Validity(suite.task, suite.manifest.labels, suite.manifest.unchanged)
-    reader = TableReader(suite.task, PairCodes(used, suite.task))
-    for item in validity.watch(run.items()):
-        reader.add(*item)
-    table = reader.table(used)
+    spill = Spill()
+    validity = Validity(suite.task, suite.manifest.labels, suite.manifest.unchanged, spill)
+    table = read_table(validity.watch(run.items()), suite.task, PairCodes(used, suite.task), spill)
     validity.check(table)
     slices, warnings = slices_of(table, groups)
-    plan = Plan(table)
     main = used[0] if used else None
     runs = [(table, run.identity)]
-    plan.add_blocks(table.scored[main.name] if main else None, slices, Signer(runs, main, suite.signed, settings).sign)
-    for scorer in used[1:]:
-        plan.add_scores(table.scored[scorer.name], Signer(runs, scorer, suite.signed, settings).sign)
-    found = plan.answer(settings)
+    signs = {scorer: Signer(runs, scorer, suite.signed, settings).sign for scorer in (main, *used[1:])}
+    found = Plan(table, slices, signs).answer(settings)
     whole = found.block(ALL, ALL)
     return Results(
         score=main.name if main else "none",

@@ -8,8 +8,10 @@ import numpy as np
 
 from unfazed.measure.intervals import Settings, interval
 from unfazed.measure.measures import Column
-from unfazed.measure.resample import Sample, bootstrap, count_rows, sample_of, swap
+from unfazed.measure.resample import Sample, bootstrap, swap
+from unfazed.measure.spill import Spill
 from unfazed.measure.statistics import Array, Mean, Statistic
+from unfazed.measure.tally import Tally
 
 _SAME = 1e-12
 
@@ -33,41 +35,63 @@ class Paired(Statistic):
         return f"paired {self.inner.id}"
 
 
-@dataclass(frozen=True)
 class Pair:
-    """One measure of two systems, over the examples that both have it for."""
+    """One measure of two systems, over the examples that both have it for, gathered part by part."""
 
-    a: Column
-    b: Column
+    def __init__(self, statistic: Statistic, span: tuple[float, float], spill: Spill) -> None:
+        self.statistic = statistic
+        self.span = span[0] - span[1], span[1] - span[0]
+        self.missing = 0
+        self._a, self._b, self._both, self._less = (Tally(spill) for _ in range(4))
+
+    def add(self, a: Column, b: Column) -> None:
+        self.missing += int(a.missing.sum())
+        self._a.add(a.values)
+        self._b.add(b.values)
+        self._both.add(np.hstack([a.values, b.values]))
+        if self._mean:
+            self._less.add(b.values - a.values)
+
+    @property
+    def _mean(self) -> bool:
+        return isinstance(self.statistic, Mean)
+
+    @property
+    def n(self) -> int:
+        return self._a.n
 
     @property
     def values(self) -> tuple[float, float]:
-        first, second = (sample_of(column.values, column.statistic) for column in (self.a, self.b))
-        return first.value, second.value
+        return self._a.sample(self.statistic).value, self._b.sample(self.statistic).value
 
     def sample(self) -> Sample:
-        if isinstance(self.a.statistic, Mean):  # one column of differences takes fewer distinct rows than two
-            return sample_of(self.b.values - self.a.values, self.a.statistic)
-        return sample_of(np.hstack([self.a.values, self.b.values]), Paired(self.a.statistic))
-
-    @property
-    def span(self) -> tuple[float, float]:
-        low, high = self.a.span
-        return low - high, high - low
+        if self._mean:
+            return self._less.sample(self.statistic)  # one column takes fewer distinct rows than two
+        return self._both.sample(Paired(self.statistic))
 
     def p_value(self, settings: Settings) -> tuple[float, str]:
         """How often swapping the systems at random gives as large a difference, and the test that says so."""
-        if isinstance(self.a.statistic, Mean):
-            steps = np.rint((difference := (self.b.values - self.a.values)[:, 0]) / (np.abs(difference).max() or 1))
-            if np.allclose(steps * np.abs(difference).max(), difference, rtol=0, atol=_SAME):
-                return mcnemar(int((steps > 0).sum()), int((steps < 0).sum())), "mcnemar"
-        both, counts = count_rows(np.hstack([self.a.values, self.b.values]))
-        a, b = (self.a.statistic.columns(half) for half in np.hsplit(both, 2))
-        drawn = swap(a, b, counts, self.a.statistic, settings.bootstrap, settings.seed)
+        if self._mean:
+            rows, counts = self._less.rows()
+            difference = rows[:, 0]
+            most = np.abs(difference).max()
+            steps = np.rint(difference / (most or 1))
+            if np.allclose(steps * most, difference, rtol=0, atol=_SAME):
+                return mcnemar(int(counts[steps > 0].sum()), int(counts[steps < 0].sum())), "mcnemar"
+        both, counts = self._both.rows()
+        a, b = (self.statistic.columns(half) for half in np.hsplit(both, 2))
+        drawn = swap(a, b, counts, self.statistic, settings.bootstrap, settings.seed)
         drawn = drawn[~np.isnan(drawn)]
         before, after = self.values
         as_large = int((np.abs(drawn) >= abs(after - before) - _SAME).sum())
         return (1 + as_large) / (1 + len(drawn)), "randomisation"
+
+
+def pair_of(a: Column, b: Column) -> Pair:
+    """The pair of two whole columns."""
+    pair = Pair(a.statistic, a.span, Spill())
+    pair.add(a, b)
+    return pair
 
 
 def intervals_of(pairs: list[Pair], settings: Settings) -> list[tuple[float | None, float | None]]:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from unfazed.core.values import Estimate
-from unfazed.measure.intervals import Question, Settings, estimates
+from unfazed.measure.intervals import Settings, estimates
 from unfazed.measure.measures import (
     MEASURES,
     SCORE_MEASURES,
     Column,
+    Layout,
     Scope,
     answer_columns,
     no_column,
     scope_of,
     score_columns,
 )
+from unfazed.measure.resample import Sample
 from unfazed.measure.results import Block
 from unfazed.measure.sets import Slice, family_scopes, operator_scopes
-from unfazed.measure.table import Scored, Table
+from unfazed.measure.spill import Spill
+from unfazed.measure.table import Bools, Part, Table
+from unfazed.measure.tally import Tally
+from unfazed.score._scorer import Scorer
 
 # A number's place: the kind of its set (or GRID, or SCORES), the set's name (or the operator's, or the scorer's),
 # and the measure (or the slice).
@@ -27,49 +32,102 @@ Sign = Callable[[str, str], str]
 ALL, GRID, SCORES = "", "×", "scores"
 
 
+class _Question:
+    """One number that is wanted, gathered part by part."""
+
+    def __init__(self, column: Column, signature: str, spill: Spill) -> None:
+        self.span, self.statistic, self.signature = column.span, column.statistic, signature
+        self.missing = 0
+        self._tally = Tally(spill)
+
+    def add(self, column: Column, inside: Bools | None) -> None:
+        values, missing = column.values, column.missing
+        if inside is not None:
+            values, missing = values[inside[column.examples]], missing[inside]
+        self.missing += int(missing.sum())
+        self._tally.add(values)
+
+    def sample(self) -> Sample | None:
+        return self._tally.sample(self.statistic) if self._tally.n else None
+
+
 class Plan:
-    """Questions by place. `answer` makes all of them at once."""
+    """Questions by place. `add` takes in the parts of a table; `answer` makes all numbers at once.
 
-    def __init__(self, table: Table) -> None:
-        self.table = table
-        self.questions: dict[Place, Question] = {}
+    `signs` has the signer of each score, the main one first; the one of None is for a run without scores.
+    """
 
-    def add_blocks(self, scored: Scored | None, slices: Sequence[Slice], sign: Sign) -> None:
-        """All measures of every set under the main score, and the drops of operator × slice."""
-        whole = self._columns(scored, scope_of(self.table))
-        self._add_block(ALL, ALL, "all", whole, sign)
-        for cut in slices:
-            self._add_block(cut.key, cut.value, cut.name, whole, sign, cut)
-        for name, scope in family_scopes(self.table):
-            self._add_block("family", name, f"family={name}", self._columns(scored, scope), sign)
-        for name, scope in operator_scopes(self.table):
-            columns = self._columns(scored, scope)
-            self._add_block("operator", name, f"operator={name}", columns, sign)
-            for cut in slices:
-                signature = sign("drop", f"operator={name}&{cut.name}")
-                self.questions[GRID, name, cut.name] = Question(columns["drop"], signature, cut.inside)
+    def __init__(self, table: Table, slices: Sequence[Slice], signs: Mapping[Scorer | None, Sign]) -> None:
+        self._spill = table.spill
+        self._main, *self._others = signs
+        self._slices, self._signs = slices, signs
+        self._questions: dict[Place, _Question] = {}
+        self._layouts: dict[tuple[str, str, str], Layout] = {}
+        if any(scorer is not None and not scorer.linear for scorer in signs):
+            for part in table.parts():
+                self._see(part)
+        for part in table.parts():
+            self._add(part)
 
-    def add_scores(self, scored: Scored, sign: Sign) -> None:
-        """The score measures of all variants under another score."""
-        for measure, column in score_columns(self.table, scored, scope_of(self.table)).items():
-            self.questions[SCORES, scored.scorer.name, measure] = Question(column, sign(measure, "all"))
+    def _see(self, part: Part) -> None:
+        """Finds the layouts, before anything is laid out."""
+        for kind, name, scope in _scopes(part):
+            for scorer in (self._main, *(self._others if kind == ALL else ())):
+                if scorer is not None:
+                    self._layout(scorer, kind, name).see(part, part.scored[scorer.name], scope)
 
-    def _columns(self, scored: Scored | None, scope: Scope) -> dict[str, Column]:
-        answers = answer_columns(self.table, scope)
-        if scored is None:
-            return {measure: no_column(self.table) for measure in SCORE_MEASURES} | answers
-        return score_columns(self.table, scored, scope) | answers
+    def _layout(self, scorer: Scorer, kind: str, name: str) -> Layout:
+        return self._layouts.setdefault((scorer.name, kind, name), Layout())
+
+    def _add(self, part: Part) -> None:
+        """All measures of every set under the main score, and the drops of operator × slice; then the other scores."""
+        cuts = [(cut, cut.inside(part)) for cut in self._slices]
+        for kind, name, scope in _scopes(part):
+            columns = self._columns(part, kind, name, scope)
+            self._add_block(kind, name, f"{kind}={name}" if kind else "all", columns)
+            for cut, inside in cuts if kind == ALL else ():
+                self._add_block(cut.key, cut.value, cut.name, columns, inside)
+            for cut, inside in cuts if kind == "operator" else ():
+                label = f"operator={name}&{cut.name}"
+                self._ask((GRID, name, cut.name), columns["drop"], self._main, "drop", label, inside)
+        for scorer in self._others:
+            assert scorer is not None
+            scope, layout = scope_of(part), self._layout(scorer, ALL, ALL)
+            for measure, column in score_columns(part, part.scored[scorer.name], scope, layout).items():
+                self._ask((SCORES, scorer.name, measure), column, scorer, measure, "all")
+
+    def _columns(self, part: Part, kind: str, name: str, scope: Scope) -> dict[str, Column]:
+        answers = answer_columns(part, scope)
+        if self._main is None:
+            return {measure: no_column(part) for measure in SCORE_MEASURES} | answers
+        layout = self._layout(self._main, kind, name)
+        return score_columns(part, part.scored[self._main.name], scope, layout) | answers
 
     def _add_block(
-        self, kind: str, name: str, label: str, columns: dict[str, Column], sign: Sign, cut: Slice | None = None
+        self, kind: str, name: str, label: str, columns: dict[str, Column], inside: Bools | None = None
     ) -> None:
         for measure in MEASURES:
-            question = Question(columns[measure], sign(measure, label), cut.inside if cut else None)
-            self.questions[kind, name, measure] = question
+            self._ask((kind, name, measure), columns[measure], self._main, measure, label, inside)
+
+    def _ask(
+        self, at: Place, column: Column, scorer: Scorer | None, measure: str, label: str, inside: Bools | None = None
+    ) -> None:
+        if at not in self._questions:
+            self._questions[at] = _Question(column, self._signs[scorer](measure, label), self._spill)
+        self._questions[at].add(column, inside)
 
     def answer(self, settings: Settings) -> Answers:
-        found = estimates(list(self.questions.values()), settings)
-        return Answers(dict(zip(self.questions, found, strict=True)))
+        found = estimates(list(self._questions.values()), settings)
+        return Answers(dict(zip(self._questions, found, strict=True)))
+
+
+def _scopes(part: Part) -> Iterator[tuple[str, str, Scope]]:
+    """The whole, each family's and each operator's variants, with the kind and the name of the set."""
+    yield ALL, ALL, scope_of(part)
+    for name, scope in family_scopes(part):
+        yield "family", name, scope
+    for name, scope in operator_scopes(part):
+        yield "operator", name, scope
 
 
 class Answers:

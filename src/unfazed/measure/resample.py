@@ -63,28 +63,46 @@ def sample_of(values: Array, statistic: Statistic) -> Sample:
 
 def count_rows(values: Array) -> tuple[Array, Ints]:
     """The distinct rows in ascending order and how often each occurs; or the rows as they are, once each."""
+    n = len(values)
+    code = _numbered(values)
+    if code is None:
+        rows, counts = np.unique(values, axis=0, return_counts=True)
+        return rows, counts.astype(np.int64)
+    counts = np.bincount(code)
+    if len(counts) > n // 2:
+        return values, np.ones(n, dtype=np.int64)
+    return values[_first(code, len(counts))], counts.astype(np.int64)
+
+
+def merge_rows(rows: Array, counts: Ints) -> tuple[Array, Ints]:
+    """The distinct rows in ascending order, and how often they occur where each of `rows` occurs `counts` times."""
+    code = _numbered(rows)
+    if code is None:
+        code = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+    total = np.bincount(code, weights=counts)
+    return rows[_first(code, len(total))], total.astype(np.int64)
+
+
+def _numbered(values: Array) -> Ints | None:
+    """For each row its number among the distinct ones in ascending order; None if columns have too many values."""
     n, width = values.shape
-    once = np.ones(n, dtype=np.int64)
     code, radix = np.zeros(n, dtype=np.int64), 1
     for column in values.T:
         levels, place = np.unique(column, return_inverse=True)
         radix *= len(levels)
         if radix > 1 << 62:
-            return _sorted_rows(values)
+            return None
         code = code * len(levels) + place
     if width > 1 or len(levels) > n // 2:
         _, code = np.unique(code, return_inverse=True)
-    counts = np.bincount(code)
-    if len(counts) > n // 2:
-        return values, once
-    first = np.empty(len(counts), dtype=np.int64)
-    first[code[::-1]] = np.arange(n - 1, -1, -1)
-    return values[first], counts.astype(np.int64)
+    return code
 
 
-def _sorted_rows(values: Array) -> tuple[Array, Ints]:
-    rows, counts = np.unique(values, axis=0, return_counts=True)
-    return rows, counts.astype(np.int64)
+def _first(code: Ints, distinct: int) -> Ints:
+    """Where each number comes first."""
+    first = np.empty(distinct, dtype=np.int64)
+    first[code[::-1]] = np.arange(len(code) - 1, -1, -1)
+    return first
 
 
 def bootstrap(samples: Sequence[Sample], times: int, seed: int) -> list[Array]:

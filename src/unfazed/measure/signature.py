@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -12,8 +12,10 @@ from unfazed.core.ids import content_id
 from unfazed.core.version import VERSION as PACKAGE_VERSION
 from unfazed.measure.intervals import Settings
 from unfazed.measure.measures import SCORE_MEASURES, VERSION
-from unfazed.measure.table import Scored, Table
+from unfazed.measure.table import Part, Parted, Scored
 from unfazed.score._scorer import Scorer
+
+_Column = npt.NDArray[Any]
 
 
 class Signer:
@@ -21,7 +23,7 @@ class Signer:
 
     def __init__(
         self,
-        runs: Sequence[tuple[Table, str]],
+        runs: Sequence[tuple[Parted, str]],
         scorer: Scorer | None,
         suite: str,
         settings: Settings,
@@ -29,7 +31,7 @@ class Signer:
     ) -> None:
         """`runs` are tables with the identities of the systems that answered; `more` is what else decides."""
         answers = "-".join(answers_id(table) for table, _ in runs)
-        scores = "-".join(scores_id(table.scored[scorer.name]) for table, _ in runs) if scorer else answers
+        scores = "-".join(scores_id(table, scorer) for table, _ in runs) if scorer else answers
         score = f"{scorer.name}:{scorer.version}" if scorer else "none"
         self._scores = f"score={score}", f"outputs={scores}"
         self._answers = f"task={runs[0][0].task.name}", f"outputs={answers}"
@@ -56,21 +58,30 @@ def _plain(text: str) -> str:
     return "".join(c if c.isprintable() else f"%{ord(c):02X}" for c in escaped)
 
 
-def answers_id(table: Table) -> str:
+def answers_id(table: Parted) -> str:
     """An id of which answers there are and which differ from the clean ones."""
-    return _digest(table.clean_ok, table.flip, table.ok)
+    return _digest(table, [lambda part: part.clean_ok, lambda part: part.flip, lambda part: part.ok])
 
 
-def scores_id(scored: Scored) -> str:
+def scores_id(table: Parted, scorer: Scorer) -> str:
     """An id of all items' scores."""
-    scores = scored.clean, scored.varied, scored.clean_due, scored.due
-    if scored.scorer.linear:
-        return _digest(*scores)
-    return _digest(*scores, scored.clean_codes, scored.codes, scored.rows)
+
+    def of(column: Callable[[Scored], _Column]) -> Callable[[Part], _Column]:
+        return lambda part: column(part.scored[scorer.name])
+
+    columns = [of(lambda s: s.clean), of(lambda s: s.varied), of(lambda s: s.clean_due), of(lambda s: s.due)]
+    if scorer.linear:
+        return _digest(table, columns)
+    rows = next(iter(table.parts())).scored[scorer.name].rows
+    return _digest(table, [*columns, of(lambda s: s.clean_codes), of(lambda s: s.codes)], rows)
 
 
-def _digest(*columns: npt.NDArray[Any]) -> str:
+def _digest(table: Parted, columns: Sequence[Callable[[Part], _Column]], *more: _Column) -> str:
+    """Of each column from its first part to its last, one column after another."""
     h = blake2b(digest_size=8)
     for column in columns:
-        h.update(column.tobytes())
+        for part in table.parts():
+            h.update(column(part).tobytes())
+    for last in more:
+        h.update(last.tobytes())
     return h.hexdigest()

@@ -4,24 +4,37 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-
-import numpy as np
+from hashlib import blake2b
 
 from unfazed.core.errors import NothingEvaluated
-from unfazed.core.ids import content_id
+from unfazed.core.ids import canonical
 from unfazed.core.task import Task
 from unfazed.core.values import Json, Output
-from unfazed.measure.table import Item, Table
+from unfazed.measure.spill import Distinct, Spill
+from unfazed.measure.table import Table
+from unfazed.measure.tabling import Item
 from unfazed.run.record import NOT_ASKED
 from unfazed.score._mean import label_of
 
 _SHOWN = 5
+_REASONS = 10_000  # that are told apart
+
+
+class Reasons(Counter[str]):
+    """Why items failed, and how many for each reason. Where reasons are too many, the rarest are let go."""
+
+    def add(self, reason: str) -> None:
+        self[reason] += 1
+        if len(self) > 2 * _REASONS:
+            kept = dict(self.most_common(_REASONS))
+            for seldom in [known for known in self if known not in kept]:
+                del self[seldom]
 
 
 class Validity:
     """Watches a run's items as they stream by; `report` says what it saw."""
 
-    def __init__(self, task: Task, labels: Iterable[str] | None, unchanged: Mapping[str, int]) -> None:
+    def __init__(self, task: Task, labels: Iterable[str] | None, unchanged: Mapping[str, int], spill: Spill) -> None:
         self.task = task
         self.unchanged = unchanged
         self.counts = dict.fromkeys(
@@ -29,8 +42,8 @@ class Validity:
         )
         self.operators: dict[str, int] = {}
         self.answered = 0
-        self._errors: Counter[str] = Counter()
-        self._texts: Counter[str] = Counter()
+        self._errors = Reasons()
+        self._texts = Distinct(spill)
         self._gold_labels = set(labels or ())
         self._output_labels: Counter[str] = Counter()
 
@@ -40,7 +53,7 @@ class Validity:
             example, clean, varied = item
             counts["examples"] += 1
             counts["without_gold"] += example.gold is None
-            self._texts[content_id(example.inputs)] += 1
+            self._texts.add(blake2b(canonical(example.inputs), digest_size=8).digest())
             self._see_gold(example.gold)
             self._see_output(clean)
             counts["variants"] += len(varied)
@@ -64,7 +77,7 @@ class Validity:
             return
         if output.error is not None:
             self.counts["failed"] += 1
-            self._errors[output.error.splitlines()[0][:200] if output.error else ""] += 1
+            self._errors.add(output.error.splitlines()[0][:200] if output.error else "")
             return
         self.answered += 1
         label = label_of(output.value, self.task)
@@ -74,10 +87,9 @@ class Validity:
     def check(self, table: Table) -> None:
         """Counts what could not be read, and raises if nothing could."""
         counts = self.counts
-        readable = int(table.clean_ok.sum() + table.ok.sum())
-        counts["unreadable"] = self.answered - readable
-        self.operators = dict(zip(table.operators, np.bincount(table.operator).tolist(), strict=True))
-        if not (table.ok.any() if counts["variants"] else table.clean_ok.any()):
+        counts["unreadable"] = self.answered - table.clean_answers - table.answers
+        self.operators = table.sources()
+        if not (table.answers if counts["variants"] else table.clean_answers):
             raise NothingEvaluated(
                 f"No {'variant' if counts['variants'] else 'example'} has an output that can be read: of "
                 f"{counts['examples']:,} examples and {counts['variants']:,} variants {counts['failed']:,} failed, "
@@ -95,7 +107,7 @@ class Validity:
             if self._gold_labels and label not in self._gold_labels
         }
         commonest = sorted(unseen, key=lambda label: (-unseen[label], label))[:_SHOWN]
-        duplicates = sum(self._texts.values()) - len(self._texts)
+        duplicates = self._texts.n - self._texts.count()
         return {
             **self.counts,
             "errors": dict(self._errors.most_common(10)),

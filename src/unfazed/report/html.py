@@ -16,6 +16,7 @@ from markupsafe import Markup
 from unfazed.core.files import write_atomically
 from unfazed.core.values import Json
 from unfazed.measure.results import Results
+from unfazed.measure.validity import Reasons
 from unfazed.report import figures, provenance, sections
 from unfazed.report.flips import KINDS, Flip, Sample, write_flips
 from unfazed.report.text import attribute, outside
@@ -63,13 +64,13 @@ def _flips_of(run: Run | None, score: str) -> Iterable[Flip]:
 
 def _failures(run: Run | None, results: Results) -> Counter[str]:
     """Why items have no answer, and how many for each reason. Reads the run again only where some failed."""
-    reasons: Counter[str] = Counter()
+    reasons = Reasons()
     if run is None or not results.validity.get("failed"):
         return reasons
     for _, clean, varied in run.items():
         for output in (clean, *(output for _, output in varied)):
             if output.error is not None:
-                reasons[output.error[:REASON]] += 1
+                reasons.add(output.error[:REASON])
     return reasons
 
 

@@ -14,6 +14,8 @@ from unfazed.score._scorer import Array, Scorer, ratio
 class MeanScorer(Scorer):
     """Extend with `item`. A row is (the item's score, 1)."""
 
+    apart = True
+
     def item(self, output: Json, gold: Json, task: Task) -> float:
         raise NotImplementedError
 

@@ -19,7 +19,9 @@ class SegmentScorer(Scorer):
     """Extend with `metric`. Outputs are texts; a gold is a reference or a list of them."""
 
     linear = False
+    apart = True
     bounds = (0.0, 100.0)
+    _metric: Any = None  # chosen by the first references
 
     def metric(self, metrics: Any, language: str) -> Any:
         """The metric, from the module `sacrebleu.metrics`, for references in that language."""
@@ -35,11 +37,13 @@ class SegmentScorer(Scorer):
         if not outputs:
             return np.zeros((0, 1))
         references = [references_of(gold) for gold in golds]
-        metric = self.metric(sacrebleu_metrics(), guess_language(text for texts in references for text in texts))
+        if self._metric is None:
+            language = guess_language(text for texts in references for text in texts)
+            self._metric = self.metric(sacrebleu_metrics(), language)
         most = max(map(len, references))
         streams = [[texts[i] if i < len(texts) else None for texts in references] for i in range(most)]
         # sacreBLEU's own significance tests resample what this gives; there is no public name for it.
-        return np.array(metric._extract_corpus_statistics(list(outputs), streams), dtype=float)
+        return np.array(self._metric._extract_corpus_statistics(list(outputs), streams), dtype=float)
 
 
 def sacrebleu_metrics() -> Any:

@@ -25,6 +25,7 @@ class Scorer:
     name: ClassVar[str]
     version: ClassVar[int] = 1
     linear: ClassVar[bool] = True  # the score of a set is the mean of its items' scores
+    apart: ClassVar[bool] = False  # an item's row does not depend on the others, so that blocks are scored and let go
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)  # the least and the greatest score
 
     def key(self, value: Json, task: Task) -> Hashable:
@@ -41,8 +42,8 @@ class Scorer:
     def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
         """One row of sufficient statistics for each item.
 
-        Called once, with every pair of an output and a gold whose keys differ, so columns may depend on what
-        is seen, such as the classes.
+        Called with pairs of an output and a gold whose keys differ: with every one at once, so that columns may
+        depend on what is seen, such as the classes; or, where the scorer says `apart`, with some after others.
         """
         raise NotImplementedError
 

@@ -18,6 +18,7 @@ class SlotF1(Scorer):
 
     name = "slot_f1"
     linear = False
+    apart = True
 
     def key(self, value: Json, task: Task) -> Hashable:
         return tags_of(value)

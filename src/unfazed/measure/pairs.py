@@ -1,0 +1,141 @@
+"""Scores of outputs: each distinct pair of output and gold is scored once, in blocks, and its texts are then let go."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from unfazed.core.task import Task
+from unfazed.core.values import Json, Output
+from unfazed.score._scorer import Array, Scorer
+
+Ints = npt.NDArray[np.int64]
+NO_GOLD, NO_OUTPUT = -2, -1
+_PAIRS, _BYTES = 1 << 16, 32 << 20  # distinct pairs, and about how much of them, that are remembered
+
+
+class Corpus(NamedTuple):
+    """The distinct rows of a scorer's statistics in ascending order, each one's score, and the row of each number that
+    `PairCodes.values` gave."""
+
+    rows: Array
+    scores: Array
+    place: Ints
+
+
+class PairCodes:
+    """Numbers the distinct pairs of output and gold, once for all scorers that look at the same thing.
+
+    Two runs that are compared share one, so that their statistics have the same columns.
+    """
+
+    def __init__(self, scorers: Sequence[Scorer], task: Task) -> None:
+        self.task = task
+        self.scorers = scorers
+        readers = {(type(scorer).key, type(scorer).gold_key): scorer for scorer in scorers}
+        self._readers = list(readers.values())
+        self.reader_of = {s.name: list(readers).index((type(s).key, type(s).gold_key)) for s in scorers}
+        self._codes: list[dict[tuple[Hashable, Hashable], int]] = [{} for _ in self._readers]
+        self._pairs: list[list[tuple[Json, Json]]] = [[] for _ in self._readers]
+        self._gold: Json = None
+        self._gold_keys: list[Hashable] = [None for _ in self._readers]
+        self._bytes = 0
+        self._values: dict[str, Array] = {s.name: np.zeros(0) for s in scorers}
+        self._rows: dict[str, list[Array]] = {s.name: [] for s in scorers}
+        self._made = dict.fromkeys(self._rows, 0)
+
+    @property
+    def full(self) -> bool:
+        """Is it time to score what was seen?"""
+        return self._bytes > _BYTES
+
+    def code(self, output: Output, ok: bool, gold: Json, into: list[array[int]]) -> None:
+        """Appends the item's code for each way of reading it."""
+        last = self._gold  # a variant's gold is most often its example's; 1 and True are equal but not the same label
+        if gold is not last and (type(gold) is not type(last) or gold != last):
+            self._gold = gold
+            self._gold_keys = [None if gold is None else r.gold_key(gold, self.task) for r in self._readers]
+        for i, (reader, true) in enumerate(zip(self._readers, self._gold_keys, strict=True)):
+            if true is None:
+                into[i].append(NO_GOLD)
+                continue
+            said = reader.key(output.value, self.task) if ok else None
+            if said is None:
+                into[i].append(NO_OUTPUT)
+                continue
+            codes = self._codes[i]
+            code = codes.setdefault((said, true), len(codes))
+            if code == len(self._pairs[i]):
+                self._pairs[i].append((output.value, gold))
+                self._bytes += _size(said) + _size(true)
+            into[i].append(code)
+
+    def columns(self) -> list[array[int]]:
+        return [array("q") for _ in self._readers]
+
+    def score(self) -> None:
+        """Scores the pairs that are new."""
+        for scorer in self.scorers:
+            if scorer.apart:
+                pairs = self._pairs[self.reader_of[scorer.name]]
+                values = self._values[scorer.name]
+                if len(values) < len(pairs):
+                    self._values[scorer.name] = np.append(values, self._scored(scorer, pairs[len(values) :]))
+
+    def _scored(self, scorer: Scorer, pairs: Sequence[tuple[Json, Json]]) -> Array:
+        """A score for each pair; or, where sets are not scored by their mean, the number of its row of statistics."""
+        rows = scorer.stats([p[0] for p in pairs], [p[1] for p in pairs], self.task)
+        if scorer.linear:
+            return scorer.aggregate(rows)
+        rows, place = np.unique(rows, axis=0, return_inverse=True)
+        first = self._made[scorer.name]
+        self._rows[scorer.name].append(rows)
+        self._made[scorer.name] += len(rows)
+        return (first + place.ravel()).astype(float)
+
+    def values(self, scorer: Scorer, codes: Ints) -> Array | Ints:
+        """What `score` made of each item: its score, NaN without one, or the number of its row, negative without."""
+        if not scorer.apart:
+            return codes
+        values = self._values[scorer.name]
+        if scorer.linear:
+            return np.append(values, [np.nan, np.nan])[codes]
+        return np.append(values, [NO_GOLD, NO_OUTPUT])[codes].astype(np.int64)
+
+    def forget(self) -> None:
+        """Lets go of pairs that are scored, if there are many; those that must be scored together stay."""
+        if self._bytes <= _BYTES and all(len(pairs) <= _PAIRS for pairs in self._pairs):
+            return
+        self._bytes = 0
+        together = {self.reader_of[s.name] for s in self.scorers if not s.apart}
+        for scorer in self.scorers:
+            if self.reader_of[scorer.name] not in together:
+                self._values[scorer.name] = np.zeros(0)
+        for i in set(range(len(self._readers))) - together:
+            self._codes[i], self._pairs[i] = {}, []
+
+    def corpus(self, scorer: Scorer) -> Corpus:
+        """Of all pairs: the same statistics get the same number, whatever came first."""
+        if not scorer.apart:
+            pairs = self._pairs[self.reader_of[scorer.name]]
+            found = [scorer.stats([p[0] for p in pairs], [p[1] for p in pairs], self.task)] if pairs else []
+        else:
+            found = self._rows[scorer.name]
+        if not found:
+            return Corpus(np.zeros((0, 1)), np.zeros(0), np.zeros(0, dtype=np.int64))
+        if scorer.linear:
+            scores = scorer.aggregate(found[0])
+            return Corpus(found[0], scores, np.arange(len(scores)))
+        rows, place = np.unique(np.concatenate(found), axis=0, return_inverse=True)
+        return Corpus(rows, scorer.aggregate(rows), place.ravel())
+
+
+def _size(key: Hashable) -> int:
+    """About how many bytes a key and what it was read from take."""
+    if isinstance(key, (str, bytes)):
+        return 100 + 3 * len(key)
+    return 100 + (sum(map(_size, key)) if isinstance(key, tuple) else 0)

@@ -1,0 +1,86 @@
+"""Numbers put aside in a temporary file, so that memory holds a block of them however many there are."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from unfazed.core.errors import StoredFileError
+
+_IN_MEMORY = 8 << 20  # bytes up to which no file is made
+_BLOCK = 1 << 19  # bytes of hashes that are put aside together
+_AT_ONCE = 1 << 18  # hashes that are compared together
+
+
+class Kept(NamedTuple):
+    """Where an array was put, and what it is."""
+
+    at: int
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+
+class Spill:
+    """Arrays in one file without a name: the system removes it when the process ends, however it ends."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - open as long as this is
+        self._end = 0
+
+    def __del__(self) -> None:
+        self._file.close()
+
+    def put(self, values: npt.NDArray[Any]) -> Kept:
+        kept = Kept(self._end, values.dtype, values.shape)
+        try:
+            self._file.seek(self._end)
+            self._file.write(values.tobytes())
+        except OSError as error:
+            raise StoredFileError(
+                f"{tempfile.gettempdir()}: the run's columns can't be put aside ({error.strerror or error}). They take "
+                f"some 40 bytes a variant: free some space, or name another folder in the variable TMPDIR."
+            ) from error
+        self._end += values.nbytes
+        return kept
+
+    def get(self, kept: Kept) -> npt.NDArray[Any]:
+        """The array again, to be read only."""
+        count = int(np.prod(kept.shape))
+        self._file.seek(kept.at)
+        read = self._file.read(count * kept.dtype.itemsize)
+        return np.frombuffer(read, dtype=kept.dtype, count=count).reshape(kept.shape)
+
+
+class Distinct:
+    """Counts distinct 8-byte hashes, of which memory holds a few hundred thousand."""
+
+    def __init__(self, spill: Spill) -> None:
+        self._spill = spill
+        self._waiting = bytearray()
+        self._kept: list[Kept] = []
+        self.n = 0
+
+    def add(self, digest: bytes) -> None:
+        self.n += 1
+        self._waiting += digest
+        if len(self._waiting) >= _BLOCK:
+            self._put_aside()
+
+    def _put_aside(self) -> None:
+        self._kept.append(self._spill.put(np.frombuffer(self._waiting, dtype=np.uint64)))
+        self._waiting = bytearray()
+
+    def count(self) -> int:
+        """Equal hashes have equal remainders, so they are counted one remainder at a time."""
+        if self._waiting:
+            self._put_aside()
+        shares = np.uint64(1 + self.n // _AT_ONCE)
+        count = 0
+        for share in range(int(shares)):
+            blocks = (self._spill.get(kept) for kept in self._kept)
+            found = [block[block % shares == share] for block in blocks]
+            count += len(np.unique(np.concatenate(found))) if found else 0
+        return count
