@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from unfazed.core.edits import Edit
 from unfazed.systems.system import Failed, System
+from unfazed.vary.operator import Change, Operator, Text
 
 LOG = Path("asked.log")
 ONCE = Path("died-once")
@@ -99,3 +101,18 @@ class Counting(System):
 
     def close(self) -> None:
         Path(f"closed-{os.getpid()}").touch()
+
+
+class Marked(Operator):
+    """Puts a random number behind a text, slowly."""
+
+    example = ("a", "a 4")
+
+    def changes(self, texts: Sequence[Text], rngs: Sequence[Any]) -> list[Change | None]:
+        _log([text.text for text in texts])
+        time.sleep(0.0005 * len(texts))
+        return super().changes(texts, rngs)
+
+    def change(self, text: Text, rng: Any) -> Change | None:
+        end = len(text.text)
+        return Change((Edit(end, end, f" {rng.below(10)}"),), "a number")

@@ -1,0 +1,195 @@
+"""On a Ray cluster of several nodes: the same bytes as in one process, whichever node or driver is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unfazed.core.errors import MissingExtra
+from unfazed.core.suite import Suite
+from unfazed.run.engine import run_system
+from unfazed.run.engines import Engine
+from unfazed.run.making import make_suite
+from unfazed.run.record import Run
+from unfazed.vary.engine import OperatorSpec
+
+pytest.importorskip("ray", reason="the extra `ray` is not installed")
+
+HERE = Path(__file__).parent
+Make = Callable[..., Suite]
+pytestmark = pytest.mark.slow
+
+
+class Nodes:
+    """A head without CPUs, and nodes of one CPU each that can be killed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.env = {
+            **os.environ,
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN_PATH": str(folder / "token"),
+            "RAY_USAGE_STATS_ENABLED": "0",
+        }
+        with (folder / "said.txt").open("w") as said:
+            pipe = subprocess.PIPE
+            self._process = subprocess.Popen(
+                [sys.executable, HERE / "ray_cluster.py"], env=self.env, stdin=pipe, stdout=pipe, stderr=said, text=True
+            )
+        if not (line := self._line()):
+            self.close()
+            raise RuntimeError((folder / "said.txt").read_text())
+        place = json.loads(line)
+        self.address, self.client = f"ray:{place['address']}", place["client"]
+        self.raylets: list[int] = []
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+    def want(self, count: int) -> None:
+        assert self._process.stdin is not None
+        while len(self.raylets) < count:
+            print("add", file=self._process.stdin, flush=True)
+            self.raylets.append(int(self._line()))
+
+    def kill_node_of(self, pid: int) -> set[int]:
+        """kill -9 of the raylet that has this worker, and of all that it started; returns their ids."""
+        raylet = next(r for r in self.raylets if pid in children(r))
+        killed = {raylet, *children(raylet)}
+        for one in killed:
+            os.kill(one, signal.SIGKILL)
+        self.raylets.remove(raylet)
+        return killed
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(60)
+        self._process.stdout.close()
+
+
+def children(pid: int) -> set[int]:
+    return {int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    cluster = Nodes(tmp_path_factory.mktemp("cluster"))
+    yield cluster
+    cluster.close()
+
+
+def start(nodes: Nodes, *words: str) -> subprocess.Popen[bytes]:
+    words = ("-c", "from unfazed.cli import main; main()", *words, "--workers", "2")
+    return subprocess.Popen([sys.executable, *words], env=nodes.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def ended(driver: subprocess.Popen[bytes]) -> None:
+    _, told = driver.communicate(timeout=120)
+    assert driver.returncode == 0, told.decode()
+
+
+def asked() -> list[tuple[int, str]]:
+    file = Path("asked.log")
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [(int(pid), text) for pid, _, text in (line.partition("\t") for line in lines)]
+
+
+def two_at_work(driver: subprocess.Popen[bytes], count: int) -> list[int]:
+    """Waits until so many texts were worked on, and by more than one process; returns the processes."""
+    until = time.monotonic() + 120
+    while driver.poll() is None and time.monotonic() < until:
+        pids = list(dict.fromkeys(pid for pid, _ in asked()))
+        if len(pids) > 1 and len(asked()) >= count:
+            return pids
+        time.sleep(0.02)
+    raise AssertionError(f"the driver ended first: {driver.communicate()}")
+
+
+def outputs(run: Run) -> list[Any]:
+    return [
+        o.value if o.ok else o.error for _, clean, varied in run.items() for o in (clean, *(out for _, out in varied))
+    ]
+
+
+def test_a_node_killed_while_it_varies_changes_no_byte(nodes: Nodes, at_work: Path) -> None:
+    rows = [{"text": f"number {i}"} for i in range(6000)]
+    Path("data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    here = make_suite("data.jsonl", [OperatorSpec("at_work:Marked")], draws=2, to="here")
+    Path("asked.log").unlink()
+    nodes.want(2)
+    words = ("vary", "data.jsonl", "--with", "at_work:Marked", "--draws", "2", "-o", "there")
+    driver = start(nodes, *words, "--engine", nodes.address)
+    killed = nodes.kill_node_of(two_at_work(driver, 2000)[0])
+    ended(driver)
+    for name in ("examples.parquet", "variants.parquet", "manifest.json"):
+        assert (here.path / name).read_bytes() == Path("there", name).read_bytes()
+    done = Counter(asked())
+    assert killed & {pid for pid, _ in done}, "the node was at work"
+    assert len({text for _, text in done}) == 6000
+
+
+def test_a_node_killed_in_mid_run_loses_nothing_and_only_what_it_was_at_is_asked_again(
+    nodes: Nodes, make: Make, at_work: Path
+) -> None:
+    suite = make(120, task="text")
+    plain = outputs(run_system(suite, "at_work:shout", "plain"))
+    Path("asked.log").unlink()
+    nodes.want(2)
+    words = ("run", "suite", "--system", "at_work:slow", "-o", "run", "--batch-size", "4", "--engine", nodes.address)
+    driver = start(nodes, *words)
+    killed = nodes.kill_node_of(two_at_work(driver, 60)[0])
+    ended(driver)
+    assert outputs(Run("run")) == plain
+    asking: dict[str, list[int]] = {}
+    for pid, text in asked():
+        asking.setdefault(text, []).append(pid)
+    twice = {text: pids for text, pids in asking.items() if len(pids) > 1}
+    assert len(twice) <= 3 * 4, "no more than the batches that the node had"
+    assert all(pids[0] in killed and len(pids) == 2 for pids in twice.values())
+    before = asked()
+    ended(start(nodes, *words[:-1], nodes.client))  # from outside the cluster this time; there is nothing left to ask
+    assert asked() == before
+
+
+def test_a_killed_driver_leaves_no_worker_and_the_run_goes_on_from_outside_the_cluster(
+    nodes: Nodes, make: Make, at_work: Path
+) -> None:
+    suite = make(120, task="text")
+    plain = outputs(run_system(suite, "at_work:shout", "plain"))
+    Path("asked.log").unlink()
+    nodes.want(2)
+    words = ("run", "suite", "--system", "at_work:slow", "-o", "run", "--batch-size", "4", "--engine")
+    driver = start(nodes, *words, nodes.address)
+    pids = two_at_work(driver, 60)
+    driver.kill()
+    driver.communicate()
+    until = time.monotonic() + 60
+    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    stored = {o for o in outputs(Run("run")) if o.isupper()}
+    assert stored
+    Path("asked.log").unlink()
+    ended(start(nodes, *words, nodes.client))
+    assert outputs(Run("run")) == plain
+    assert not stored & {text.upper() for _, text in asked()}
+
+
+def test_without_the_extra_the_line_that_installs_it_is_shown(
+    make: Make, at_work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'unfazed\[ray\]'"):
+        run_system(make(), "at_work:shout", "run", engine=Engine(name="ray"))
