@@ -48,10 +48,8 @@ def _function(function: FunctionType) -> list[Json]:
     # A file holds many lambdas and inner functions of the same name: their code tells them apart.
     if source and "<" not in function.__qualname__:
         return [source]
-    cells = [cell.cell_contents for cell in function.__closure__ or () if _filled(cell)]
-    bound = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values(), *cells]
     known = {} if source else _globals(function)
-    return [source, _code(function.__code__), [_value(value) for value in bound], known]
+    return [source, *code_of(function), known]
 
 
 def _instance(instance: object) -> list[Json]:
@@ -100,6 +98,13 @@ def _value(value: object) -> Json:
     if isinstance(value, FunctionType):
         return [f"{value.__module__}:{value.__qualname__}", _code(value.__code__)]
     return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+def code_of(function: FunctionType) -> list[Json]:
+    """What a function does, with what it was bound to."""
+    cells = [cell.cell_contents for cell in function.__closure__ or () if _filled(cell)]
+    bound = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values(), *cells]
+    return [_code(function.__code__), [_value(value) for value in bound]]
 
 
 def _code(code: CodeType) -> list[Json]:

@@ -23,11 +23,15 @@ from unfazed.systems.system import System
 Options = Mapping[str, Any]
 
 _FORMS = """A system is one of
-  package.module:function   a function that takes a list of inputs and returns a list of outputs
+  package.module:function   a function that takes a list of inputs and returns a list of outputs, or a fitted object
+                            with predict, as scikit-learn's have, or a pipeline of transformers'
   cmd:COMMAND               a program that reads and writes JSON lines
   http(s)://HOST/PATH       a server; with a model, or PATH#MODEL, one that chats as OpenAI's does
   FOLDER                    a saved system, that is a folder with a system.json
   hf:FOLDER                 a Hugging Face model, or FOLDER alone where it has a config.json
+  onnx:FOLDER               such a model as an ONNX graph, or FOLDER alone where it has nothing but the graph
+  sklearn:FILE.skops        a scikit-learn model in a skops file
+  spacy:FOLDER              a spaCy pipeline that was saved with to_disk, or FOLDER alone
   NAME                      a registered system: {names}
   NAME:SYSTEM               a registered system around another one, as in mitigate/correct:FOLDER"""
 
@@ -55,7 +59,9 @@ def _opened(spec: str, options: Options) -> System:
     if (Path(spec) / "system.json").is_file():
         return _load(Path(spec), options)
     if (Path(spec) / "config.json").is_file():
-        return _open_hf(spec, options)
+        return _open_model(Path(spec), options)
+    if (Path(spec) / "config.cfg").is_file():
+        return SCHEMES["spacy"](spec, options)
     if spec in systems:
         return _made(systems.get(spec), spec, options)
     raise _unknown(spec)
@@ -90,12 +96,36 @@ def _open_hf(path: str, options: Options) -> System:
     return _made(systems.get(folder.kind), f"hf:{path}", {"path": path, **options})
 
 
+def _open_model(folder: Path, options: Options) -> System:
+    """A folder with a config.json: weights if it has some, else the graph."""
+    graph = not list(folder.glob("model*.safetensors")) and any(folder.rglob("*.onnx"))
+    return (_open_onnx if graph else _open_hf)(str(folder), options)
+
+
+def _open_onnx(path: str, options: Options) -> System:
+    from unfazed.systems.onnx._folder import OnnxFolder
+
+    folder = OnnxFolder(path, options.get("file"))
+    if folder.kind is None:
+        raise UsageError(
+            f"{path} holds a {folder.architecture}; of ONNX graphs, classifiers, taggers and readers can be asked."
+        )
+    return _made(systems.get(folder.kind), f"onnx:{path}", {"path": path, **options})
+
+
+def _open_named(name: str, scheme: str, path: str, options: Options) -> System:
+    return _made(systems.get(name), f"{scheme}:{path}", {"path": path, **options})
+
+
 # What stands before the first colon → who opens the rest.
 SCHEMES: dict[str, Callable[[str, Options], System]] = {
     "cmd": _open_command,
     "http": partial(_open_url, "http"),
     "https": partial(_open_url, "https"),
     "hf": _open_hf,
+    "onnx": _open_onnx,
+    "sklearn": partial(_open_named, "sklearn/skops", "sklearn"),
+    "spacy": partial(_open_named, "spacy/pipeline", "spacy"),
 }
 
 
@@ -128,9 +158,24 @@ def _wrapped(thing: object, name: str | None, options: Options) -> System:
         return _made(thing, name or "", options)
     if inspect.isclass(thing) and any("__call__" in vars(c) for c in thing.__mro__):
         thing = _call(thing, shown, {})
+    if kind := _known_object(thing):
+        return _made(kind, shown, {"model": thing, "name": name, **options})
     if not callable(thing):
         raise UsageError(f"{shown} is a {type(thing).__qualname__}, which can't be called. Give a function.")
     return _made(CallableSystem, shown, {"function": thing, "name": name, **options})
+
+
+def _known_object(thing: object) -> type[System] | None:
+    """The system for objects that are not simply called: pipelines of transformers', fitted ones with predict."""
+    if any(f"{c.__module__}.{c.__qualname__}" == "transformers.pipelines.base.Pipeline" for c in type(thing).__mro__):
+        from unfazed.systems.hf._pipeline import Pipeline
+
+        return Pipeline
+    if not callable(thing) and callable(getattr(thing, "predict", None)):
+        from unfazed.systems.sklearn._fitted import Fitted
+
+        return Fitted
+    return None
 
 
 def _made(cls: type[System], name: str, options: Options) -> System:

@@ -41,14 +41,7 @@ class Folder:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        if not self.path.is_dir():
-            raise UsageError(f"There is no folder {self.path}. Models are opened from a folder, not from a hub.")
-        try:
-            self.config: dict[str, Any] = json.loads((self.path / "config.json").read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
-            raise UsageError(f"{self.path} holds no Hugging Face model: it has no config.json.") from error
-        except (OSError, ValueError) as error:
-            raise StoredFileError(f"{self.path / 'config.json'}: this can't be read ({error}).") from error
+        self.config: dict[str, Any] = read_config(self.path)
         if not list(self.path.glob("model*.safetensors")):
             raise UsageError(
                 f"{self.path} has no model.safetensors. Weights in pickle files (.bin, .pt) are not opened, as they "
@@ -108,13 +101,33 @@ class Folder:
             raise UsageError(f"{self.path}: the {what} can't be opened ({str(error)[:300]}).") from error
 
 
+def read_config(folder: Path) -> dict[str, Any]:
+    """What `config.json` says."""
+    if not folder.is_dir():
+        raise UsageError(f"There is no folder {folder}. Models are opened from a folder, not from a hub.")
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UsageError(f"{folder} holds no Hugging Face model: it has no config.json.") from error
+    except (OSError, ValueError) as error:
+        raise StoredFileError(f"{folder / 'config.json'}: this can't be read ({error}).") from error
+    if not isinstance(config, dict):
+        raise StoredFileError(f"{folder / 'config.json'}: this is not a model's configuration.")
+    return config
+
+
+# The first reports weights that are missing, which are looked at here; the second is set off by the first being quiet.
+_QUIET = ("transformers.modeling_utils", "transformers.distributed.tensor_parallel")
+
+
 @contextmanager
 def _no_report() -> Iterator[None]:
-    """Weights that are missing are looked at here, so that they need not be reported by transformers too."""
-    logger = logging.getLogger("transformers.modeling_utils")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
+    loggers = [logging.getLogger(name) for name in _QUIET]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        logger.setLevel(before)
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)

@@ -22,6 +22,12 @@ _PROMPTS = {
 }
 
 
+def usual_prompt(inputs: Inputs) -> str | None:
+    """The prompt for these texts where none is given; None where it can't be told."""
+    names = tuple(sorted(inputs))
+    return _PROMPTS.get(names) or (f"{{{names[0]}}}" if len(names) == 1 else None)
+
+
 class GeneratingSystem(Teachable):
     """The likeliest words, never drawn at random. The tasks are those whose outputs are texts."""
 
@@ -33,17 +39,13 @@ class GeneratingSystem(Teachable):
         return None if self.options.prompt is None else Template(self.options.prompt)
 
     def lacking(self, inputs: Inputs) -> str | None:
-        if self.template is None and self._usual(inputs) is None:
+        if self.template is None and usual_prompt(inputs) is None:
             return f"there are the texts {', '.join(sorted(inputs))}: say what to read with the option prompt"
         absent = next((name for name in (self.template.names if self.template else ()) if name not in inputs), None)
         return f"the input has no {absent!r}" if absent else None
 
-    def _usual(self, inputs: Inputs) -> str | None:
-        names = tuple(sorted(inputs))
-        return _PROMPTS.get(names) or (f"{{{names[0]}}}" if len(names) == 1 else None)
-
     def prompt(self, inputs: Inputs) -> str:
-        template = self.template or Template(self._usual(inputs) or "")
+        template = self.template or Template(usual_prompt(inputs) or "")
         return self.cut(template.fill(inputs))
 
     @cached_property

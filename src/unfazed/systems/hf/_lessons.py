@@ -47,12 +47,6 @@ class Teachable(HfSystem):
         """How well the model does, from 0 to 1."""
         raise NotImplementedError
 
-    def as_many(self, labels: Sequence[str]) -> None:
-        """Raises where there are more or fewer labels than the model has outputs."""
-        outputs = self.model.config.num_labels
-        if len(labels) != outputs:
-            raise UsageError(f"{self.folder.path}: there are {len(labels)} labels for the model's {outputs} outputs.")
-
     @classmethod
     def labels_in(cls, examples: Sequence[Example]) -> list[str] | None:
         """The labels to learn, for models that have some."""

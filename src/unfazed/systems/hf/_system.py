@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -69,6 +70,12 @@ class HfSystem(System):
         """Opens all that answering needs, so that what is wrong is said before anything is asked."""
         _ = self.tokenizer, self.model
 
+    def as_many(self, labels: Sequence[str]) -> None:
+        """Raises where there are more or fewer labels than the model has outputs."""
+        outputs = self.model.config.num_labels
+        if len(labels) != outputs:
+            raise UsageError(f"{self.folder.path}: there are {len(labels)} labels for the model's {outputs} outputs.")
+
     @cached_property
     def tokenizer(self) -> Any:
         return self.folder.tokenizer()
@@ -94,9 +101,15 @@ class HfSystem(System):
         """As much of a text as can matter, without halves of surrogate pairs."""
         return text[: self.room * _LETTERS].encode("utf-8", "replace").decode()
 
-    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """What holds while the model is asked."""
         import torch
 
+        with threads(self.threads), torch.inference_mode():
+            yield
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         out: list[Json | Failed] = [None] * len(batch)
         there = []
         for i, inputs in enumerate(batch):
@@ -105,7 +118,7 @@ class HfSystem(System):
             else:
                 there.append(i)
         if there:
-            with threads(self.threads), torch.inference_mode():
+            with self.asking():
                 for i, answer in zip(there, self.answers([batch[i] for i in there]), strict=True):
                     out[i] = answer
         return out

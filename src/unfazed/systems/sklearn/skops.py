@@ -1,0 +1,69 @@
+"""A model in a skops file, of which nothing is made that is not trusted by name."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Self
+
+from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
+from unfazed.core.ids import content_id, file_hash
+from unfazed.systems.sklearn._fitted import Fitted
+
+
+class Skops(Fitted):
+    """A scikit-learn model from a skops file; types beyond scikit-learn's and numpy's must be trusted by name."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        fields: str | Sequence[str] | None = None,
+        trusted: str | Sequence[str] = (),
+        batch_size: int = 256,
+    ) -> None:
+        if any(find_spec(module) is None for module in ("sklearn", "skops")):
+            raise MissingExtra("A skops file", "sklearn")
+        file = Path(path)
+        names = trusted.split(",") if isinstance(trusted, str) else list(trusted)
+        model = _loaded(file, names)
+        if not hasattr(model, "predict"):
+            raise UsageError(f"{file} holds a {type(model).__qualname__}, which has no predict.")
+        fitted = f"sklearn/skops {file_hash(file)} {content_id(fields)}"
+        super().__init__(model, f"sklearn:{file}", fields, fitted, batch_size)
+
+    @classmethod
+    def sample(cls) -> Self:
+        import skops.io
+        from sklearn.feature_extraction.text import CountVectorizer
+        from sklearn.naive_bayes import MultinomialNB
+        from sklearn.pipeline import make_pipeline
+
+        folder = Path(tempfile.mkdtemp(prefix="unfazed-sample-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        said, labels = ["play some jazz", "will it rain on monday"], ["music", "weather"]
+        skops.io.dump(make_pipeline(CountVectorizer(), MultinomialNB()).fit(said, labels), folder / "model.skops")
+        return cls(folder / "model.skops")
+
+
+def _loaded(file: Path, trusted: list[str]) -> Any:
+    import skops.io
+
+    if not file.is_file():
+        raise UsageError(f"There is no file {file}. Save a model with skops.io.dump(model, 'model.skops').")
+    try:
+        unknown = sorted(set(skops.io.get_untrusted_types(file=file)) - set(trusted))
+    except Exception as error:  # whatever a damaged file makes it raise
+        raise StoredFileError(f"{file}: this can't be read as a skops file ({str(error)[:300]}).") from error
+    if unknown:
+        raise UsageError(
+            f"{file} holds types that are not trusted: {', '.join(unknown)}. To make them may run code. Where they are "
+            f"known to be harmless: --option trusted={','.join(unknown)}"
+        )
+    try:
+        return skops.io.load(file, trusted=trusted)
+    except Exception as error:
+        raise StoredFileError(f"{file}: the model can't be made ({type(error).__name__}: {error!s:.300}).") from error
