@@ -18,8 +18,7 @@ Row = Sequence[Any]
 
 def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> int:
     """Writes rows of `int` and `str` columns; returns how many. Memory holds one batch, however many rows."""
-    from arro3.core import Array, DataType, Field, RecordBatch, RecordBatchReader, Schema
-    from arro3.io import write_parquet
+    from arro3.core import Array, DataType, Field, RecordBatch, Schema
 
     kinds = {"int": DataType.int64(), "str": DataType.large_utf8()}
     schema = Schema([Field(name, kinds[kind], nullable=True) for name, kind in columns.items()])
@@ -28,17 +27,26 @@ def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> i
 
     def batches() -> Iterator[Any]:
         nonlocal count
-        for block in _blocks(rows):
+        for block in blocks(rows):
             count += len(block)
             arrays = [Array(list(c), t) for c, t in zip(zip(*block, strict=True), types, strict=True)]
             yield RecordBatch.from_arrays(arrays, schema=schema)
+
+    write_batches(path, schema, batches())
+    return count
+
+
+def write_batches(path: Path, schema: Any, batches: Iterable[Any]) -> None:
+    """Writes record batches of one schema as they come."""
+    from arro3.core import RecordBatchReader
+    from arro3.io import write_parquet
 
     problem: list[BaseException] = []
 
     def guarded() -> Iterator[Any]:
         # An exception can't pass through the writer's native code with its type, so it is carried round it.
         try:
-            yield from batches()
+            yield from batches
         except BaseException as error:
             problem.append(error)
 
@@ -61,10 +69,10 @@ def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> i
         raise StoredFileError(f"{path}: the file can't be written: {what}.") from error
     if problem:
         raise problem[0]
-    return count
 
 
-def _blocks(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def blocks(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """The rows in batches, none too long and none too large."""
     block: list[Row] = []
     size = 0
     for row in rows:
@@ -99,10 +107,26 @@ def read_batches(path: Path) -> Iterator[tuple[list[str], dict[str, list[Any]]]]
     except GeneratorExit:
         raise
     except BaseException as error:
-        # The native reader panics on damaged files, with an exception that is not an Exception.
-        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
-            raise
-        raise StoredFileError(f"{path}: this Parquet file is damaged ({error}). Make it again.") from error
+        raise _damaged(path, error) from error
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """What the writer of a Parquet file noted about it, by name."""
+    from arro3.io import read_parquet
+
+    _check_magic(path)
+    try:
+        noted = read_parquet(str(path)).schema.metadata
+    except BaseException as error:
+        raise _damaged(path, error) from error
+    return {key.decode("utf-8", "replace"): value.decode("utf-8", "replace") for key, value in noted.items()}
+
+
+def _damaged(path: Path, error: BaseException) -> StoredFileError:
+    # The native reader panics on damaged files, with an exception that is not an Exception.
+    if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
+        raise error
+    return StoredFileError(f"{path}: this Parquet file is damaged ({error}). Make it again.")
 
 
 def _check_magic(path: Path) -> None:

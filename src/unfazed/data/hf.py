@@ -67,11 +67,12 @@ def _namings(path: Path) -> dict[str, Naming]:
     features = _json(file).get("features") or {}
     if not isinstance(features, dict):
         raise DataError(f"features must be given by column, not {features!r:.60}.", file)
-    found = {column: _naming(feature) for column, feature in features.items()}
+    found = {column: naming_of(feature) for column, feature in features.items()}
     return {column: name_of for column, name_of in found.items() if name_of is not None}
 
 
-def _naming(feature: Json) -> Naming | None:
+def naming_of(feature: Json) -> Naming | None:
+    """What turns the class numbers of a column into names, if it has such; `feature` is as `datasets` writes it."""
     if isinstance(feature, list) and feature:  # how older versions write a list
         feature = {"feature": feature[0]}
     if not isinstance(feature, dict):
@@ -79,7 +80,7 @@ def _naming(feature: Json) -> Naming | None:
     names = feature.get("names")
     if feature.get("_type") == "ClassLabel" and isinstance(names, list) and names:
         return lambda number: None if number is None or number == -1 else names[_index(number)]
-    inner = _naming(feature["feature"]) if "feature" in feature else None
+    inner = naming_of(feature["feature"]) if "feature" in feature else None
     if inner is None:
         return None
     return lambda numbers: None if numbers is None else [inner(number) for number in numbers]

@@ -10,7 +10,7 @@ from unfazed.score._sacrebleu import SegmentScorer
 from unfazed.score._scorer import Array, ratio
 
 ORDER = 4
-_TOKENIZERS = {"zh": "zh", "ja": "char", "ko": "char"}  # by language; MeCab, which sacreBLEU prefers, is not required
+TOKENIZERS = {"zh": "zh", "ja": "char", "ko": "char"}  # by language; MeCab, which sacreBLEU prefers, is not required
 
 
 class Bleu(SegmentScorer):
@@ -19,7 +19,7 @@ class Bleu(SegmentScorer):
     name = "bleu"
 
     def metric(self, metrics: Any, language: str) -> Any:
-        return metrics.BLEU(tokenize=_TOKENIZERS.get(language, "13a"), force=True)
+        return metrics.BLEU(tokenize=TOKENIZERS.get(language, "13a"), force=True)
 
     def aggregate(self, sums: Array) -> Array:
         return bleu_of(sums)

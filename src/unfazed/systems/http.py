@@ -60,7 +60,7 @@ class ChatSystem(System):
         self._template = None if prompt is None else Template.read(prompt, PROMPTS)
         self._system, self._temperature, self._max_tokens = system_message, temperature, max_tokens
         self._json = json
-        self._answers = None if answers is None else _normal(_parsed(answers))
+        self._answers = None if answers is None else _normal(parsed_answers(answers))
         decides = [system_message, temperature, max_tokens, body, json, self._answers, self._chat.client.url.query]
         self._settings = content_id(decides)
         self._identity = identity
@@ -192,7 +192,7 @@ class JsonSystem(System):
         ]
 
 
-def _parsed(answers: Mapping[str, Json] | str) -> Mapping[str, Json]:
+def parsed_answers(answers: Mapping[str, Json] | str) -> Mapping[str, Json]:
     """`yes=entailed,no=not_entailed` as a mapping."""
     if not isinstance(answers, str):
         return answers

@@ -32,6 +32,7 @@ _FORMS = """A system is one of
   onnx:FOLDER               such a model as an ONNX graph, or FOLDER alone where it has nothing but the graph
   sklearn:FILE.skops        a scikit-learn model in a skops file
   spacy:FOLDER              a spaCy pipeline that was saved with to_disk, or FOLDER alone
+  logged:LOGS               answers that lm_eval or inspect logged, or JSON lines of inputs and outputs
   NAME                      a registered system: {names}
   NAME:SYSTEM               a registered system around another one, as in mitigate/correct:FOLDER"""
 
@@ -117,12 +118,19 @@ def _open_named(name: str, scheme: str, path: str, options: Options) -> System:
     return _made(systems.get(name), f"{scheme}:{path}", {"path": path, **options})
 
 
+def _open_logged(path: str, options: Options) -> System:
+    from unfazed.systems.logged import LoggedSystem
+
+    return _made(LoggedSystem, f"logged:{path}", {"path": path, **options})
+
+
 # What stands before the first colon → who opens the rest.
 SCHEMES: dict[str, Callable[[str, Options], System]] = {
     "cmd": _open_command,
     "http": partial(_open_url, "http"),
     "https": partial(_open_url, "https"),
     "hf": _open_hf,
+    "logged": _open_logged,
     "onnx": _open_onnx,
     "sklearn": partial(_open_named, "sklearn/skops", "sklearn"),
     "spacy": partial(_open_named, "spacy/pipeline", "spacy"),

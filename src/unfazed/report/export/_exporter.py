@@ -1,0 +1,67 @@
+"""The contract of an exporter, and what those that write a folder of plain files share."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import msgspec
+
+from unfazed.core.errors import UsageError
+from unfazed.core.files import partial_of, put_in_place, unwritable
+from unfazed.core.suite import Suite
+from unfazed.core.values import Json
+from unfazed.core.version import VERSION
+
+FACTS = "unfazed.json"  # in every folder that was exported: what it was made from
+
+
+class Exporter:
+    """Extend, and put in `report/export/NAME.py` or behind the entry point `unfazed.exporters`.
+
+    What `__init__` takes are its options.
+    """
+
+    def export(self, path: str, to: str | None, overwrite: bool) -> str:
+        """Brings what is in folder `path` to `to`; returns a sentence that tells what was done."""
+        raise NotImplementedError
+
+
+class FolderExporter(Exporter):
+    """A suite as a folder of plain files. The folder appears only when it is complete."""
+
+    def write(self, suite: Suite, folder: Path) -> tuple[str, dict[str, Json]]:
+        """Writes the files; returns how they are used, and facts for those who read them."""
+        raise NotImplementedError
+
+    def export(self, path: str, to: str | None, overwrite: bool) -> str:
+        if to is None:
+            raise UsageError("Say with -o which folder to make.")
+        suite, place = Suite(path), Path(to)
+        suite.verify()
+        _refuse_existing(place, overwrite)
+        partial = partial_of(place)
+        shutil.rmtree(partial, ignore_errors=True)
+        try:
+            with unwritable(place, "the folder"):
+                partial.mkdir(parents=True)
+                usage, facts = self.write(suite, partial)
+                write_json(partial / FACTS, {"unfazed": VERSION, "suite": suite.id, "task": suite.task.name, **facts})
+                put_in_place(partial, place)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return usage.replace("FOLDER", str(place))
+
+
+def _refuse_existing(place: Path, overwrite: bool) -> None:
+    """Raises unless `place` is free, an empty folder, or an export that may be overwritten."""
+    if not place.exists() or (place.is_dir() and not any(place.iterdir())):
+        return
+    if not (place / FACTS).is_file():
+        raise UsageError(f"{place} exists and is not an export. Choose another place with -o.")
+    if not overwrite:
+        raise UsageError(f"{place} holds another export. Say --overwrite, or choose another place with -o.")
+
+
+def write_json(file: Path, value: Json) -> None:
+    file.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")

@@ -1,0 +1,144 @@
+"""A suite as prompts with their right answers, which is what harnesses of language models take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from unfazed.core.errors import UsageError
+from unfazed.core.ids import canonical
+from unfazed.core.language import guess_language
+from unfazed.core.prompt import Template
+from unfazed.core.suite import Suite
+from unfazed.core.tasks.translate import references_of
+from unfazed.core.values import Example, Inputs, Json, Variant
+from unfazed.score.bleu import TOKENIZERS
+from unfazed.score.exact_match import texts_of
+from unfazed.systems.http import PROMPTS, parsed_answers
+
+Way = Literal["choice", "match", "bleu", "none"]
+
+# A task's main score → how a harness can tell that an answer is right.
+_WAYS: dict[str, Way] = {"accuracy": "choice", "exact_match": "match", "bleu": "bleu"}
+_INSTRUCTIONS: dict[Way, str] = {
+    "choice": "Answer with one of: {words}.\nAnswer:",
+    "match": "Give the answer and nothing else.\nAnswer:",
+}
+CLEAN = "clean"
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One prompt. Without `targets` there is no right answer, so it is asked and not scored."""
+
+    id: int
+    prompt: str
+    targets: list[str]
+    example_id: str
+    source: str  # an operator's or a person's name, or `clean`
+    part: str  # clean, variants or controls
+    family: str
+    draw: int
+    inputs: str  # as JSON, by which an answer finds its way back
+
+
+class Prompted:
+    """The prompts of a suite. `prompt` is a template's file; `answers`, as SAID=LABEL,…, are words for its labels."""
+
+    def __init__(self, suite: Suite, prompt: str | None, answers: str | None) -> None:
+        first = next(suite.examples(), None)
+        if first is None:
+            raise UsageError(f"{suite.path} has no examples.")
+        self.suite = suite
+        self.way = _way(suite, first)
+        self.words = _words(suite, answers) if self.way == "choice" else {}
+        self._template = None if prompt is None else Template.read(prompt, PROMPTS)
+        if self._template is not None:
+            self._template.require(first.inputs)
+        elif self.way == "bleu":
+            names = " ".join(f"{{{name}}}" for name in first.inputs)
+            raise UsageError(
+                f"Say with --prompt FILE how to ask for a translation, and into what; it has {names} in it."
+            )
+
+    @property
+    def tokenizer(self) -> str:
+        """How BLEU splits the references, as in the scorer `bleu`."""
+        golds = (example.gold for example in self.suite.examples())
+        return TOKENIZERS.get(guess_language(text for gold in golds for text in references_of(gold)), "13a")
+
+    def sources(self) -> dict[str, str]:
+        """Who made the suite's items → which part these are; clean first, then in the order of the alphabet."""
+        found = {variant.source: _part(variant) for variant in self.suite.variants()}
+        if CLEAN in found:
+            raise UsageError(f"{self.suite.path}: a source is called {CLEAN!r}, as the examples themselves would be.")
+        return {CLEAN: CLEAN, **dict(sorted(found.items()))}
+
+    def items(self) -> Iterator[Item]:
+        number = 0
+        for example, variants in self.suite.groups():
+            for thing in (example, *variants):
+                number += 1
+                yield self._item(number, example, thing if isinstance(thing, Variant) else None)
+
+    def _item(self, number: int, example: Example, variant: Variant | None) -> Item:
+        inputs, gold = (variant.inputs, variant.gold) if variant else (example.inputs, example.gold)
+        return Item(
+            id=number,
+            prompt=self._prompt(inputs),
+            targets=self._targets(gold),
+            example_id=example.id,
+            source=variant.source if variant else CLEAN,
+            part=_part(variant) if variant else CLEAN,
+            family=variant.family if variant else CLEAN,
+            draw=variant.draw if variant else 0,
+            inputs=canonical(inputs).decode(),
+        )
+
+    def _prompt(self, inputs: Inputs) -> str:
+        if self._template is not None:
+            return self._template.fill(inputs)
+        texts = list(inputs.values()) if len(inputs) == 1 else [f"{name}: {text}" for name, text in inputs.items()]
+        asked = _INSTRUCTIONS.get(self.way, "").replace("{words}", ", ".join(self.words.values()))
+        return "\n\n".join([*texts, asked] if asked else texts)
+
+    def _targets(self, gold: Json) -> list[str]:
+        if gold is None or self.way == "none":
+            return []
+        if self.way == "choice":
+            label = self.suite.task.label(gold)
+            return [self.words[label]] if label is not None else []
+        return list(dict.fromkeys(texts_of(gold) or ()))
+
+
+def _way(suite: Suite, first: Example) -> Way:
+    task = suite.task
+    way = _WAYS.get(task.scores[0], "none") if task.scores else "none"
+    if way == "none" and (problem := task.output_problem("text", first.inputs)):
+        raise UsageError(
+            f"{suite.path}: a language model's text can't answer the task {task.name} ({problem}). "
+            f"Export it --as datasets, or ask your system with `unfazed run`."
+        )
+    return way
+
+
+def _words(suite: Suite, answers: str | None) -> dict[str, str]:
+    """Labels → what a model says for them; the label itself where nobody said otherwise."""
+    label = suite.task.label
+    golds = {label(e.gold) for e in suite.examples()} | {label(v.gold) for v in suite.variants()}
+    labels = list(dict.fromkeys([*(suite.manifest.labels or ()), *sorted(g for g in golds if g is not None)]))
+    if not labels:
+        raise UsageError(f"{suite.path} has no labels. Make it again with --labels A,B,… or from data that has gold.")
+    said = {str(output): word.strip() for word, output in parsed_answers(answers).items()} if answers else {}
+    words = {label: said.get(label, label) for label in labels}
+    if wrong := next((label for label in said if label not in words), None):
+        raise UsageError(f"--answers: {wrong!r} is no label of {suite.path}; it has {', '.join(labels)}.")
+    spoken = [word.strip().casefold() for word in words.values()]
+    if "" in spoken or len(set(spoken)) < len(spoken):
+        raise UsageError("Labels that are empty or alike can't be answered with. Give words: --answers SAID=LABEL,…")
+    return words
+
+
+def _part(variant: Variant) -> str:
+    return "variants" if variant.meaning == "same" else "controls"

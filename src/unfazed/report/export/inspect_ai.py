@@ -1,0 +1,34 @@
+"""A suite as a task of Inspect AI: one file of fixed code and the data beside it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import msgspec
+
+from unfazed.core.suite import Suite
+from unfazed.core.values import Json
+from unfazed.report.export._exporter import FolderExporter
+from unfazed.report.export._prompted import Prompted
+
+
+class InspectAi(FolderExporter):
+    """A task of Inspect AI, for `inspect eval task.py --model MODEL` in its folder."""
+
+    def __init__(self, prompt: str | None = None, answers: str | None = None) -> None:
+        self._prompt, self._answers = prompt, answers
+
+    def write(self, suite: Suite, folder: Path) -> tuple[str, dict[str, Json]]:
+        prompted = Prompted(suite, self._prompt, self._answers)
+        parts = prompted.sources()
+        encode = msgspec.json.Encoder().encode
+        with (folder / "samples.jsonl").open("wb") as out:
+            for item in prompted.items():
+                out.write(encode(item) + b"\n")
+        shutil.copyfile(Path(__file__).parent / "_beside" / "unfazed_inspect_ai.py", folder / "task.py")
+        usage = "Ask a model with: cd FOLDER && inspect eval task.py --model MODEL"
+        if "controls" in parts.values():
+            usage = f"Controls are asked but not scored, as their right answer is not known. {usage}"
+        facts = {"way": prompted.way, "words": prompted.words}
+        return usage, facts | ({"tokenizer": prompted.tokenizer} if prompted.way == "bleu" else {})

@@ -1,0 +1,142 @@
+"""Answers that a model gave elsewhere: logs of lm-evaluation-harness or Inspect AI, or JSON lines of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+
+from unfazed.core.errors import DataError, UsageError
+from unfazed.core.ids import canonical
+from unfazed.core.json import decode
+from unfazed.core.suite import Suite
+from unfazed.core.values import Inputs, Json
+from unfazed.systems.plain import plain
+from unfazed.systems.system import Failed, System
+
+Answer = tuple[Inputs, Json | Failed]
+_SUFFIXES = (".jsonl", ".eval", ".json")
+
+
+class LoggedSystem(System):
+    """Says what a log says. A line of one's own is `{"inputs": {…}, "output": …}`, or has an `error` instead."""
+
+    batch_size = 1024
+    retries = 0
+
+    def __init__(self, path: str) -> None:
+        self.name = f"logged:{path}"
+        self._path = path
+        self._answers: dict[bytes, Json | Failed] = {}
+        said_in: dict[bytes, Path] = {}
+        for file in _files(Path(path)):
+            for inputs, answer in _read(file):
+                key = canonical(inputs)
+                if said_in.setdefault(key, file) != file and not _same(answer, self._answers[key]):
+                    raise DataError(
+                        f"{said_in[key].name} has another answer to {_quoted(inputs)}. Name one file.", file
+                    )
+                self._answers.setdefault(key, answer)
+
+    @property
+    def identity(self) -> str:
+        digest = blake2b(digest_size=16)
+        for key, answer in sorted(self._answers.items()):
+            digest.update(key)
+            digest.update(canonical([answer.error] if isinstance(answer, Failed) else {"said": answer}))
+        return f"logged {digest.hexdigest()}"
+
+    def prepare(self, suite: Suite) -> None:
+        """A log of another suite, or one that was stopped, is told before anything is stored."""
+        asked = (i for e, variants in suite.groups() for i in (e.inputs, *(v.inputs for v in variants)))
+        lacking = [inputs for inputs in asked if canonical(inputs) not in self._answers]
+        if lacking:
+            total = suite.manifest.examples + suite.manifest.variants
+            raise UsageError(
+                f"{self._path} has no answer to {len(lacking):,} of the {total:,} inputs of {suite.path}; the first is "
+                f"{_quoted(lacking[0])}. Was it logged for this suite, without a limit, and to its end?"
+            )
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        unknown = Failed("the log has no answer to this", final=True)
+        return [self._answers.get(canonical(inputs), unknown) for inputs in batch]
+
+
+def _files(path: Path) -> list[Path]:
+    """The file itself, or the logs in a folder, as both harnesses name them."""
+    if path.is_file() and path.suffix in _SUFFIXES:
+        return [path]
+    found = [*path.rglob("samples_*.jsonl"), *path.rglob("*.eval")] if path.is_dir() else []
+    if not found:
+        raise DataError(
+            "there is no log here. A log is a file that ends in .jsonl, .eval or .json, or a folder in which lm_eval "
+            "(with --log_samples) or inspect wrote one.",
+            path,
+        )
+    return sorted(found)
+
+
+def _read(file: Path) -> Iterator[Answer]:
+    yield from _lines(file) if file.suffix == ".jsonl" else _inspect(file)
+
+
+def _lines(file: Path) -> Iterator[Answer]:
+    with file.open("rb") as lines:
+        for row, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                record = decode(line)
+                yield _harness(record) if "doc" in record else _own(record)
+            except (msgspec.MsgspecError, UnicodeDecodeError, LookupError, TypeError, ValueError) as error:
+                raise DataError(f"this is not a logged answer ({type(error).__name__}: {error}).", file, row) from error
+
+
+def _own(record: Json) -> Answer:
+    inputs = msgspec.convert(record["inputs"], dict[str, str])
+    return inputs, Failed(str(record["error"]), final=True) if record.get("error") else record["output"]
+
+
+def _harness(record: Json) -> Answer:
+    """A sample of lm-evaluation-harness: likelihoods of all labels, or a text."""
+    doc, said = record["doc"], record["filtered_resps"]
+    inputs = decode(doc["inputs"], dict[str, str])
+    if "labels" not in doc:
+        return inputs, plain(said[0].strip())
+    likelihoods = [float(likelihood) for likelihood, *_ in said]
+    return inputs, doc["labels"][likelihoods.index(max(likelihoods))]
+
+
+def _inspect(file: Path) -> Iterator[Answer]:
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError as error:
+        raise UsageError("Logs of Inspect AI are read with it. Install it with:  pip install inspect-ai") from error
+    try:
+        log = read_eval_log(str(file))
+    except Exception as error:  # whatever a damaged log makes it raise
+        raise DataError(f"this is not a whole log of Inspect AI ({type(error).__name__}: {error}).", file) from error
+    words = (log.eval.metadata or {}).get("words") or {}
+    labels = {word: label for label, word in words.items()}
+    for sample in log.samples or ():
+        given = (sample.metadata or {}).get("inputs")
+        if given is None:
+            raise DataError(f"sample {sample.id} is none of `unfazed export`: it has no inputs.", file)
+        said = next((score.answer for score in (sample.scores or {}).values()), None)
+        inputs = decode(given, dict[str, str])
+        if sample.error is not None:
+            yield inputs, Failed(sample.error.message, final=True)
+        elif said is None:
+            yield inputs, Failed(f"the answer {sample.output.completion!r:.200} is no label", final=True)
+        else:
+            yield inputs, labels.get(said, said)
+
+
+def _same(one: Json | Failed, other: Json | Failed) -> bool:
+    return repr(one) == repr(other)
+
+
+def _quoted(inputs: Inputs) -> str:
+    return repr(" | ".join(inputs.values()))[:80]
