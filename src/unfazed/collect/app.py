@@ -36,6 +36,7 @@ from unfazed.collect.status import own_progress
 from unfazed.collect.store import Store, Transaction
 from unfazed.collect.study import Study
 from unfazed.collect.words import LANGUAGES, words
+from unfazed.core.json import decode
 from unfazed.core.values import Json
 
 HERE = Path(__file__).parent
@@ -168,7 +169,7 @@ def routes(site: Site) -> list[Route | Mount]:
             raise HTTPException(429, "too_fast")
         site.check_csrf(request, key, request.headers.get("x-csrf", ""))
         try:
-            said = msgspec.json.decode(await body_of(request, MAX_ANSWER), type=Said)
+            said = decode(await body_of(request, MAX_ANSWER), Said)
             if len(said.log) > MAX_EVENTS:
                 raise TooLarge
             receipt = await site.write(lambda tx: _answer(tx, site, key, said))

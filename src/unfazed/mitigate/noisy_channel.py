@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from unfazed.core.errors import DataError, StoredFileError, UsageError
+from unfazed.core.files import partial_of
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.json import decode
 from unfazed.core.values import Inputs, Json
@@ -137,9 +138,9 @@ class NoisyChannel(System):
         folder = Path(folder)
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise UsageError(f"{folder} exists and is not empty. Choose another place.")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        partial = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
+        partial = partial_of(folder)
         try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
             partial.mkdir()
             file = partial / "counts.json.xz"
             file.write_bytes(lzma.compress(msgspec.json.encode(self._model.counts), preset=6))

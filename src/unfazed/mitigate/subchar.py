@@ -77,6 +77,7 @@ class SubChar:
         folder = Path(folder)
         config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512}
         config |= {f"{token[1:-1].lower()}_token": token for token in SPECIAL}
+        (folder / "subchar.json").unlink(missing_ok=True)  # comes last, so that it never names another's tokens
         for name, content in (
             ("tokenizer.json", self._json),
             ("tokenizer_config.json", config),

@@ -14,6 +14,7 @@ from hashlib import blake2b
 from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
+from urllib.parse import quote
 
 import msgspec
 
@@ -85,7 +86,7 @@ class Store:
         file = folder / "outputs.sqlite"
         if not file.exists():
             raise StoredFileError(f"{file}: the run has no outputs yet. Start it with `unfazed run`.")
-        return cls(folder, _connect(file), None)
+        return cls(folder, _connect(file) if os.access(folder, os.W_OK) else _connect_read_only(file), None)
 
     def __enter__(self) -> Store:
         return self
@@ -180,6 +181,18 @@ class Store:
 
 def _connect(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(file, timeout=30, check_same_thread=False)
+
+
+def _connect_read_only(file: Path) -> sqlite3.Connection:
+    """Where nothing can be written, SQLite can't keep its log beside the file; it need not, if the file is whole."""
+    log = file.with_name(f"{file.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise StoredFileError(
+            f"{file}: the run was stopped while it wrote, and here nothing can be written to mend that. "
+            f"Copy {file.parent} to a place where it can."
+        )
+    place = f"file:{quote(str(file.absolute()))}?immutable=1"
+    return sqlite3.connect(place, uri=True, check_same_thread=False)
 
 
 def _lock(folder: Path) -> sqlite3.Connection:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -16,7 +15,9 @@ import msgspec
 import numpy as np
 
 from unfazed.core.errors import DataError, StoredFileError, UsageError
+from unfazed.core.files import partial_of, put_in_place
 from unfazed.core.ids import canonical, file_hash
+from unfazed.core.json import decode
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json
 from unfazed.core.version import VERSION
@@ -74,10 +75,10 @@ class SavedSystem(System):
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
         """Writes `system.json` and `weights.npz`; the folder appears only when both are whole."""
         folder = Path(folder)
+        partial = partial_of(folder)
         if self._is_in(folder):
             return folder
         _refuse_existing(folder, overwrite)
-        partial = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(partial, ignore_errors=True)
@@ -87,9 +88,7 @@ class SavedSystem(System):
                 self.card, identity=self.identity, weights=file_hash(partial / "weights.npz")
             )
             (partial / "system.json").write_bytes(msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
-            if folder.exists():
-                shutil.rmtree(folder)
-            partial.rename(folder)
+            put_in_place(partial, folder)
         except OSError as error:
             raise StoredFileError(f"{folder}: the system can't be written ({error.strerror or error}).") from error
         finally:
@@ -122,7 +121,7 @@ class SavedSystem(System):
     @classmethod
     def _read_card(cls, file: Path) -> Card:
         try:
-            card = msgspec.json.decode(file.read_bytes(), type=cls.card_type)
+            card = decode(file.read_bytes(), cls.card_type)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise StoredFileError(
                 f"{file}: this can't be read as a saved {cls.name} ({error}). Train and save it again."
