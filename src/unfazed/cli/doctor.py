@@ -92,12 +92,13 @@ def _plug_ins() -> list[dict[str, str]]:
     from unfazed.core.registry import Registry
     from unfazed.core.task import tasks
     from unfazed.data import readers
+    from unfazed.report.export import exporters
     from unfazed.score import scorers
     from unfazed.systems import systems
     from unfazed.vary import operators
 
     rows = []
-    registries: list[Registry[Any]] = [operators, scorers, readers, systems, tasks]
+    registries: list[Registry[Any]] = [operators, scorers, readers, systems, tasks, exporters]
     for registry in registries:
         broken = []
         try:

@@ -36,10 +36,15 @@ def _registries() -> dict[str, Callable[[], Any]]:
 
         return tasks
 
-    return {f.__name__: f for f in (operators, scorers, readers, systems, tasks)}
+    def exporters() -> Any:
+        from unfazed.report.export import exporters
+
+        return exporters
+
+    return {f.__name__: f for f in (operators, scorers, readers, systems, tasks, exporters)}
 
 
-@click.command("list", short_help="List operators, scorers, readers, systems or tasks.")
+@click.command("list", short_help="List operators, scorers, readers, systems, tasks or exporters.")
 @click.argument("kind", type=click.Choice([*_registries(), "corpora"]))
 @format_option
 def command(kind: str, format_: str) -> None:

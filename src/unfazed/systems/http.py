@@ -123,7 +123,7 @@ class ChatSystem(System):
         if answer.text is None:
             return Failed("the model gave no answer, only a refusal or a call", final=True)
         if self._answers is not None:
-            key = _key(answer.text)
+            key = said_key(answer.text)
             if key in self._answers:
                 return self._answers[key]
             known = ", ".join(list(self._answers)[:10]) + (", …" if len(self._answers) > 10 else "")
@@ -204,13 +204,14 @@ def parsed_answers(answers: Mapping[str, Json] | str) -> Mapping[str, Json]:
 
 
 def _normal(answers: Mapping[str, Json]) -> dict[str, Json]:
-    found = {_key(said): output for said, output in answers.items()}
+    found = {said_key(said): output for said, output in answers.items()}
     if len(found) < len(answers) or "" in found:
         raise UsageError(f"These answers can't be told apart by their words: {', '.join(answers)}.")
     return found
 
 
-def _key(said: str) -> str:
+def said_key(said: str) -> str:
+    """What of an answer tells it from others: not the marks around it, nor its capitals."""
     return said.strip(_AROUND).casefold()
 
 

@@ -116,6 +116,9 @@ def test_what_cannot_be_exported_is_told(translate: Suite, tmp_path: Path) -> No
         export(slu.path, "datasets")
     with pytest.raises(StoredFileError, match="not a suite"):
         export(tmp_path, "datasets", tmp_path / "out")
+    marks = build(tmp_path / "marks", "classify", [({"text": "a"}, "x"), ({"text": "b"}, "x.")], sources={})
+    with pytest.raises(UsageError, match="differ in marks alone"):
+        export(marks.path, "inspect_ai", tmp_path / "out")
     named = build(tmp_path / "named", "classify", [({"text": "a"}, "x")], sources={"clean": "same"})
     with pytest.raises(UsageError, match="a source is called 'clean'"):
         export(named.path, "lm_eval", tmp_path / "out")
@@ -138,7 +141,7 @@ def test_plain_names_stay_readable() -> None:
 
 values = st.recursive(
     st.text() | st.integers() | st.booleans(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
 )
 
 

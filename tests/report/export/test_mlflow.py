@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.errors import UnfazedError
+from unfazed.core.errors import MissingExtra, UnfazedError
 from unfazed.core.suite import Suite
 from unfazed.core.values import Estimate
 from unfazed.measure.measuring import measure_run
@@ -93,6 +94,12 @@ def test_a_store_that_is_not_there_is_told(run: Run) -> None:
         export(run.path, "mlflow", "http://127.0.0.1:9")
     with pytest.raises(UnfazedError, match="MLflow can't be reached at nonsense://x"):
         export(run.path, "mlflow", "nonsense://x")
+
+
+def test_without_mlflow_the_line_that_installs_it_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mlflow.tracking", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'unfazed\[mlflow\]'"):
+        export(run.path, "mlflow", "sqlite://")
 
 
 @given(st.dictionaries(st.text(), st.dictionaries(st.text(), st.just(0), max_size=3), max_size=3))

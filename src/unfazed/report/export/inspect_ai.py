@@ -7,10 +7,12 @@ from pathlib import Path
 
 import msgspec
 
+from unfazed.core.errors import UsageError
 from unfazed.core.suite import Suite
 from unfazed.core.values import Json
 from unfazed.report.export._exporter import FolderExporter
 from unfazed.report.export._prompted import Prompted
+from unfazed.systems.http import said_key
 
 
 class InspectAi(FolderExporter):
@@ -22,6 +24,11 @@ class InspectAi(FolderExporter):
     def write(self, suite: Suite, folder: Path) -> tuple[str, dict[str, Json]]:
         prompted = Prompted(suite, self._prompt, self._answers)
         parts = prompted.sources()
+        keys = {said_key(word) for word in prompted.words.values()}
+        if len(keys) < len(prompted.words) or "" in keys:
+            raise UsageError(
+                "Labels that differ in marks alone can't be told apart. Give words: --answers SAID=LABEL,…"
+            )
         encode = msgspec.json.Encoder().encode
         with (folder / "samples.jsonl").open("wb") as out:
             for item in prompted.items():

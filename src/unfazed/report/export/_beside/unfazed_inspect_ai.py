@@ -102,7 +102,7 @@ def said_label():
     async def score(state, target):
         said = words.get(state.output.completion.strip(AROUND).casefold())
         if not list(target):
-            return Score.unscored(answer=said)
+            return _not_scored(said)
         return Score(value=NOANSWER if said is None else CORRECT if said in target else INCORRECT, answer=said)
 
     return score
@@ -113,7 +113,7 @@ def said_answer():
     async def score(state, target):
         said = state.output.completion.strip()
         if not list(target):
-            return Score.unscored(answer=said)
+            return _not_scored(said)
         right = _normal(said) in [_normal(one) for one in target]
         return Score(value=CORRECT if right else INCORRECT, answer=said)
 
@@ -125,7 +125,7 @@ def translated():
     async def score(state, target):
         said = state.output.completion.strip()
         if not list(target):
-            return Score.unscored(answer=said)
+            return _not_scored(said)
         return Score(value=0, answer=said, metadata={"references": list(target)})
 
     return score
@@ -134,9 +134,14 @@ def translated():
 @scorer(metrics=[])
 def answered():
     async def score(state, target):
-        return Score.unscored(answer=state.output.completion.strip())
+        return _not_scored(state.output.completion.strip())
 
     return score
+
+
+def _not_scored(said):
+    """Kept, but in no metric: Inspect leaves out what is not a number."""
+    return Score(value=math.nan, answer=said)
 
 
 def _normal(text):
