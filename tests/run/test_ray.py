@@ -123,6 +123,30 @@ def outputs(run: Run) -> list[Any]:
     ]
 
 
+def test_a_killed_driver_leaves_no_worker_and_the_run_goes_on_from_outside_the_cluster(
+    nodes: Nodes, make: Make, at_work: Path
+) -> None:
+    suite = make(120, task="text")
+    plain = outputs(run_system(suite, "at_work:shout", "plain"))
+    Path("asked.log").unlink()
+    nodes.want(2)
+    words = ("run", "suite", "--system", "at_work:slow", "-o", "run", "--batch-size", "4", "--engine")
+    driver = start(nodes, *words, nodes.address)
+    pids = two_at_work(driver, 60)
+    driver.kill()
+    driver.communicate()
+    until = time.monotonic() + 60
+    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    stored = {o for o in outputs(Run("run")) if o.isupper()}
+    assert stored
+    Path("asked.log").unlink()
+    ended(start(nodes, *words, nodes.client))
+    assert outputs(Run("run")) == plain
+    assert not stored & {text.upper() for _, text in asked()}
+
+
 def test_a_node_killed_while_it_varies_changes_no_byte(nodes: Nodes, at_work: Path) -> None:
     rows = [{"text": f"number {i}"} for i in range(6000)]
     Path("data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -159,32 +183,8 @@ def test_a_node_killed_in_mid_run_loses_nothing_and_only_what_it_was_at_is_asked
     assert len(twice) <= 3 * 4, "no more than the batches that the node had"
     assert all(pids[0] in killed and len(pids) == 2 for pids in twice.values())
     before = asked()
-    ended(start(nodes, *words[:-1], nodes.client))  # from outside the cluster this time; there is nothing left to ask
+    ended(start(nodes, *words))
     assert asked() == before
-
-
-def test_a_killed_driver_leaves_no_worker_and_the_run_goes_on_from_outside_the_cluster(
-    nodes: Nodes, make: Make, at_work: Path
-) -> None:
-    suite = make(120, task="text")
-    plain = outputs(run_system(suite, "at_work:shout", "plain"))
-    Path("asked.log").unlink()
-    nodes.want(2)
-    words = ("run", "suite", "--system", "at_work:slow", "-o", "run", "--batch-size", "4", "--engine")
-    driver = start(nodes, *words, nodes.address)
-    pids = two_at_work(driver, 60)
-    driver.kill()
-    driver.communicate()
-    until = time.monotonic() + 60
-    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
-    stored = {o for o in outputs(Run("run")) if o.isupper()}
-    assert stored
-    Path("asked.log").unlink()
-    ended(start(nodes, *words, nodes.client))
-    assert outputs(Run("run")) == plain
-    assert not stored & {text.upper() for _, text in asked()}
 
 
 def test_without_the_extra_the_line_that_installs_it_is_shown(

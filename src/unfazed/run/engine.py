@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +52,8 @@ def run_system(
     _refuse_other(folder, suite)
     if engine.here:
         system.prepare(suite)
-        with Here(Asker(system, suite, asking), system.concurrency) as pool:
-            return _run(suite, system, folder, asking, pool)
+        asker = Asker(system, suite, asking)
+        return _run(suite, system, folder, asking, lambda: Here(asker, system.concurrency))
     name, options = _reference(system)
     with closing(open_system(name, **options)) as asked:  # once more, to know it; what was given need not load for that
         asked.prepare(suite)
@@ -66,11 +66,10 @@ def run_system(
             suite_id=suite.id,
             asking=asking,
         )
-    with engine.pool(job, asked.concurrency) as pool:
-        return _run(suite, asked, folder, asking, pool)
+    return _run(suite, asked, folder, asking, lambda: engine.pool(job, asked.concurrency))
 
 
-def _run(suite: Suite, system: System, folder: Path, asking: Asking, pool: Pool) -> Run:
+def _run(suite: Suite, system: System, folder: Path, asking: Asking, pool: Callable[[], Pool]) -> Run:
     with Store.writer(folder) as store:
         _write_manifest(folder, suite, system)
         total = suite.manifest.examples + suite.manifest.variants
@@ -116,23 +115,28 @@ class _Engine:
         self.in_flight: set[Key] = set()
         self.again: deque[list[Request]] = deque()  # each request of a batch under which workers died, by itself
 
-    def run(self, pool: Pool) -> None:
-        waiting: dict[int, list[Request]] = {}
+    def run(self, open_pool: Callable[[], Pool]) -> None:
         batches = self.batches()
-        try:
-            while True:
-                while pool.room and (
-                    batch := self.again.popleft() if (alone := bool(self.again)) else next(batches, None)
-                ):
-                    waiting[pool.give([inputs for _, inputs in batch], alone)] = batch
-                if pool.idle:
-                    return
-                number, result = pool.take()
-                self.settle(waiting.pop(number), result)
-        except BaseException:
-            for number, answers in pool.finished():  # what came while something else went wrong is kept all the same
-                self.put(waiting[number], answers)
-            raise
+        if (first := next(batches, None)) is None:
+            return  # for nothing, no worker is started
+        batches = chain([first], batches)
+        with open_pool() as pool:
+            waiting: dict[int, list[Request]] = {}
+            try:
+                self.ask(pool, batches, waiting)
+            except BaseException:
+                for number, answers in pool.finished():  # what came while something else went wrong is kept too
+                    self.put(waiting[number], answers)
+                raise
+
+    def ask(self, pool: Pool, batches: Iterator[list[Request]], waiting: dict[int, list[Request]]) -> None:
+        while True:
+            while pool.room and (batch := self.again.popleft() if (alone := bool(self.again)) else next(batches, None)):
+                waiting[pool.give([inputs for _, inputs in batch], alone)] = batch
+            if pool.idle:
+                return
+            number, result = pool.take()
+            self.settle(waiting.pop(number), result)
 
     def settle(self, batch: list[Request], result: Answers | Lost) -> None:
         """Keeps answers. Where workers died, each request is asked by itself, and the one they die of has failed."""

@@ -1,0 +1,167 @@
+"""What a second worker brings, in processes here and on Ray, and how fast a suite is made and run, by its size.
+
+Seconds are those of the clock from the first block to the last result, without the start of workers, which a row of
+its own shows; two workers can be twice as fast only where two processors are free.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks._measure import LeftOut, Row, cpu_seconds, folder_megabytes, say, show, wall_seconds
+from unfazed.core.suite import Suite
+from unfazed.core.values import Output
+from unfazed.run.asking import Answering, Asking
+from unfazed.run.engine import run_system
+from unfazed.run.engines import Engine
+from unfazed.run.making import make_suite
+from unfazed.run.pool import Job, in_order
+from unfazed.run.store import Store
+from unfazed.run.varying import Varying
+from unfazed.systems.opening import open_system
+from unfazed.vary.engine import BLOCK, OperatorSpec, Variation
+
+OPERATOR = "spoken/speako"
+EXAMPLES = 40 * BLOCK
+ROUNDS = 3
+SIZES = (1_000, 10_000, 100_000)
+MANY = 1_000_000
+HASHES = 400  # of an input: about as long as a small model takes
+STORED = 200_000
+
+
+def work_hard(batch: list[dict[str, str]]) -> list[str]:
+    """A system that keeps one processor busy."""
+    out = []
+    for item in batch:
+        digest = item["text"].encode()
+        for _ in range(HASHES):
+            digest = blake2b(digest, digest_size=16).digest()
+        out.append(digest.hex()[:1])
+    return out
+
+
+def texts(count: int) -> list[dict[str, str]]:
+    places = ("kitchen", "hall", "garden", "bathroom on the first floor", "living room")
+    return [{"text": f"turn on light number {i} in the {places[i % 5]}", "label": "a"} for i in range(count)]
+
+
+def suite(count: int, place: Path, operators: Iterable[str] = ("keyboard/adjacent",), draws: int = 1) -> Suite:
+    return make_suite(texts(count), list(operators), draws=draws, task="text", language="en", to=place)
+
+
+def jobs(place: Path) -> Iterator[tuple[str, Job, list[Any]]]:
+    """Varying and asking as jobs, each with its blocks."""
+    made = suite(EXAMPLES // 2, place / "suite")
+    examples = list(made.examples())
+    variation = Variation(operators=(OperatorSpec(OPERATOR),), task="text", language="en", draws=2)
+    yield "vary", Varying(variation), [examples[at : at + BLOCK] for at in range(0, len(examples), BLOCK)]
+    name = "benchmarks.scaling:work_hard"
+    asked = open_system(name)
+    inputs = [item.inputs for group in made.groups() for item in (group[0], *group[1])]
+    job = Answering(
+        system=name,
+        options={},
+        identity=asked.identity,
+        suite=str(made.path),
+        suite_id=made.id,
+        asking=Asking(),
+    )
+    yield "run", job, [inputs[at : at + 64] for at in range(0, len(inputs), 64)]
+
+
+def timed(engine: Engine, job: Job, blocks: list[Any]) -> tuple[float, float]:
+    """Seconds until the first worker is ready, and for all blocks once all workers are."""
+    began = time.perf_counter()
+    with engine.pool(job) as pool:
+        warm = list(in_order(pool, blocks[:1]))
+        ready = time.perf_counter() - began
+        for _ in in_order(pool, blocks[: 4 * pool.ahead]):
+            pass
+        taken = wall_seconds(lambda: list(in_order(pool, blocks)))
+    assert warm
+    return ready, taken
+
+
+def pairs(name: str, place: Path) -> Iterator[Row]:
+    """Of one engine: how much faster two workers are than one, and how long they take to start."""
+    for what, job, blocks in jobs(place):
+        found = []
+        for _ in range(ROUNDS):  # one and two take turns, so that both see the same machine
+            (start, one), (_, two) = (timed(Engine(name=name, workers=n), job, blocks) for n in (1, 2))
+            found.append((one / two, start, one, two))
+        ratio, start, one, two = sorted(found)[len(found) // 2]
+        items = sum(map(len, blocks))
+        yield Row(
+            f"{what} {name} 1→2",
+            f"`{what}` on the engine {name}: two workers against one",
+            ratio,
+            "times",
+            note=f"{items / one:,.0f} and {items / two:,.0f} items/s; started in {start:.1f} s",
+        )
+
+
+def by_size(sizes: Iterable[int], place: Path) -> Iterator[Row]:
+    """Variants a second of `vary` and `run` in one process, and what one takes on disk."""
+    for size in sizes:
+        say(f"{size:,} variants")
+        folder = place / f"suite-{size}"
+        varied = wall_seconds(lambda f=folder, n=size: suite(n // 2, f, draws=2))  # type: ignore[misc]
+        run = place / f"run-{size}"
+        asked = wall_seconds(lambda s=folder, r=run: run_system(s, "benchmarks.scaling:quick", r))  # type: ignore[misc]
+        on_disk = f"{folder_megabytes(folder) * 1e6 / size:.0f} bytes in the suite"
+        stored = f"{folder_megabytes(run) * 1e6 / size:.0f} in the store"
+        yield Row(f"vary {size}", f"`vary`, {size:,} variants", size / varied, "variants/s", note=on_disk)
+        what = f"`run`, {size:,} variants of {size // 2:,} examples"
+        yield Row(f"run {size}", what, 1.5 * size / asked, "items/s", note=stored)
+
+
+def quick(batch: list[dict[str, str]]) -> list[str]:
+    """A system that costs nothing."""
+    return ["a"] * len(batch)
+
+
+def store_row(place: Path) -> Row:
+    """What the one store takes that one driver writes."""
+
+    def write() -> None:
+        with Store.writer(place / f"store-{time.monotonic_ns()}") as store:
+            for at in range(0, STORED, 64):
+                store.put((blake2b(b"%d" % i, digest_size=16).digest(), Output("label")) for i in range(at, at + 64))
+
+    seconds = median(cpu_seconds(write) for _ in range(ROUNDS))
+    return Row("store", f"outputs that one store takes, {STORED:,} of them", STORED / seconds, "outputs/s")
+
+
+def rows() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        yield from pairs("local", place)
+        yield store_row(place)
+        yield from by_size(SIZES, place)
+
+
+def long_rows() -> Iterator[Row]:
+    try:
+        import ray  # noqa: F401
+    except ImportError as error:
+        raise LeftOut("the extra `ray` is not installed") from error
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        yield from pairs("ray", place)
+        yield from by_size((MANY,), place)
+
+
+def main() -> None:
+    show("scaling", [*rows(), *(long_rows() if "--all" in sys.argv else ())])
+
+
+if __name__ == "__main__":
+    main()
