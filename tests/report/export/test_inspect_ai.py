@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from unfazed.core.suite import Suite
 from unfazed.measure.measuring import measure_run
@@ -112,3 +115,18 @@ def test_texts_without_gold_are_asked_and_come_back(tmp_path: Path, monkeypatch:
     log = evaluate(tmp_path / "tasks", lambda prompt: prompt[:3], monkeypatch)
     here = measure_run(run_system(suite, f"logged:{log.location}", tmp_path / "run"))
     assert (here.flips.value, here.flips.n) == (0, 3)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.text(), min_size=1, max_size=4), st.text(min_size=1), st.text(min_size=1))
+def test_any_text_comes_through_as_text(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], name: str, person: str
+) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    person = "nobody" if person == "clean" else person
+    suite = build(folder / "suite", "text", [({name: text}, None) for text in texts], sources={person: "same"})
+    export(suite.path, "inspect_ai", folder / "tasks")
+    task = runpy.run_path(str(folder / "tasks" / "task.py"))["unfazed"]()
+    seen = [(sample.metadata["source"], sample.input) for sample in task.dataset]
+    pairs = ((e, v) for e, varied in suite.groups() for v in varied)
+    assert seen == [one for e, v in pairs for one in (("clean", e.inputs[name]), (person, v.inputs[name]))]

@@ -92,8 +92,9 @@ def test_a_store_that_is_not_there_is_told(run: Run) -> None:
     client("sqlite://")
     with pytest.raises(UnfazedError, match="MLflow"):
         export(run.path, "mlflow", "http://127.0.0.1:9")
-    with pytest.raises(UnfazedError, match="MLflow can't be reached at nonsense://x"):
-        export(run.path, "mlflow", "nonsense://x")
+    with pytest.raises(UnfazedError, match="MLflow can't be reached at nonsense://x") as told:
+        export(run.path, "mlflow", "nonsense://anna:secret@x")
+    assert "secret" not in str(told.value)
 
 
 def test_without_mlflow_the_line_that_installs_it_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import time
@@ -23,7 +24,8 @@ from unfazed.report.html import write_report
 from unfazed.report.provenance import signatures
 from unfazed.run.record import Run
 
-_UNSAFE = r"[^\w\- /]|^[ /]+|[ /]+$|/(?=/)|\s(?<! )"  # what MLflow takes for no name, and dots, which end ours
+_UNSAFE = r"[^\w\- /]|^[ /]+|[ /]+$|/(?=/)"  # what MLflow takes for no name, and dots, which end ours
+_CREDENTIALS = re.compile(r"//[^/@\s]+@")  # in a URI; not to be shown
 _A_BATCH = 500  # metrics, of the 1,000 that a server takes at once
 _PARAM = 500  # characters that every server takes
 
@@ -41,12 +43,10 @@ class Mlflow(Exporter):
             write_report(run, results, Path(folder) / "report.html")
             write_json(Path(folder) / "results.json", msgspec.to_builtins(results))
             client = _client(to)
-            try:
+            with _told("MLflow takes no run"):
                 logged = self._start(client, run)
-            except Exception as error:
-                raise UnfazedError(f"MLflow takes no run: {_said(error)}") from error
             _log(client, logged, run, results, folder)
-        where = f" at {to}" if to else ""
+        where = f" at {_shown(to)}" if to else ""
         return f"Logged to MLflow{where}: experiment {self._experiment!r}, run {logged}"
 
     def _start(self, client: Any, run: Run) -> str:
@@ -62,10 +62,22 @@ def _client(uri: str | None) -> Any:
         from mlflow.tracking import MlflowClient
     except ImportError as error:
         raise MissingExtra("Logging to MLflow", "mlflow") from error
-    try:
+    with _told(f"MLflow can't be reached at {_shown(uri or 'its default place')}"):
         return MlflowClient(tracking_uri=uri)
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Whatever MLflow raises, as one line of ours."""
+    try:
+        yield
     except Exception as error:
-        raise UnfazedError(f"MLflow can't be reached at {uri}: {_said(error)}") from error
+        said = str(error).strip().split("\n", 1)[0][:500] or type(error).__name__
+        raise UnfazedError(f"{what}: {_CREDENTIALS.sub('//', said)}") from error
+
+
+def _shown(uri: str) -> str:
+    return _CREDENTIALS.sub("//", uri)
 
 
 def _log(client: Any, id: str, run: Run, results: Results, folder: str) -> None:
@@ -77,23 +89,16 @@ def _log(client: Any, id: str, run: Run, results: Results, folder: str) -> None:
     params = [Param(name, value) for name, value in _facts(run, results).items()]
     tags = [RunTag(f"unfazed.signature.{measure}", signature) for measure, signature in signatures(results)]
     try:
-        client.log_batch(id, params=params, tags=[RunTag("unfazed.version", VERSION), *tags])
-        for at in range(0, len(metrics), _A_BATCH):
-            client.log_batch(id, metrics=metrics[at : at + _A_BATCH])
-        client.log_artifacts(id, folder)
-        client.set_terminated(id)
-    except BaseException as error:
+        with _told(f"MLflow did not take all of run {id}, which is marked as failed there"):
+            client.log_batch(id, params=params, tags=[RunTag("unfazed.version", VERSION), *tags])
+            for at in range(0, len(metrics), _A_BATCH):
+                client.log_batch(id, metrics=metrics[at : at + _A_BATCH])
+            client.log_artifacts(id, folder)
+            client.set_terminated(id)
+    except BaseException:
         with suppress(Exception):  # what went wrong first is what to tell
             client.set_terminated(id, "FAILED")
-        if not isinstance(error, Exception):
-            raise
-        raise UnfazedError(
-            f"MLflow did not take all of run {id}, which is marked as failed there: {_said(error)}"
-        ) from error
-
-
-def _said(error: Exception) -> str:
-    return str(error).strip().split("\n", 1)[0][:500] or type(error).__name__
+        raise
 
 
 def _facts(run: Run, results: Results) -> dict[str, str]:
