@@ -9,6 +9,7 @@ from unfazed.core.ids import canonical, content_id
 from unfazed.core.task import Task
 from unfazed.core.values import Example, Json
 from unfazed.data._fields import Problem
+from unfazed.data._ids import Ids
 
 _DEPTH = 100
 
@@ -19,7 +20,7 @@ class Checks:
     def __init__(self, task: Task, labels: tuple[str, ...] | None = None) -> None:
         self._task = task
         self._labels = None if labels is None else frozenset(labels)
-        self._lines: dict[str, int] = {}
+        self._ids = Ids()
         self._copies: dict[str, int] = {}  # by content id, how many rows were the same
         self._names: tuple[str, ...] = ()
 
@@ -65,22 +66,21 @@ class Checks:
                 id = example.id
             else:
                 canonical(example.groups)
-                id = self._new_id(example)
+                id = self._new_id(example, line)
         except UnicodeEncodeError as error:
             broken = ord(error.object[error.start])
             raise Problem(f"a text holds half a character, \\u{broken:04x}, which can't be stored.") from None
-        if id in self._lines:
+        before = self._ids.add(id, line) if example.id else None
+        if before is not None:
             raise Problem(
-                f"the id {id!r} is already that of row {self._lines[id]}. "
-                f"Ids must differ; leave them out to get new ones."
+                f"the id {id!r} is already that of row {before}. Ids must differ; leave them out to get new ones."
             )
-        self._lines[id] = line
         return example if example.id else Example(example.row, id, example.inputs, example.gold, example.groups)
 
-    def _new_id(self, example: Example) -> str:
+    def _new_id(self, example: Example, line: int) -> str:
         content = content_id([example.inputs, example.gold])
         id = content
-        while id in self._lines:  # the same row again, or, hardly ever, a given id that looks the same
+        while self._ids.add(id, line) is not None:  # the same row again, or, hardly ever, a given id like it
             self._copies[content] = self._copies.get(content, 1) + 1
             id = f"{content}-{self._copies[content]}"
         return id

@@ -1,6 +1,8 @@
 """The store of a run's outputs: one SQLite file, written as answers come, safe against kill -9.
 
-A key is the system's identity and the request, so that no system is ever given another's answers.
+A key is the system's identity and the request, so that no system is ever given another's answers. Keys are random:
+once there are too many for each page to be met again while it is at hand, outputs go to a small table first, which is
+moved to the large one in the order of keys whenever it is full.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
@@ -23,16 +26,21 @@ from unfazed.core.ids import canonical
 from unfazed.core.values import Inputs, Output
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS outputs (
+CREATE TABLE IF NOT EXISTS {} (
     key BLOB PRIMARY KEY, value BLOB, error TEXT, seconds REAL NOT NULL, attempts INTEGER NOT NULL
 )
 """
+_ALL, _RECENT = "outputs", "recent"  # what is in both is newer in the second
+_DIRECTLY = 1_000_000  # outputs up to which all are written to the large table at once
+_RECENTLY = 500_000  # outputs in the small table when it is moved
+_PIECES = 16  # in which it is moved, so that no transaction is large
 _USAGE = "CREATE TABLE IF NOT EXISTS usage (name TEXT PRIMARY KEY, amount REAL NOT NULL)"
 _COMMIT_SECONDS = 0.1  # a system that answers faster than this has its batches committed together,
 _COMMIT_SHARE = 10  # and where a commit takes long, no more often than costs a tenth of the time,
 _COMMIT_AT_LEAST = 1.0  # but at least every second
 _KEYS_A_QUERY = 900
 
+_MOVE = f"INSERT OR REPLACE INTO {_ALL} SELECT * FROM {_RECENT} WHERE key >= ? AND key < ? ORDER BY key"  # noqa: S608
 _ADD = "INSERT INTO usage VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET amount = amount + excluded.amount"
 
 Key = bytes
@@ -61,6 +69,17 @@ class Store:
         self._commit_every = _COMMIT_SECONDS
         self._waiting: list[tuple[object, ...]] = []
         self._used: Counter[str] = Counter()
+        try:
+            there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_RECENT,)).fetchone()
+            self._tables = (_ALL, _RECENT) if there else (_ALL,)  # a run of before this was made has no second table
+            self._sizes = {table: self._rows(table) for table in self._tables} if lock else {}
+        except sqlite3.DatabaseError as error:
+            raise _damaged(self._file, error) from error
+
+    def _rows(self, table: str) -> int:
+        """About how many rows there are; counting them would read all."""
+        (last,) = self._db.execute(f"SELECT max(rowid) FROM {table}").fetchone()  # noqa: S608 - one of our names
+        return int(last or 0)
 
     @classmethod
     def writer(cls, folder: Path) -> Store:
@@ -71,15 +90,16 @@ class Store:
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
             db.execute("PRAGMA cache_size=-65536")  # KiB; keys are random, so pages come up again and again
-            db.execute(_SCHEMA)
-            db.execute(_USAGE)
+            for schema in (_SCHEMA.format(_ALL), _SCHEMA.format(_RECENT), _USAGE):
+                db.execute(schema)
+            store = cls(folder, db, lock)
         except sqlite3.DatabaseError as error:
             lock.close()
             raise _damaged(folder / "outputs.sqlite", error) from error
         except BaseException:
             lock.close()
             raise
-        return cls(folder, db, lock)
+        return store
 
     @classmethod
     def reader(cls, folder: Path) -> Store:
@@ -126,6 +146,8 @@ class Store:
             self._db.commit()
         except sqlite3.OperationalError as error:
             raise _unwritable(self._file, error) from error
+        if self._sizes[_RECENT] >= _RECENTLY:
+            self._move()
         self._committed = time.monotonic()
         cost = self._committed - began
         self._commit_every = min(max(_COMMIT_SECONDS, _COMMIT_SHARE * cost), _COMMIT_AT_LEAST)
@@ -143,31 +165,48 @@ class Store:
 
     def answered(self, keys: Sequence[Key]) -> set[Key]:
         """Which of these keys have an answer that is not a failure."""
-        return {key for (key,) in self._select("key", keys, "AND error IS NULL")}
+        found = dict(self._select("key, error IS NULL", keys))
+        return {key for key, answered in found.items() if answered}
 
-    def _select(self, columns: str, keys: Sequence[Key], more: str = "") -> Iterator[tuple]:  # type: ignore[type-arg]
+    def _select(self, columns: str, keys: Sequence[Key]) -> Iterator[tuple]:  # type: ignore[type-arg]
         if self._waiting:
             self._flush()
         for at in range(0, len(keys), _KEYS_A_QUERY):
             part = keys[at : at + _KEYS_A_QUERY]
             marks = ",".join("?" * len(part))
-            query = f"SELECT {columns} FROM outputs WHERE key IN ({marks}) {more}"  # noqa: S608 - no outside text
-            try:
-                yield from self._db.execute(query, part)
-            except sqlite3.DatabaseError as error:
-                raise _damaged(self._file, error) from error
+            for table in self._tables:
+                query = f"SELECT {columns} FROM {table} WHERE key IN ({marks})"  # noqa: S608 - no outside text
+                try:
+                    yield from self._db.execute(query, part)
+                except sqlite3.DatabaseError as error:
+                    raise _damaged(self._file, error) from error
 
     def _flush(self) -> None:
         """Hands waiting rows to SQLite, in the order of their keys, which are random: that touches each page once."""
         rows, self._waiting = sorted(self._waiting, key=itemgetter(0)), []
+        table = _ALL if self._sizes[_ALL] < _DIRECTLY else _RECENT
+        self._sizes[table] += len(rows)
         try:
-            self._db.executemany("INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?, ?)", rows)
+            self._db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?)", rows)  # noqa: S608
             self._db.executemany(_ADD, self._used.items())
             self._used.clear()
         except sqlite3.OperationalError as error:
             raise _unwritable(self._file, error) from error
         except sqlite3.DatabaseError as error:
             raise _damaged(self._file, error) from error
+
+    def _move(self) -> None:
+        """Moves the small table to the large one. Stopped half-way, all is still in one of them, and is moved again."""
+        ends = [bytes([i * 256 // _PIECES]) for i in range(_PIECES)] + [b"\xff" * 17]
+        try:
+            for piece in pairwise(ends):
+                self._db.execute(_MOVE, piece)
+                self._db.commit()
+            self._db.execute(f"DELETE FROM {_RECENT}")  # noqa: S608 - one of our names
+            self._db.commit()
+        except sqlite3.OperationalError as error:
+            raise _unwritable(self._file, error) from error
+        self._sizes[_RECENT] = 0
 
     def close(self) -> None:
         try:

@@ -1,0 +1,93 @@
+"""What a large suite takes: seconds and the peak resident set of `vary`, `run`, `measure` and `report`, by its size.
+
+Every command is a process of its own, and the system under test costs next to nothing. Ten million variants take about
+3 GB of disk and most of an hour: `python -m benchmarks memory` or `python -m benchmarks.memory 10000000`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks._measure import ONE_THREAD, Row, folder_megabytes, say
+
+OPERATORS, DRAWS = ("spoken/filler_begin", "spoken/filler_end"), 2
+QUICK, LONG = (100_000,), (1_000_000, 10_000_000)
+PLACES = ("kitchen", "hall", "garden", "bathroom on the first floor", "living room")
+SYSTEM = """
+def predict(batch):
+    return [("on", "off", "dim")[len(item["text"]) % 3] for item in batch]
+"""
+
+
+class Cost(NamedTuple):
+    """Of one command: seconds on the clock and of the processors, and the most memory that it held, in MB."""
+
+    seconds: float
+    cpu: float
+    peak: float
+
+
+def costs(variants: int, folder: Path) -> Iterator[tuple[str, Cost]]:
+    """Each command and what it took; `folder` holds all it makes."""
+    folder.mkdir()
+    (folder / "quick.py").write_text(SYSTEM)
+    with (folder / "data.jsonl").open("w") as file:
+        for i in range(variants // (len(OPERATORS) * DRAWS)):
+            place, label = PLACES[i % len(PLACES)], ("on", "off", "dim")[i % 3]
+            file.write(f'{{"text": "turn {label} light number {i} in the {place}", "label": "{label}"}}\n')
+    chosen = [word for operator in OPERATORS for word in ("--with", operator)]
+    yield "vary", cost(folder, "vary", "data.jsonl", *chosen, "--draws", str(DRAWS), "--seed", "7", "-o", "suite")
+    yield "run", cost(folder, "run", "suite", "--system", "quick:predict", "-o", "run")
+    yield "measure", cost(folder, "measure", "run", "run")
+    yield "report", cost(folder, "report", "run", "-o", "report.html")
+
+
+def cost(folder: Path, *arguments: str) -> Cost:
+    command = [sys.executable, "-m", "unfazed", *arguments]
+    began = time.perf_counter()
+    with (folder / "said.txt").open("w") as out:
+        process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out, env={**os.environ, **ONE_THREAD})
+        _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        said = (folder / "said.txt").read_text()[-300:]
+        raise RuntimeError(f"unfazed {arguments[0]} exits {process.returncode}: {said}")
+    return Cost(time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def _all(sizes: Sequence[int]) -> Iterator[tuple[int, str, Cost]]:
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as place:
+        for size in sizes:
+            for command, taken in costs(size, Path(place, str(size))):
+                say(f"{size:,} {command}: {taken.seconds:.0f} s, {taken.peak:.0f} MB")
+                yield size, command, taken
+            say(f"{size:,}: {folder_megabytes(Path(place, str(size))):,.0f} MB of disk")
+
+
+def rows(sizes: Sequence[int] = QUICK) -> Iterator[Row]:
+    for size, command, taken in _all(sizes):
+        note = f"{taken.cpu:,.0f} CPU s, {size / taken.cpu:,.0f} variants a CPU second"
+        what = f"`unfazed {command}` on {size:,} variants, peak memory"
+        yield Row(f"{command} {size}", what, taken.peak, "MB", more=False, asked=400, note=note)
+
+
+def long_rows() -> Iterator[Row]:
+    yield from rows(LONG)
+
+
+def main() -> None:
+    print("| variants | command | seconds | CPU seconds | variants a CPU second | peak resident set |")
+    print("|---:|---|---:|---:|---:|---:|")
+    for size, command, (seconds, cpu, peak) in _all([int(size) for size in sys.argv[1:]] or QUICK):
+        print(f"| {size:,} | {command} | {seconds:,.0f} | {cpu:,.0f} | {size / cpu:,.0f} | {peak:.0f} MB |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""However a run is cut into parts, its numbers are the same to the last bit; and memory does not grow with it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unfazed.core.errors import StoredFileError
+from unfazed.core.task import task_named
+from unfazed.core.values import Output
+from unfazed.measure import pairs, spill, tabling, tally
+from unfazed.measure.compare import compare_runs
+from unfazed.measure.measuring import measure_run
+from unfazed.measure.pairs import PairCodes
+from unfazed.measure.resample import count_rows
+from unfazed.measure.spill import Distinct, Spill
+from unfazed.measure.tabling import read_table
+from unfazed.measure.tally import Tally
+from unfazed.score import scorers
+
+
+@pytest.fixture
+def in_parts(monkeypatch):
+    """Parts, and everything that is put aside, so small that a small run has many."""
+
+    def cut(size):
+        monkeypatch.setattr(tabling, "VARIANTS_A_PART", size)
+        monkeypatch.setattr(pairs, "_PAIRS", size)
+        monkeypatch.setattr(spill, "_IN_MEMORY", 1000)
+        monkeypatch.setattr(spill, "_BLOCK", 80)
+        monkeypatch.setattr(spill, "_AT_ONCE", 30)
+        monkeypatch.setattr(tally, "_FIRST", 32)
+
+    return cut
+
+
+def runs(task, fake_run, n=90):
+    """Two systems on one suite with slices, controls, holes, failures and outputs that can't be read."""
+
+    def value(rng):
+        if task == "slu":
+            tags = [("O", "B-a", "I-a", "B-b")[i] for i in rng.integers(0, 4, 5)]
+            return {"intent": f"i{rng.integers(3)}", "slots": tags}
+        if task == "classify":
+            return f"c{rng.integers(3)}"
+        return " ".join(f"w{i}" for i in rng.integers(0, 12, 6))
+
+    def said(gold, rng):
+        chance = rng.random()
+        if chance < 0.1:
+            return fake_run.FAILED
+        if chance < 0.15:
+            return Output({"odd": 1})
+        return Output(gold if gold is not None and chance < 0.6 else value(rng))
+
+    made = []
+    for system in (1, 2):
+        suite, answers = np.random.default_rng(7), np.random.default_rng([7, system])
+        rows = []
+        for i in range(n):
+            gold = value(suite) if suite.random() < 0.9 else None
+            varied = [
+                (operator, draw, meaning, said(gold, answers))
+                for operator, meaning in (("k/a", "same"), ("s/b", "same"), ("s/c", "same"), ("m/not", "changed"))
+                for draw in range(3)
+                if suite.random() < 0.6
+            ]
+            groups = {"who": f"p{suite.integers(60)}"} | ({"late": "yes"} if i > n // 2 else {})
+            rows.append((gold, said(gold, answers), varied, groups))
+        made.append(fake_run(rows, task=task, identity=str(system)))
+    return made
+
+
+@pytest.mark.parametrize("task", ["classify", "slu", "translate", "text"])
+def test_parts_change_no_bit(task, fake_run, in_parts):
+    one, other = runs(task, fake_run)
+
+    def found():
+        return msgspec.json.encode([measure_run(one, bootstrap=50), compare_runs(one, other, bootstrap=50)])
+
+    whole = found()
+    for size in (40, 333):
+        in_parts(size)
+        assert found() == whole
+
+
+def test_continuous_scores_in_parts(fake_run, in_parts, monkeypatch):
+    monkeypatch.setattr(scorers.get("exact_match"), "item", lambda self, o, g, task: float(o) / 1000)
+    rows = [("x", i, [("p", d, "same", (i * 7919 + d * 104729) % 1000) for d in range(3)]) for i in range(400)]
+    whole = measure_run(fake_run(rows), ["exact_match"], bootstrap=200)
+    in_parts(100)
+    assert measure_run(fake_run(rows), ["exact_match"], bootstrap=200) == whole
+
+
+def test_texts_are_let_go(fake_run, in_parts):
+    in_parts(50)
+    rows = [(f"gold {i}", f"said {i}", [("p", 0, "same", f"varied {i}")]) for i in range(500)]
+    kept = PairCodes([scorers.get("exact_match")()], task_named("qa"))
+    table = read_table(fake_run(rows, task="text").items(), task_named("text"), kept, Spill())
+    assert table.examples == 500
+    assert sum(map(len, kept._pairs)) <= 200
+    assert sum(part.size for part in table.parts()) == 500
+
+
+def test_items_that_are_far_from_their_place_are_refused(fake_run, in_parts):
+    in_parts(20)
+    run = fake_run([("a", "a", [("p", 0, "same", "a")]) for _ in range(100)])
+    run._items.reverse()
+    with pytest.raises(ValueError, match=r"row \d+ of the suite comes after row 99"):
+        measure_run(run)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from([0.0, 0.5, 1.0, 1 / 3]), min_size=2, max_size=2), min_size=1, max_size=120),
+    st.integers(1, 50),
+)
+def test_a_tally_counts_as_all_at_once(rows, step):
+    values = np.array(rows)
+    kept = Tally(Spill())
+    for at in range(0, len(values), step):
+        kept.add(values[at : at + step])
+    for found, expected in zip(kept.rows(), count_rows(values), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("levels", [3, 10**9])
+def test_a_tally_of_many_rows(levels):
+    values = np.random.default_rng(0).integers(0, levels, (20_000, 1)).astype(float)
+    kept = Tally(Spill())
+    for block in np.array_split(values, 7):
+        kept.add(block)
+    for found, expected in zip(kept.rows(), count_rows(values), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+@given(st.lists(st.integers(0, 300)))
+def test_distinct_hashes_are_counted(numbers):
+    seen = Distinct(Spill())
+    for number in numbers:
+        seen.add(number.to_bytes(8, "little"))
+    assert seen.count() == len(set(numbers))
+
+
+def test_distinct_hashes_are_counted_in_blocks(in_parts):
+    in_parts(20)
+    seen = Distinct(Spill())
+    for number in range(1000):
+        seen.add((number % 700).to_bytes(8, "little"))
+    assert (seen.n, seen.count()) == (1000, 700)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_no_room_is_told_with_the_way_out():
+    kept = Spill()
+    kept._file.close()
+    with open("/dev/full", "wb", buffering=0) as full:
+        kept._file = full
+        with pytest.raises(StoredFileError, match="TMPDIR"):
+            kept.put(np.zeros(10))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "wait4"), reason="peak memory is not told here")
+def test_memory_does_not_grow_with_the_suite(tmp_path):
+    """Four times the variants: columns in memory took 60 MB more, and texts of all examples another 20."""
+    (tmp_path / "quick.py").write_text(
+        'def predict(batch):\n    return [("on", "off")[len(item["text"]) % 2] for item in batch]\n'
+    )
+    peaks = {}
+    for examples in (10_000, 40_000):
+        lines = (f'{{"text": "turn on light {i} in the hall", "label": "on"}}\n' for i in range(examples))
+        (tmp_path / "data.jsonl").write_text("".join(lines))
+        suite, run = f"suite-{examples}", f"run-{examples}"
+        peak(tmp_path, "vary", "data.jsonl", "--with", "keyboard/adjacent", "--draws", "4", "-o", suite)
+        peak(tmp_path, "run", suite, "--system", "quick:predict", "-o", run, "--bootstrap", "100")
+        peaks[examples] = peak(tmp_path, "measure", "run", run, "--bootstrap", "100")
+    assert peaks[40_000] - peaks[10_000] < 20, peaks
+
+
+def peak(folder, *arguments):
+    """The largest resident set of a command, in MB."""
+    with (folder / "said.txt").open("w") as said:
+        command = [sys.executable, "-m", "unfazed", *arguments]
+        process = subprocess.Popen(command, cwd=folder, stdout=said, stderr=said)
+        _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, (folder / "said.txt").read_text()
+    return used.ru_maxrss / 1024
