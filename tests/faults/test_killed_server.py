@@ -97,7 +97,7 @@ def test_what_was_acknowledged_is_there_after_kill_9(tmp_path: Path, database: s
         assert not said.keys() & acknowledged.keys(), "an item was given out again after its answer was acknowledged"
         acknowledged |= said
         with open_store(study.place) as store:
-            sql = "SELECT item, content FROM work WHERE state = 'answered'"
-            kept = {item: json.loads(text)["choice"][0] for item, text in store.read(lambda tx: tx.rows(sql))}
+            rows = store.read(lambda tx: tx.rows("SELECT item, content FROM work WHERE state = 'answered'"))
+        kept = {item: json.loads(text)["choice"][0] for item, text in rows}
         assert acknowledged.items() <= kept.items()
     assert len(acknowledged) > 50

@@ -77,7 +77,7 @@ def read_study(path: str | Path) -> Study:
     except FileNotFoundError as error:
         hint = f"`unfazed collect new {path} --kind retype` writes one to fill in."
         raise DataError(f"there is no such study. {hint}", path) from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # also a number too long, brackets too deep
         raise DataError(f"this can't be read as TOML: {error}", path) from error
     try:
         study = msgspec.convert({**facts, "file": str(path)}, Study)

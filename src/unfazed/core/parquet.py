@@ -12,6 +12,7 @@ from unfazed.core.errors import StoredFileError
 
 ROWS_A_BATCH = 16_384
 BYTES_A_BATCH = 32 << 20
+ROWS_AT_ONCE = 2_048  # read together; a file of kilobytes may hold the same megabyte in each of them
 
 Row = Sequence[Any]
 
@@ -101,7 +102,7 @@ def read_batches(path: Path) -> Iterator[tuple[list[str], dict[str, list[Any]]]]
 
     _check_magic(path)
     try:
-        for batch in read_parquet(str(path), batch_size=ROWS_A_BATCH):
+        for batch in read_parquet(str(path), batch_size=ROWS_AT_ONCE):
             names = list(batch.schema.names)
             yield names, {name: list(batch[name].to_pylist()) for name in names}
     except GeneratorExit:

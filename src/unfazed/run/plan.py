@@ -124,5 +124,5 @@ def read_plan(path: str | Path | None) -> Plan:
             return msgspec.convert(tomllib.load(file), Plan)
     except FileNotFoundError as error:
         raise UsageError(f"There is no plan {path}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # also a number too long, brackets too deep
         raise UsageError(f"{path}: the plan can't be read: {error}.") from error

@@ -64,7 +64,7 @@ class Sqlite:
     def connect(self, write: bool) -> _Connection:
         try:
             return _Connection(self.file, write)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise StoredFileError(f"{self.file}: this is not a study's database ({error}).") from error
 
     def backup(self, to: Path) -> None:

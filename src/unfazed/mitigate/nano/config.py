@@ -67,7 +67,7 @@ def read_config(path: Path) -> Config:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"the file can't be read ({error.strerror}).", path) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also a number too long, brackets too deep
         raise DataError(f"this is not TOML: {error}.", path) from error
     try:
         config = msgspec.convert(given, Config)
