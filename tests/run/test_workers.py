@@ -250,3 +250,18 @@ def test_the_engine_is_a_section_of_the_plan(tmp_path: Path) -> None:
         file.write_text(f"[engine]\n{wrong}\n")
         with pytest.raises(UsageError, match="engine|workers"):
             read_plan(file)
+
+
+def test_scores_are_the_same_from_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: list[Any] = [
+        {"id": str(i), "inputs": {"source": f"Satz Nummer {i}"}, "gold": f"sentence number {i}"} for i in range(1500)
+    ]
+    suite = make_suite(rows, ["keyboard/adjacent"], task="translate", language="en", to=tmp_path / "suite")
+    run = run_system(suite, lambda batch: [item["source"] + " ." for item in batch], tmp_path / "run")
+    started = []
+    pool = Engine.pool
+    monkeypatch.setattr(Engine, "pool", lambda *given: started.append(given) or pool(*given))
+    here, there = (measure_run(run, ["bleu", "chrf"], bootstrap=100, engine=Engine(workers=n)) for n in (1, 2))
+    assert msgspec.json.encode(here) == msgspec.json.encode(there)
+    assert here.clean.value
+    assert len(started) == 2, "a pool for each scorer, and none for one worker"

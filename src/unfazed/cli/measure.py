@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import format_option, measure_options
+from unfazed.cli._options import engine_options, format_option, measure_options, with_engine
 
 
 @click.group("measure", short_help="Measure a finished run again, with other scores or levels.")
@@ -17,6 +17,7 @@ def command() -> None:
 @command.command("run", short_help="Measure a run again.")
 @click.argument("run", metavar="RUN")
 @measure_options
+@engine_options
 @format_option
 def run_command(run: str, format_: str, **given: Any) -> int:
     """Print the measures of RUN.
@@ -29,7 +30,8 @@ def run_command(run: str, format_: str, **given: Any) -> int:
     from unfazed.run.plan import Plan
     from unfazed.run.record import Run
 
-    verdict = judge(Run(run), Plan().with_("measure", given))
+    plan = with_engine(Plan(), given)
+    verdict = judge(Run(run), plan.with_("measure", {name: given[name] for name in ("scores", "level", "bootstrap")}))
     click.echo(render(verdict.results, format_))
     for sentence in verdict.warnings:
         click.echo(sentence, err=True)

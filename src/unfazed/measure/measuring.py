@@ -18,6 +18,8 @@ from unfazed.measure.signature import Signer
 from unfazed.measure.spill import Spill
 from unfazed.measure.tabling import Item, answer_of, read_table
 from unfazed.measure.validity import Validity
+from unfazed.run.engines import Engine
+from unfazed.run.scoring import scored_by
 from unfazed.score import scorers
 from unfazed.score._scorer import Scorer
 
@@ -42,6 +44,7 @@ def measure_run(
     bootstrap: int = 10_000,
     seed: int = 0,
     groups: list[str] | None = None,
+    engine: Engine | None = None,
 ) -> Results:
     """All measures of a run. The first of `scores` is the main one; by default they are the task's.
 
@@ -52,7 +55,8 @@ def measure_run(
     used = scorers_for(suite.task, scores)
     spill = Spill()
     validity = Validity(suite.task, suite.manifest.labels, suite.manifest.unchanged, spill)
-    table = read_table(validity.watch(run.items()), suite.task, PairCodes(used, suite.task), spill)
+    with scored_by(engine or Engine()) as stats:
+        table = read_table(validity.watch(run.items()), suite.task, PairCodes(used, suite.task, stats), spill)
     validity.check(table)
     slices, warnings = slices_of(table, groups)
     main = used[0] if used else None

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from unfazed.core.task import Task
 from unfazed.core.values import Json, Output
-from unfazed.score._scorer import Array, Scorer
+from unfazed.score._scorer import Array, Scorer, Stats, stats_here
 
 Ints = npt.NDArray[np.int64]
 NO_GOLD, NO_OUTPUT = -2, -1
@@ -33,8 +33,8 @@ class PairCodes:
     Two runs that are compared share one, so that their statistics have the same columns.
     """
 
-    def __init__(self, scorers: Sequence[Scorer], task: Task) -> None:
-        self.task = task
+    def __init__(self, scorers: Sequence[Scorer], task: Task, stats: Stats = stats_here) -> None:
+        self.task, self._stats = task, stats
         self.scorers = scorers
         readers = {(type(scorer).key, type(scorer).gold_key): scorer for scorer in scorers}
         self._readers = list(readers.values())
@@ -88,7 +88,7 @@ class PairCodes:
 
     def _scored(self, scorer: Scorer, pairs: Sequence[tuple[Json, Json]]) -> Array:
         """A score for each pair; or, where sets are not scored by their mean, the number of its row of statistics."""
-        rows = scorer.stats([p[0] for p in pairs], [p[1] for p in pairs], self.task)
+        rows = self._stats(scorer, pairs, self.task)
         if scorer.linear:
             return scorer.aggregate(rows)
         rows, place = np.unique(rows, axis=0, return_inverse=True)
@@ -122,7 +122,7 @@ class PairCodes:
         """Of all pairs: the same statistics get the same number, whatever came first."""
         if not scorer.apart:
             pairs = self._pairs[self.reader_of[scorer.name]]
-            found = [scorer.stats([p[0] for p in pairs], [p[1] for p in pairs], self.task)] if pairs else []
+            found = [self._stats(scorer, pairs, self.task)] if pairs else []
         else:
             found = self._rows[scorer.name]
         if not found:

@@ -45,7 +45,7 @@ def carry_out(plan: Plan, to: str | Path) -> Verdict:
 def judge(run: Run, plan: Plan) -> Verdict:
     """Measures a run and holds it against the plan's gates; asks the system nothing."""
     measured, gate = plan.measure, plan.gate
-    results = measure_run(run, measured.scores, measured.level, measured.bootstrap, measured.seed)
+    results = measure_run(run, measured.scores, measured.level, measured.bootstrap, measured.seed, engine=plan.engine)
     gates = check_gates(results, gates_of(gate.fail_under, gate.max_drop, gate.max_flips, gate.on))
     warnings = list(results.validity["warnings"])
     items = results.validity["examples"] + results.validity["variants"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -50,6 +50,15 @@ class Scorer:
     def aggregate(self, sums: Array) -> Array:
         """The score of a set from the sum of its rows, along the last axis; NaN where it is not defined."""
         raise NotImplementedError
+
+
+Pair = tuple[Json, Json]  # an output and its gold
+Stats = Callable[[Scorer, Sequence[Pair], Task], Array]
+
+
+def stats_here(scorer: Scorer, pairs: Sequence[Pair], task: Task) -> Array:
+    """A scorer's rows for pairs, made in this process."""
+    return scorer.stats([output for output, _ in pairs], [gold for _, gold in pairs], task)
 
 
 def ratio(above: Array, below: Array) -> Array:
