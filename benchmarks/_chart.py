@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
@@ -76,3 +77,62 @@ def _paper(width: int, height: int) -> Markup:
 
 def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> Markup:
     return Markup('<text x="{:.1f}" y="{}" text-anchor="{}" class="{}">{}</text>').format(x, y, anchor, kind, text)
+
+
+MARKS = ("#0072b2", "#b36b00", "#5a3d8a", "#2e6b3a")
+PANEL, LEFT = 210, 60
+Lines = dict[str, dict[int, float]]  # by name: a ratio for each size
+
+
+def growth_chart(panels: Mapping[str, Sequence[Row]]) -> str:
+    """For each panel, figures of rows named `NAME SIZE`, divided by those of the smallest size: a line a name."""
+    parts = [_paper(WIDTH, PANEL * len(panels))]
+    for i, (title, rows) in enumerate(panels.items()):
+        parts.append(Markup('<g transform="translate(0 {})">{}</g>').format(PANEL * i, _panel(title, growth(rows))))
+    told = f"{'; '.join(panels)}: as multiples of what was measured for the smallest input."
+    return str(svg("What becomes of speed and memory as inputs grow", told, PANEL * len(panels), parts, str(WIDTH)))
+
+
+def growth(rows: Sequence[Row]) -> Lines:
+    found: Lines = {}
+    for row in rows:
+        if (named := re.fullmatch(r"(\w+) (\d+)", row.name)) and row.ours:
+            found.setdefault(named[1], {})[int(named[2])] = row.ours
+    return {name: {n: v / of[min(of)] for n, v in sorted(of.items())} for name, of in found.items() if len(of) > 1}
+
+
+def _panel(title: str, lines: Lines) -> Markup:
+    sizes = sorted({size for of in lines.values() for size in of}) or [1, 10]
+    highest = max([1.25, *(value for of in lines.values() for value in of.values())])
+    bottom, height = PANEL - 34, PANEL - 74
+
+    def x(size: int) -> float:
+        share = (math.log10(size) - math.log10(sizes[0])) / (math.log10(sizes[-1]) - math.log10(sizes[0]))
+        return LEFT + (WIDTH - LEFT - 190) * share
+
+    def y(value: float) -> float:
+        return bottom - height * value / highest
+
+    parts = [_text(8, 18, title, "head")]
+    for value in (0, 1, *([round(highest)] if highest >= 1.5 else [])):
+        line = Markup('<line x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}" stroke="#ddd"/>')
+        parts.append(line.format(LEFT, WIDTH - 190, y(value), y(value)))
+        parts.append(_text(LEFT - 8, y(value) + 4, f"{value}×", "tick", "end"))
+    parts += [_text(x(size), bottom + 18, f"{size:,}", "tick", "middle") for size in sizes]
+    ends = _apart([y(list(of.values())[-1]) for of in lines.values()])
+    for (name, of), colour, end in zip(lines.items(), MARKS, ends, strict=False):
+        points = " ".join(f"{x(size):.1f},{y(value):.1f}" for size, value in of.items())
+        parts.append(Markup('<polyline points="{}" fill="none" stroke="{}" stroke-width="2"/>').format(points, colour))
+        size, value = list(of.items())[-1]
+        label = Markup('<text x="{:.1f}" y="{:.1f}" style="fill:{}">{}</text>')
+        parts.append(label.format(x(size) + 8, end + 4, colour, f"{name} {figure(value)}×"))
+    return Markup("").join(parts)
+
+
+def _apart(heights: Sequence[float], least: float = 16) -> list[float]:
+    """Where labels go so that none covers another."""
+    placed: dict[int, float] = {}
+    last = -math.inf
+    for i in sorted(range(len(heights)), key=lambda i: heights[i]):
+        last = placed[i] = max(heights[i], last + least)
+    return [placed[i] for i in range(len(heights))]

@@ -130,9 +130,14 @@ def run(command: Sequence[str | Path], **options: Any) -> subprocess.CompletedPr
     environment = {**os.environ, **ONE_THREAD, **options.pop("env", {})}
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=environment, **options)
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
-        raise RuntimeError(f"{Path(command[0]).name} exits {done.returncode}: {said[-1][:300]}")
+        raise RuntimeError(f"{Path(command[0]).name} exits {done.returncode}: {last_words(done.stderr or done.stdout)}")
     return done
+
+
+def last_words(said: str) -> str:
+    """The line of an error's output that says most."""
+    lines = [line.strip() for line in said.splitlines() if line.strip(" *\t")]
+    return next((line for line in lines if "not found" in line), lines[-1] if lines else "no message")[:200]
 
 
 def script(code: str, *arguments: object, python: str | Path = sys.executable) -> Any:

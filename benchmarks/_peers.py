@@ -13,7 +13,7 @@ from statistics import median
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from benchmarks._measure import LeftOut, folder_megabytes, run, say
+from benchmarks._measure import LeftOut, folder_megabytes, last_words, run, say
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "unfazed-benchmarks"
 WORKER = Path(__file__).with_name("_peer.py")
@@ -118,14 +118,9 @@ class Worker:
             pass
         answer = self._process.stdout.readline()
         if not answer:
-            raise LeftOut(f"does not run: {self._last_words()}")
+            raise LeftOut(f"does not run: {last_words(self._process.communicate()[1])}")
         found: dict[str, Any] = json.loads(answer)
         return found
-
-    def _last_words(self) -> str:
-        said = self._process.communicate()[1].splitlines()
-        lines = [line.strip() for line in said if line.strip(" *\t")]
-        return next((line for line in lines if "not found" in line), lines[-1] if lines else "no message")[:200]
 
     def round(self) -> float:
         """Texts a CPU-second."""

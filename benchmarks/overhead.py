@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
@@ -60,12 +60,12 @@ def loop(system: System, inputs: list[dict[str, str]]) -> list[Any]:
 def row(system: System, inputs: int, place: Path, asked: float | None = None) -> Row:
     suite = suite_of(inputs, place / f"suite-{inputs}-{system.name}")
     texts, runs = [e.inputs for e in suite.examples()], count()
-    found = in_turns(
-        {
-            "loop": lambda: loop(system, texts),
-            "run": lambda: run_system(suite, system, place / f"run-{next(runs)}-{id(system)}"),
-        }
-    )
+    ways: dict[str, Callable[[], object]] = {
+        "loop": lambda: loop(system, texts),
+        "run": lambda: run_system(suite, system, place / f"run-{next(runs)}-{id(system)}"),
+    }
+    rounds = [in_turns(ways, 1) for _ in range(3)]  # a run is compared with the loop beside it
+    found = sorted(rounds, key=lambda one: one["run"] / one["loop"])[1]
     return Row(
         name=system.name,
         what=f"a run over a plain loop that calls the same function on {inputs:,} inputs: {system.name}",

@@ -55,7 +55,7 @@ def row(name: str, pairs: Pairs, speed: float | None, embeddings: Embeddings) ->
     )
 
 
-def rows() -> Iterator[Row]:
+def long_rows() -> Iterator[Row]:
     found = [r for r in read_pairs(needs(DATA / FILE)) if r.side == "hypothesis"]
     texts = [(r.original_id, r.original["hypothesis"]) for r in found]
     try:
@@ -70,7 +70,7 @@ def rows() -> Iterator[Row]:
 
 
 def main() -> None:
-    show("paraphrase", rows())
+    show("paraphrase", long_rows())
 
 
 if __name__ == "__main__":
