@@ -180,54 +180,6 @@ def test_nothing_is_written_outside_the_output(place: Path, unfazed: Unfazed) ->
     assert there == {"asked.log", "mine.jsonl", "my_module.py", "report.flips.jsonl", "report.html", "run", "suite"}
 
 
-SYSTEMS = {
-    "forks": """
-import os
-
-
-def predict(batch):
-    if os.fork() == 0:
-        os._exit(0)
-    os.wait()
-    return ["a"] * len(batch)
-""",
-    "prints": """
-import sys
-
-
-def predict(batch):
-    print("garbage", "{" * 1000)
-    sys.stderr.write("\\x00\\xff noise")
-    return ["a"] * len(batch)
-""",
-    "returns much": """
-def predict(batch):
-    return ["a" * 1_000_000 for _ in batch]
-""",
-    "leaks": """
-kept = []
-
-
-def predict(batch):
-    kept.append(bytearray(100_000))
-    return ["a"] * len(batch)
-""",
-}
-
-
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_systems_that_misbehave(place: Path, unfazed: Unfazed, name: str) -> None:
-    (place / "bad.py").write_text(SYSTEMS[name])
-    rows = "".join(f'{{"text": "number {i}", "label": "a"}}\n' for i in range(20))
-    (place / "mine.jsonl").write_text(rows)
-    made(unfazed)
-    done = unfazed("run", "suite", "--system", "bad:predict", "--format", "json", "-o", "run")
-    assert done.returncode == 0, done.stderr[-2000:]
-    results = json.loads(done.stdout)
-    assert results["clean"]["n"] == 20
-    assert results["clean"]["missing"] == 0
-
-
 def test_a_suite_that_vanishes_under_a_run(place: Path, unfazed: Unfazed) -> None:
     made(unfazed)
     assert unfazed("run", "suite", *RUN, "-o", "run").returncode == 0

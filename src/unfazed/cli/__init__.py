@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
 import signal
 import sys
+import threading
 import types
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -66,20 +69,34 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except OSError as error:
-        if os.environ.get("UNFAZED_DEBUG"):
-            raise
+        _reraise_if_debugging()
         where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
         click.echo(f"unfazed: {where}{error.strerror or error}.", err=True)
         code = UnfazedError.exit_code
-    except Exception as error:
-        if os.environ.get("UNFAZED_DEBUG"):
-            raise
+    except BaseException as error:  # also SystemExit: only what we load, such as a plug-in, calls exit()
+        _reraise_if_debugging()
         click.echo(
             f"unfazed: internal error: {type(error).__name__}: {error}. UNFAZED_DEBUG=1 shows where; please report it.",
             err=True,
         )
-        code = 3
-    sys.exit(code if isinstance(code, int) else 0)
+        code = UnfazedError.exit_code
+    _leave(code if isinstance(code, int) else 0)
+
+
+def _reraise_if_debugging() -> None:
+    if os.environ.get("UNFAZED_DEBUG"):
+        raise
+
+
+def _leave(code: int) -> None:
+    """Ends the process, also where a system left threads running that would keep it alive for ever."""
+    if all(thread.daemon or thread is threading.main_thread() for thread in threading.enumerate()):
+        sys.exit(code)
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(code)
 
 
 def _interrupt(signal_number: int, frame: types.FrameType | None) -> None:

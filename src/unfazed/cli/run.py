@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any
 
 import click
@@ -65,12 +67,27 @@ def command(suite: str | None, to: str, plan_file: str | None, format_: str, jun
     from unfazed.report.provenance import shown_amount
     from unfazed.run.record import Run
 
-    with redirect_stdout(sys.stderr):  # what a system prints must not stand among the results
+    with _results_apart():
         verdict = carry_out(_plan(suite, plan_file, given), to)
     _show(verdict, format_, junit)
     if used := Run(to).used():
         click.echo("Used: " + ", ".join(f"{name} {shown_amount(value)}" for name, value in used.items()), err=True)
     return int(verdict.exit_code)
+
+
+@contextmanager
+def _results_apart() -> Iterator[None]:
+    """What a system prints, also past Python, goes to standard error: it must not stand among the results."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> Any:

@@ -131,7 +131,7 @@ class Validity:
         if 0 < counts["without_gold"] < counts["examples"]:
             yield f"{counts['without_gold']:,} of {counts['examples']:,} examples came without gold, for flips only."
         if unseen:
-            shown = ", ".join(repr(label) for label in labels)
+            shown = ", ".join(f"{label!r:.80}" for label in labels)
             yield f"{unseen:,} of {items:,} outputs had a label that no gold has ({shown}): are labels named alike?"
         if duplicates:
             yield (

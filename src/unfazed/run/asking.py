@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -123,7 +124,16 @@ class Asker:
         return last
 
     def predict(self, inputs: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        values = self.system.predict(inputs)
+        process = os.getpid()
+        try:
+            values = self.system.predict(inputs)
+        except (Exception, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # a system that calls exit() would end the command, as if all were well
+            raise RuntimeError(f"the system left by {_describe(error)}") from error
+        finally:
+            if os.getpid() != process:
+                os._exit(1)  # a fork of the system's that came back; what is under way is its parent's
         if len(values) != len(inputs):
             raise SystemBroken(
                 f"{self.system.name} returned {len(values)} outputs for {len(inputs)} inputs "
@@ -148,8 +158,11 @@ def _label_problem(value: Json, task: Task, labels: set[str] | None) -> str | No
     return f"the label {label!r} is not in the set: {', '.join(sorted(labels))}"
 
 
-def _describe(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:2000]
+def _describe(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"[:2000]
+    except Exception:
+        return f"{type(error).__name__}, which can't be shown"
 
 
 def _quote(inputs: Inputs) -> str:

@@ -75,7 +75,7 @@ def _run(suite: Suite, system: System, folder: Path, asking: Asking, pool: Calla
         total = suite.manifest.examples + suite.manifest.variants
         engine = _Engine(suite, system, store, asking, Progress("asked", total))
         try:
-            with engine.progress, _counting(store, system):
+            with engine.progress, _counting(store, system), _staying():
                 engine.run(pool)
         except KeyboardInterrupt:
             store.commit()
@@ -102,6 +102,16 @@ def _counting(store: Store, system: System) -> Iterator[None]:
         yield
     finally:
         store.use(system.used())
+
+
+@contextmanager
+def _staying() -> Iterator[None]:
+    """Comes back to the folder that the command was given in, wherever a system went meanwhile."""
+    here = os.getcwd()
+    try:
+        yield
+    finally:
+        os.chdir(here)
 
 
 class _Engine:

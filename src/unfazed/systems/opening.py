@@ -142,7 +142,7 @@ def _imported(reference: str) -> object:
         return import_reference(reference)
     except UnfazedError:
         raise
-    except Exception as error:  # the user's own module, whatever it raises
+    except (Exception, SystemExit) as error:  # the user's own module, whatever it raises
         raise UsageError(f"{reference} can't be imported: {type(error).__name__}: {error}") from error
 
 
