@@ -1,7 +1,7 @@
 """What a second worker brings, in processes here and on Ray, and how fast a suite is made and run, by its size.
 
-Seconds are those of the clock from the first block to the last result, without the start of workers, which a row of
-its own shows; two workers can be twice as fast only where two processors are free.
+Two workers are held against one by the clock, once all of them have started, and can be twice as fast only where two
+processors are free; all else is CPU time.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ SIZES = (1_000, 10_000, 100_000)
 MANY = 1_000_000
 HASHES = 400  # of an input: about as long as a small model takes
 STORED = 200_000
+DRIVEN = 100_000
 
 
 def work_hard(batch: list[dict[str, str]]) -> list[str]:
@@ -113,14 +114,14 @@ def by_size(sizes: Iterable[int], place: Path) -> Iterator[Row]:
     for size in sizes:
         say(f"{size:,} variants")
         folder = place / f"suite-{size}"
-        varied = wall_seconds(lambda f=folder, n=size: suite(n // 2, f, draws=2))  # type: ignore[misc]
+        varied = cpu_seconds(lambda f=folder, n=size: suite(n // 2, f, draws=2))  # type: ignore[misc]
         run = place / f"run-{size}"
-        asked = wall_seconds(lambda s=folder, r=run: run_system(s, "benchmarks.scaling:quick", r))  # type: ignore[misc]
+        asked = cpu_seconds(lambda s=folder, r=run: run_system(s, "benchmarks.scaling:quick", r))  # type: ignore[misc]
         on_disk = f"{folder_megabytes(folder) * 1e6 / size:.0f} bytes in the suite"
         stored = f"{folder_megabytes(run) * 1e6 / size:.0f} in the store"
-        yield Row(f"vary {size}", f"`vary`, {size:,} variants", size / varied, "variants/s", note=on_disk)
+        yield Row(f"vary {size}", f"`vary`, {size:,} variants", size / varied, "variants/CPU s", note=on_disk)
         what = f"`run`, {size:,} variants of {size // 2:,} examples"
-        yield Row(f"run {size}", what, 1.5 * size / asked, "items/s", note=stored)
+        yield Row(f"run {size}", what, 1.5 * size / asked, "items/CPU s", note=stored)
 
 
 def quick(batch: list[dict[str, str]]) -> list[str]:
@@ -137,7 +138,22 @@ def store_row(place: Path) -> Row:
                 store.put((blake2b(b"%d" % i, digest_size=16).digest(), Output("label")) for i in range(at, at + 64))
 
     seconds = median(cpu_seconds(write) for _ in range(ROUNDS))
-    return Row("store", f"outputs that one store takes, {STORED:,} of them", STORED / seconds, "outputs/s")
+    return Row("store", f"outputs that one store takes, {STORED:,} of them", STORED / seconds, "outputs/CPU s")
+
+
+def driver_rows(place: Path) -> Iterator[Row]:
+    """What one driver gets through while others do the work: where more workers no longer help."""
+    two = Engine(workers=2)
+    examples = DRIVEN // 2
+    began = time.process_time()
+    made = make_suite(texts(examples), ["keyboard/adjacent"], draws=2, task="text", to=place / "driven", engine=two)
+    varied = time.process_time() - began
+    began = time.process_time()
+    run_system(made, "benchmarks.scaling:quick", place / "driven-run", engine=two)
+    asked = time.process_time() - began
+    what = "that one driver {}, by its own time"
+    yield Row("driver vary", f"variants {what.format('writes')}", 2 * examples / varied, "variants/CPU s")
+    yield Row("driver run", f"items {what.format('hands out and stores')}", 3 * examples / asked, "items/CPU s")
 
 
 def rows() -> Iterator[Row]:
@@ -145,6 +161,7 @@ def rows() -> Iterator[Row]:
         place = Path(folder)
         yield from pairs("local", place)
         yield store_row(place)
+        yield from driver_rows(place)
         yield from by_size(SIZES, place)
 
 
