@@ -137,8 +137,7 @@ def _row(
 ) -> Row:
     ours = slowest.split()[1]
     among = f", the slowest of {len(family.ours)}" if len(family.ours) > 1 else ""
-    tagged = not isinstance(texts[0], str)
-    note = absent or (_note(texts, found[slowest], found[peer]) if tagged else "")
+    note = absent or _note(texts, found[slowest], found[peer])
     return Row(
         name=f"{family.goal}: {peer.split()[0]}",
         what=f"{family.goal}, {len(texts):,} texts (`{ours}`{among})",
@@ -151,7 +150,10 @@ def _row(
     )
 
 
-def _note(texts: Sequence[Tagged], ours: Rates, theirs: Rates) -> str:
+def _note(texts: Sequence[Any], ours: Rates, theirs: Rates) -> str:
+    if isinstance(texts[0], str):
+        a, b = (sum(one not in (None, text) for one, text in zip(r.made, texts, strict=False)) for r in (ours, theirs))
+        return f"altered {a / len(ours.made):.0%} / {b / len(theirs.made):.0%}"
     pairs = zip(shares(texts, ours.made), shares(texts, theirs.made), strict=True)
     altered, fit, kept = (f"{a:.0%} / {b:.0%}" for a, b in pairs)
     return f"altered {altered}; labels still fit {fit}; slot values untouched {kept}"
