@@ -149,7 +149,7 @@ class Client:
             raise self._not_reached(error) from error
         except TimeoutError:
             raise _Again("no answer in time") from None
-        except (OSError, HTTPException) as error:
+        except (OSError, HTTPException, ValueError) as error:  # the last for a chunk of less than no bytes
             raise _Again(_broken_off(error)) from error
         finally:
             with self._lock:
