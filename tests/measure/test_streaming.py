@@ -170,19 +170,19 @@ def test_no_room_is_told_with_the_way_out():
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "wait4"), reason="peak memory is not told here")
 def test_memory_does_not_grow_with_the_suite(tmp_path):
-    """Four times the variants: columns in memory took 60 MB more, and texts of all examples another 20."""
+    """Four times the variants: columns in memory would take 50 MB more."""
     (tmp_path / "quick.py").write_text(
         'def predict(batch):\n    return [("on", "off")[len(item["text"]) % 2] for item in batch]\n'
     )
     peaks = {}
-    for examples in (10_000, 40_000):
+    for examples in (8_000, 32_000):
         lines = (f'{{"text": "turn on light {i} in the hall", "label": "on"}}\n' for i in range(examples))
         (tmp_path / "data.jsonl").write_text("".join(lines))
         suite, run = f"suite-{examples}", f"run-{examples}"
         peak(tmp_path, "vary", "data.jsonl", "--with", "keyboard/adjacent", "--draws", "4", "-o", suite)
         peak(tmp_path, "run", suite, "--system", "quick:predict", "-o", run, "--bootstrap", "100")
         peaks[examples] = peak(tmp_path, "measure", "run", run, "--bootstrap", "100")
-    assert peaks[40_000] - peaks[10_000] < 20, peaks
+    assert peaks[32_000] - peaks[8_000] < 20, peaks
 
 
 def peak(folder, *arguments):

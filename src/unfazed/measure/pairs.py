@@ -20,7 +20,7 @@ _PAIRS, _BYTES = 1 << 16, 32 << 20  # distinct pairs, and about how much of them
 
 class Corpus(NamedTuple):
     """The distinct rows of a scorer's statistics in ascending order, each one's score, and the row of each number that
-    `PairCodes.values` gave."""
+    `PairCodes.values` gave. Scores and places end with two for items without gold and without an output."""
 
     rows: Array
     scores: Array
@@ -125,13 +125,11 @@ class PairCodes:
             found = [self._stats(scorer, pairs, self.task)] if pairs else []
         else:
             found = self._rows[scorer.name]
+        none = [np.nan, np.nan]
         if not found:
-            return Corpus(np.zeros((0, 1)), np.zeros(0), np.zeros(0, dtype=np.int64))
-        if scorer.linear:
-            scores = scorer.aggregate(found[0])
-            return Corpus(found[0], scores, np.arange(len(scores)))
+            return Corpus(np.zeros((0, 1)), np.array(none), np.array([NO_GOLD, NO_OUTPUT]))
         rows, place = np.unique(np.concatenate(found), axis=0, return_inverse=True)
-        return Corpus(rows, scorer.aggregate(rows), place.ravel())
+        return Corpus(rows, np.append(scorer.aggregate(rows), none), np.append(place.ravel(), [NO_OUTPUT, NO_OUTPUT]))
 
 
 def _size(key: Hashable) -> int:

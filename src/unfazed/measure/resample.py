@@ -21,6 +21,7 @@ from unfazed.measure.weights import draw_counts
 Ints = npt.NDArray[np.int64]
 _CELLS = 1 << 22  # numbers held at once by a worker: bounds the memory, whatever the number of examples
 _ONE_THREAD = 1 << 18  # multiplications up to which OpenBLAS uses no threads
+_BLOCK = 1 << 16  # examples whose rows are looked at together
 _ALWAYS_COUNT = 64  # distinct rows up to which counting is used without weighing costs
 
 
@@ -70,7 +71,7 @@ def count_rows(values: Array) -> tuple[Array, Ints]:
         return rows, counts.astype(np.int64)
     counts = np.bincount(code)
     if len(counts) > n // 2:
-        return values, np.ones(n, dtype=np.int64)
+        return values, np.broadcast_to(np.int64(1), (n,))
     return values[_first(code, len(counts))], counts.astype(np.int64)
 
 
@@ -141,10 +142,8 @@ def _draw_rows(sample: Sample, times: int, seed: int) -> Array:
 def _draw_examples(samples: list[Sample], times: int, seed: int) -> list[Array]:
     """One pass for several samples of the same number of examples."""
     n = samples[0].n
-    table = np.hstack([np.repeat(sample.rows, sample.counts, axis=0) for sample in samples])
     ends = np.cumsum([sample.rows.shape[1] for sample in samples])
-    centre = table.mean(axis=0)
-    single = (table - centre).astype(np.float32)  # sums stay near zero, where single precision is enough
+    centre, single = _centred(samples)
 
     def draw(part: slice) -> list[Array]:
         rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence((seed, part.start))))
@@ -154,6 +153,37 @@ def _draw_examples(samples: list[Sample], times: int, seed: int) -> list[Array]:
 
     parts = _in_threads(draw, list(_parts(times, n)))
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
+
+
+def _centred(samples: list[Sample]) -> tuple[Array, npt.NDArray[np.float32]]:
+    """The means of all samples' columns, and what each example is above them; made in blocks, as a table may be large.
+
+    Sums of these stay near zero, where single precision is enough.
+    """
+    n = samples[0].n
+    blocks = [slice(at, min(at + _BLOCK, n)) for at in range(0, n, _BLOCK)]
+    total: Array = np.zeros((1, sum(sample.rows.shape[1] for sample in samples)))
+    if total.shape[1] == 1:  # numpy sums a single column pairwise, and several row by row, which blocks don't change
+        total = _rows_of(samples, slice(0, n)).sum(axis=0, keepdims=True)
+    else:
+        for block in blocks:
+            total = np.vstack([total, _rows_of(samples, block)]).sum(axis=0, keepdims=True)
+    centre: Array = total[0] / n
+    single = np.empty((n, len(centre)), dtype=np.float32)
+    for block in blocks:
+        single[block] = _rows_of(samples, block) - centre
+    return centre, single
+
+
+def _rows_of(samples: list[Sample], block: slice) -> Array:
+    """The rows of some examples, one after another, of all samples side by side."""
+    parts = []
+    for sample in samples:
+        place = np.arange(block.start, block.stop)
+        if len(sample.rows) < sample.n:
+            place = np.searchsorted(np.cumsum(sample.counts), place, side="right")
+        parts.append(sample.rows[place])
+    return np.hstack(parts)
 
 
 def _product(counts: npt.NDArray[np.uint8], table: npt.NDArray[np.float32]) -> Array:

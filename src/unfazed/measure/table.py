@@ -171,10 +171,7 @@ class Table:
         if scorer.name not in self._corpora:
             self._corpora[scorer.name] = self.pairs.corpus(scorer)
         rows, scores, place = self._corpora[scorer.name]
-        scores = np.append(scores, [np.nan, np.nan])
-        if len(rows):
-            place = np.append(place, [-1, -1])
-            clean, varied = place[clean], place[varied]
+        clean, varied = place[clean], place[varied]
         return Scored(scorer, scores[clean], scores[varied], clean_due, due, clean, varied, rows)
 
 
