@@ -39,7 +39,11 @@ _url_options = together(
 
 @click.command("run", short_help="Run a system on a suite and measure what changed.")
 @click.argument("suite", required=False, metavar="SUITE")
-@click.option("--system", metavar="SYSTEM", help="module:function, a trained model's folder, cmd:COMMAND, or a URL.")
+@click.option(
+    "--system",
+    metavar="SYSTEM",
+    help="module:function, a model's folder (also after hf:, onnx:, spacy:), sklearn:FILE, cmd:COMMAND, or a URL.",
+)
 @_url_options
 @asking_options
 @engine_options
@@ -57,6 +61,7 @@ def command(suite: str | None, to: str, plan_file: str | None, format_: str, jun
       unfazed run suite/ --system "cmd:node my_system.js" -o run/ --concurrency 2
       unfazed run suite/ --system model/ -o run/ --workers 4
       unfazed run suite/ --system http://127.0.0.1:8000/v1 --model NAME --prompt nli.txt -o run/ --concurrency 32
+      unfazed run suite/ --system onnx:graph/ -o run/
       unfazed run suite/ --system my_module:predict -o run/ --fail-under worst=0.60 --max-drop 0.10 --gate-on ci-lower
 
     `predict` takes a list of input mappings and returns a list of outputs. Outputs are kept as they come: after
