@@ -123,22 +123,24 @@ def outputs(run: Run) -> list[Any]:
     ]
 
 
-def test_a_killed_driver_leaves_no_worker_and_the_run_goes_on_from_outside_the_cluster(
+def test_a_driver_that_is_stopped_or_killed_leaves_no_worker_and_the_run_goes_on_from_outside_the_cluster(
     nodes: Nodes, make: Make, at_work: Path
 ) -> None:
-    suite = make(120, task="text")
+    suite = make(240, task="text")
     plain = outputs(run_system(suite, "at_work:shout", "plain"))
-    Path("asked.log").unlink()
     nodes.want(2)
     words = ("run", "suite", "--system", "at_work:slow", "-o", "run", "--batch-size", "4", "--engine")
-    driver = start(nodes, *words, nodes.address)
-    pids = two_at_work(driver, 60)
-    driver.kill()
-    driver.communicate()
-    until = time.monotonic() + 60
-    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    for number, code in ((signal.SIGTERM, 2), (signal.SIGKILL, -9)):
+        Path("asked.log").unlink()
+        driver = start(nodes, *words, nodes.address)
+        pids = two_at_work(driver, 40)
+        driver.send_signal(number)
+        driver.communicate(timeout=60)
+        assert driver.returncode == code
+        until = time.monotonic() + 60
+        while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
     stored = {o for o in outputs(Run("run")) if o.isupper()}
     assert stored
     Path("asked.log").unlink()

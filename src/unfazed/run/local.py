@@ -53,7 +53,7 @@ class _Process(Worker):
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
-                [sys.executable, "-c", _START, str(theirs.fileno()), json.dumps(sys.path)],
+                [sys.executable, "-c", _START, str(theirs.fileno()), json.dumps(list(map(str, sys.path)))],
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,  # Ctrl-C is ours to handle, and its whole group can be ended

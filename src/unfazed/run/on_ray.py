@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
+import threading
 from contextlib import suppress
 from typing import Any
 
@@ -13,6 +15,7 @@ from unfazed.core.version import VERSION
 from unfazed.run.pool import READY, Crew, Gone, Job, Raised, Ticket, Work, Worker, done
 
 _GRACE = 2.0  # seconds in which actors may let go of what they hold
+_PATIENCE = 30.0  # seconds after which a cluster that has no place for a worker is told of
 
 
 class RayCrew(Crew):
@@ -26,6 +29,7 @@ class RayCrew(Crew):
             num_cpus=1, max_concurrency=threads, max_restarts=0, scheduling_strategy="SPREAD"
         )
         self._under_way_at: dict[Any, tuple[Worker, int]] = {}
+        self._told = False
 
     def _hire(self) -> Worker:
         worker = _Actor(self._hand.remote(VERSION, os.getcwd(), sys.path), self._ray, self._under_way_at)
@@ -35,7 +39,11 @@ class RayCrew(Crew):
     def _hear(self, wait: bool) -> list[tuple[Worker, int, Any]]:
         if not self._under_way_at:
             return []
-        ready, _ = self._ray.wait(list(self._under_way_at), num_returns=1, timeout=None if wait else 0)
+        ready, _ = self._ray.wait(list(self._under_way_at), num_returns=1, timeout=_PATIENCE if wait else 0)
+        if wait and not ready and not self._told and not any(worker.ready for worker in self._workers):
+            self._told = True
+            free = self._ray.available_resources().get("CPU", 0)
+            sys.stderr.write(f"No worker has started on Ray yet; {self.size} are wanted and {free:g} CPUs are free.\n")
         heard = []
         for ref in ready:
             worker, number = self._under_way_at.pop(ref)
@@ -122,8 +130,11 @@ def _connected(address: str, size: int | None) -> tuple[Any, bool]:
     address = address or os.environ.get("RAY_ADDRESS", "local")
     cpus = size or os.cpu_count()
     started: dict[str, Any] = {"include_dashboard": False, "num_cpus": cpus} if address == "local" else {}
+    handler = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **started)
+        if handler is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)  # Ray's own would end the command without storing what is there
     except Exception as error:  # whatever gRPC, sockets and Ray itself raise
         raise UnfazedError(f"Ray ({address}) can't be reached or started: {error}") from error
     return ray, True
