@@ -52,6 +52,16 @@ def test_an_installed_plug_in_is_used_like_any_operator(plugin: Path, tmp_path: 
     )
 
 
+def test_an_installed_plug_in_is_used_like_any_exporter(plugin: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("play jazz\nstop\n")
+    suite, out = str(tmp_path / "suite"), str(tmp_path / "out")
+    run_with(plugin, "vary", str(tmp_path / "t.txt"), "--with", "acme/shout", "-o", suite)
+    done = run_with(plugin, "export", suite, "--as", "acme", "-o", out, "--option", "end=!")
+    assert (done.returncode, done.stderr) == (0, f"Read {out}/sheet.txt\n")
+    assert (tmp_path / "out" / "sheet.txt").read_text() == "play jazz!\nstop!"
+    assert run_with(plugin, "export", suite, "--as", "acme", "-o", out).returncode == 4
+
+
 def test_a_broken_plug_in_says_which(plugin: Path, tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("play jazz\n")
     done = run_with(plugin, "vary", str(tmp_path / "t.txt"), "--with", "acme/gone", "-o", "-")

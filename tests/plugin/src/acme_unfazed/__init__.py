@@ -1,6 +1,7 @@
 """A plug-in as anybody might write one; the tests install it for real."""
 
 from unfazed.core.edits import Edit
+from unfazed.report.export import FolderExporter
 from unfazed.vary.operator import Change, Operator
 
 
@@ -14,3 +15,15 @@ class Shout(Operator):
         if loud == text.text or len(loud) != len(text.text):
             return None
         return Change((Edit(0, len(loud), loud),), "capitals")
+
+
+class Sheet(FolderExporter):
+    """A line for each example."""
+
+    def __init__(self, end="."):
+        self._end = end
+
+    def write(self, suite, folder):
+        lines = [" | ".join(example.inputs.values()) + self._end for example in suite.examples()]
+        (folder / "sheet.txt").write_text("\n".join(lines))
+        return "Read FOLDER/sheet.txt", {"lines": len(lines)}
