@@ -189,6 +189,15 @@ def test_a_node_killed_in_mid_run_loses_nothing_and_only_what_it_was_at_is_asked
     assert asked() == before
 
 
+def test_ray_is_started_on_this_machine_and_ended_with_the_command(nodes: Nodes, make: Make, at_work: Path) -> None:
+    suite = make(task="text")
+    plain = outputs(run_system(suite, "at_work:shout", "plain"))
+    Path("asked.log").unlink()
+    ended(start(nodes, "run", "suite", "--system", "at_work:shout", "-o", "run", "--engine", "ray"))
+    assert outputs(Run("run")) == plain
+    assert not any(Path(f"/proc/{pid}").exists() for pid, _ in asked())
+
+
 def test_without_the_extra_the_line_that_installs_it_is_shown(
     make: Make, at_work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
