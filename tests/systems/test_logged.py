@@ -65,12 +65,24 @@ def test_identity_is_of_the_answers_and_not_of_their_order(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "line", ["{", "[]", "7", '{"inputs": "a", "output": 1}', '{"inputs": {"a": 1}, "output": 1}', '{"inputs": {}}',
              '{"doc": {}, "filtered_resps": []}', '{"doc": {"inputs": "{"}, "filtered_resps": ["x"]}',
+             '{"doc": {"inputs": "{}"}, "filtered_resps": [7]}',
              '{"doc": {"inputs": "{}", "labels": ["a"]}, "filtered_resps": [["x"]]}'],
 )  # fmt: skip
 def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
     log = write(tmp_path / "x.jsonl", {"inputs": {"text": "a"}, "output": "b"}, line)
     with pytest.raises(DataError, match=r"x\.jsonl:2: "):
         LoggedSystem(str(log))
+
+
+def test_the_likeliest_label_is_the_answer(tmp_path: Path) -> None:
+    def sample(text: str, *likelihoods: str) -> Any:
+        doc = {"inputs": json.dumps({"text": text}), "labels": ["no", "yes"]}
+        return {"doc": doc, "filtered_resps": [[likelihood, "False"] for likelihood in likelihoods]}
+
+    log = write(tmp_path / "x.jsonl", sample("a", "-3.5", "-12"), sample("b", "-9", "-2e-1"), sample("c", "nan", "-1"))
+    no, yes, failed = LoggedSystem(str(log)).predict([{"text": text} for text in "abc"])
+    assert (no, yes) == ("no", "yes")
+    assert isinstance(failed, Failed)
 
 
 def test_logs_that_disagree_or_are_not_there(tmp_path: Path) -> None:

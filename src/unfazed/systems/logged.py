@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from math import isnan
 from pathlib import Path
 
 import msgspec
@@ -90,7 +91,7 @@ def _lines(file: Path) -> Iterator[Answer]:
             try:
                 record = decode(line)
                 yield _harness(record) if "doc" in record else _own(record)
-            except (msgspec.MsgspecError, UnicodeDecodeError, LookupError, TypeError, ValueError) as error:
+            except (msgspec.MsgspecError, AttributeError, LookupError, TypeError, ValueError) as error:
                 raise DataError(f"this is not a logged answer ({type(error).__name__}: {error}).", file, row) from error
 
 
@@ -106,6 +107,8 @@ def _harness(record: Json) -> Answer:
     if "labels" not in doc:
         return inputs, plain(said[0].strip())
     likelihoods = [float(likelihood) for likelihood, *_ in said]
+    if any(map(isnan, likelihoods)):
+        return inputs, Failed("a label's likelihood is not a number", final=True)
     return inputs, doc["labels"][likelihoods.index(max(likelihoods))]
 
 

@@ -82,7 +82,7 @@ def test_what_is_logged_is_what_was_measured(run: Run, uri: str, tmp_path: Path)
 def test_a_run_that_was_not_logged_whole_is_marked(run: Run, uri: str) -> None:
     store = client(uri)
     store.create_experiment("blocked", artifact_location="file:///proc/no/such/place")
-    with pytest.raises(UnfazedError, match="did not take all of run .*marked as failed"):
+    with pytest.raises(UnfazedError, match="did not take all of run .* is marked as failed"):
         export(run.path, "mlflow", uri, experiment="blocked")
     [there] = logged(uri, "blocked")
     assert there.info.status == "FAILED"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import time
@@ -37,12 +37,11 @@ class Mlflow(Exporter):
         self._experiment = experiment
 
     def export(self, path: str, to: str | None, overwrite: bool) -> str:
-        run = Run(path)
+        run, client = Run(path), _client(to)
         results = measure_run(run)
         with TemporaryDirectory() as folder:
             write_report(run, results, Path(folder) / "report.html")
             write_json(Path(folder) / "results.json", msgspec.to_builtins(results))
-            client = _client(to)
             with _told("MLflow takes no run"):
                 logged = self._start(client, run)
             _log(client, logged, run, results, folder)
@@ -72,8 +71,11 @@ def _told(what: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        said = str(error).strip().split("\n", 1)[0][:500] or type(error).__name__
-        raise UnfazedError(f"{what}: {_CREDENTIALS.sub('//', said)}") from error
+        raise UnfazedError(f"{what}: {_said(error)}") from error
+
+
+def _said(error: Exception) -> str:
+    return _shown(str(error).strip().split("\n", 1)[0][:500]) or type(error).__name__
 
 
 def _shown(uri: str) -> str:
@@ -89,16 +91,26 @@ def _log(client: Any, id: str, run: Run, results: Results, folder: str) -> None:
     params = [Param(name, value) for name, value in _facts(run, results).items()]
     tags = [RunTag(f"unfazed.signature.{measure}", signature) for measure, signature in signatures(results)]
     try:
-        with _told(f"MLflow did not take all of run {id}, which is marked as failed there"):
-            client.log_batch(id, params=params, tags=[RunTag("unfazed.version", VERSION), *tags])
-            for at in range(0, len(metrics), _A_BATCH):
-                client.log_batch(id, metrics=metrics[at : at + _A_BATCH])
-            client.log_artifacts(id, folder)
-            client.set_terminated(id)
-    except BaseException:
-        with suppress(Exception):  # what went wrong first is what to tell
-            client.set_terminated(id, "FAILED")
-        raise
+        client.log_batch(id, params=params, tags=[RunTag("unfazed.version", VERSION), *tags])
+        for at in range(0, len(metrics), _A_BATCH):
+            client.log_batch(id, metrics=metrics[at : at + _A_BATCH])
+        client.log_artifacts(id, folder)
+        client.set_terminated(id)
+    except BaseException as error:
+        marked = "is" if _marked_as_failed(client, id) else "could not be"
+        if not isinstance(error, Exception):
+            raise
+        raise UnfazedError(
+            f"MLflow did not take all of run {id}, which {marked} marked as failed: {_said(error)}"
+        ) from error
+
+
+def _marked_as_failed(client: Any, id: str) -> bool:
+    try:
+        client.set_terminated(id, "FAILED")
+    except Exception:
+        return False  # what went wrong before is what to tell
+    return True
 
 
 def _facts(run: Run, results: Results) -> dict[str, str]:
