@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -18,6 +20,19 @@ def predict(batch):
         log.writelines(inputs["text"] + "\\n" for inputs in batch)
     return ["long" if len(inputs["text"]) > 30 else "short" for inputs in batch]
 """
+
+
+def _loaded(file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("faults_collect", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+collecting = _loaded(Path(__file__).parents[1] / "collect" / "conftest.py")  # studies, and a PostgreSQL of our own
+database, postgres = collecting.database, collecting.postgres
 Done = subprocess.CompletedProcess[str]
 Unfazed = Callable[..., Done]
 

@@ -18,7 +18,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.collect.conftest import Served, write_study
 from unfazed.collect.items import make_study
 from unfazed.collect.people import consent, hashed, invite
 from unfazed.collect.security import admin_session, signed
@@ -31,7 +30,7 @@ from unfazed.report.html import write_report
 from unfazed.report.tables import FORMATS, render
 from unfazed.run.engine import run_system
 
-from .conftest import COMMAND
+from .conftest import COMMAND, collecting
 from .mutate import fuzz
 
 MARK = "document.body.id='pwned'"
@@ -225,12 +224,12 @@ def test_nothing_runs_in_the_pages_of_a_study(tmp_path: Path) -> None:
     """Items, people, the title, the consent and the answers are all from outside."""
     bad = TEXTS[0] + TEXTS[1] + TEXTS[2] + TEXTS[6]
     items = [{"id": f"{text}{n}", "text": text} for n, text in enumerate(TEXTS)]
-    file = write_study(tmp_path / "study", "retype", items, assign=f"k = 1\nstrata = [{json.dumps(bad)}]")
+    file = collecting.write_study(tmp_path / "study", "retype", items, assign=f"k = 1\nstrata = [{json.dumps(bad)}]")
     text = file.read_text().replace('"A study"', json.dumps(bad)).replace('"We keep what you type."', json.dumps(bad))
     file.write_text(text.replace('"me@example.org"', json.dumps(bad)))
     study = read_study(file)
     store, _, _ = make_study(study)
-    server = Served(study, store)
+    server = collecting.Served(study, store)
     try:
         token = store.write(lambda tx: invite(tx, study, TEXTS[0], bad))
         store.write(lambda tx: consent(tx, TEXTS[0], {"ime": bad}, 1.0))

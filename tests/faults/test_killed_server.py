@@ -14,16 +14,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.collect.conftest import database, postgres, write_study  # noqa: F401  fixtures
 from unfazed.collect.items import make_study
 from unfazed.collect.people import consent, hashed, invite
 from unfazed.collect.security import signed
 from unfazed.collect.store import open_store
 from unfazed.collect.study import Study, read_study
 
-from .conftest import COMMAND
+from .conftest import COMMAND, collecting
 
-PEOPLE, ITEMS, KILLS = 16, 3_000, 5
+PEOPLE, ITEMS, KILLS = 16, 3_000, 4
 
 
 def served(study: Study) -> tuple[subprocess.Popen[bytes], int]:
@@ -79,9 +78,9 @@ async def until_killed(
 
 
 @pytest.mark.slow
-def test_what_was_acknowledged_is_there_after_kill_9(tmp_path: Path, database: str) -> None:  # noqa: F811
+def test_what_was_acknowledged_is_there_after_kill_9(tmp_path: Path, database: str) -> None:
     items = [{"id": f"i{n}", "text": f"text {n}"} for n in range(ITEMS)]
-    study = read_study(write_study(tmp_path, "choice", items, database=database))
+    study = read_study(collecting.write_study(tmp_path, "choice", items, database=database))
     store, _, _ = make_study(study)
     with store:
         names = [f"p{n}" for n in range(PEOPLE)]

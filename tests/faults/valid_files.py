@@ -143,6 +143,12 @@ SURVEY_ANSWERS = rows(
 VECTORS = b"3 4\none 0.1 0.2 0.3 0.4\ntwo -1 0 1e-3 2\nzwei 1 1 1 1\n"
 SCORES = b"id,condition,score\n1,a,0.5\n1,b,0.25\n2,a,1\n2,b,\n3,a,NaN\n3,b,0.75\n"
 JUDGED = b"SYS SID RAW.SCR\nx 1 80\ny 1 20.5\nx 2 NaN\ny 2 0\n"
+LOGGED = rows(
+    {"inputs": {"text": "one"}, "output": {"label": "a"}},
+    {"inputs": {"text": "two"}, "error": "no answer"},
+    {"doc": {"inputs": '{"text": "three"}', "labels": ["a", "b"]}, "filtered_resps": [[-1.5, True], [-0.5, False]]},
+    {"doc": {"inputs": '{"text": "four"}'}, "filtered_resps": [" said "]},
+)
 PROFILES = {
     "keyboard": (typists._FILE, typists.read_population),
     "speech": (speakers._FILE, speakers.read_population),
@@ -256,6 +262,9 @@ FILES = {
     ),
     "prompt": lambda folder: Kind(
         {"p.txt": b"Is {text} {{so}}?\n{label}\n"}, lambda f: Template.read(str(f / "p.txt"))
+    ),
+    "logged answers": lambda folder: Kind(
+        {"a.jsonl": LOGGED}, lambda f: open_system(f"logged:{f / 'a.jsonl'}").identity
     ),
     "a trained system": lambda folder: Kind(_trained(folder), lambda f: open_system(str(f / "model"))),
     "a corrector": lambda folder: Kind(_corrector(folder), lambda f: open_system(str(f / "corrector"))),
