@@ -10,7 +10,6 @@ import numpy as np
 
 from unfazed.core.errors import UnfazedError
 from unfazed.core.task import Task, task_named
-from unfazed.core.values import Json
 from unfazed.run.engines import Engine
 from unfazed.run.pool import Lost, Pool, in_order
 from unfazed.score import scorers
@@ -23,19 +22,24 @@ _FEW = 4 * _BLOCK  # that are scored sooner than a process starts
 class Scoring(msgspec.Struct, frozen=True):
     """All that another process needs to score the same pairs."""
 
-    scorer: str
     task: str
 
     def start(self) -> ScoringWork:
-        return ScoringWork(scorers.get(self.scorer)(), task_named(self.task))
+        return ScoringWork(task_named(self.task))
 
 
 class ScoringWork:
-    def __init__(self, scorer: Scorer, task: Task) -> None:
-        self._scorer, self._task = scorer, task
+    """Holds scorers as they are asked for; all share the workers, as there may be no room for more."""
 
-    def do(self, pairs: Sequence[tuple[Json, Json]]) -> Array:
-        return stats_here(self._scorer, pairs, self._task)
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._scorers: dict[str, Scorer] = {}
+
+    def do(self, block: tuple[str, Sequence[Pair]]) -> Array:
+        name, pairs = block
+        if name not in self._scorers:
+            self._scorers[name] = scorers.get(name)()
+        return stats_here(self._scorers[name], pairs, self._task)
 
     def close(self) -> None:
         """Scorers hold nothing that needs to be let go of."""
@@ -47,18 +51,24 @@ def scored_by(engine: Engine) -> Iterator[Stats]:
     if engine.here:
         yield stats_here
         return
-    with ExitStack() as open_pools:
-        pools: dict[str, Pool] = {}
+    with ExitStack() as stack:
+        pool: Pool | None = None
 
         def stats(scorer: Scorer, pairs: Sequence[Pair], task: Task) -> Array:
-            if not scorer.apart or len(pairs) <= _FEW:
+            nonlocal pool
+            if not scorer.apart or len(pairs) <= _FEW or not _findable(scorer):
                 return stats_here(scorer, pairs, task)
-            if scorer.name not in pools:
-                pools[scorer.name] = open_pools.enter_context(engine.pool(Scoring(scorer.name, task.name)))
-            blocks = (pairs[at : at + _BLOCK] for at in range(0, len(pairs), _BLOCK))
-            return np.concatenate([_rows(found) for _, found in in_order(pools[scorer.name], blocks)])
+            if pool is None:
+                pool = stack.enter_context(engine.pool(Scoring(task.name)))
+            blocks = ((scorer.name, pairs[at : at + _BLOCK]) for at in range(0, len(pairs), _BLOCK))
+            return np.concatenate([_rows(found) for _, found in in_order(pool, blocks)])
 
         yield stats
+
+
+def _findable(scorer: Scorer) -> bool:
+    """Does another process get the same scorer by its name?"""
+    return scorer.name in scorers and scorers.get(scorer.name) is type(scorer)
 
 
 def _rows(found: Array | Lost) -> Array:
