@@ -63,6 +63,31 @@ def test_tags_of_tokens_in_windows_of_any_length(tiny: Tiny) -> None:
     assert outputs[0]["slots"] == [["O", "B-thing", "I-thing"][n] for n in best]
 
 
+@pytest.mark.parametrize("scheme", ["hf", "onnx"])
+def test_a_byte_level_tokenizer_is_shown_words_that_follow_a_space(scheme: str, tiny: Tiny) -> None:
+    """Saved as RoBERTa's are, without `add_prefix_space`, which transformers must be told for lists of words."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    folder = tiny("hf/tag")
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    letters = pre_tokenizers.ByteLevel.alphabet()
+    marks = {"initial_alphabet": letters, "show_progress": False, "special_tokens": ["<s>", "<pad>", "</s>", "<unk>"]}
+    tokenizer.train_from_iterator(["play jazz on monday"] * 9, trainers.BpeTrainer(**marks))
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "RobertaTokenizer"}')
+    if scheme == "onnx":
+        pytest.importorskip("onnxruntime", reason="needs the extra onnx")
+        (folder / "model.onnx").touch()  # only its tokenizer is asked here
+    system: Any = open_system(f"{scheme}:{folder}", max_length=64)
+    system.__dict__["room"] = 64
+    [window] = system.windows(0, "jazz  on monday")
+    told = transformers.AutoTokenizer.from_pretrained(folder, add_prefix_space=True)
+    words = told(["jazz", "on", "monday"], is_split_into_words=True, add_special_tokens=False)["input_ids"]
+    assert [window.row["input_ids"][first] for first in window.firsts if first is not None] == words
+    assert window.firsts[1] is None  # nothing stands between two spaces
+
+
 @torch.inference_mode()
 def test_answers_stand_in_the_context_also_beyond_one_window(tiny: Tiny) -> None:
     folder = tiny("hf/read")

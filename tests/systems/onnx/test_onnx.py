@@ -82,28 +82,6 @@ def test_answers_in_contexts_of_any_length(made: Path) -> None:
     assert list(graph.predict(asked)) == list(model.predict(asked))
 
 
-def test_a_byte_level_tokenizer_knows_words_that_follow_a_space(made: Path, tmp_path: Path) -> None:
-    """RoBERTa's kind: transformers must be told `add_prefix_space` for lists of words, the graph's tokenizer not."""
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-    from transformers import AutoTokenizer
-
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    letters = pre_tokenizers.ByteLevel.alphabet()
-    tokenizer.train_from_iterator(
-        ["play jazz on monday"] * 9, trainers.BpeTrainer(initial_alphabet=letters, show_progress=False)
-    )
-    graph = shutil.copytree(made / "graphs" / "tag", tmp_path / "graph")
-    tokenizer.save(str(graph / "tokenizer.json"))
-    (graph / "tokenizer_config.json").write_text('{"tokenizer_class": "RobertaTokenizer"}')
-    system = open_system(str(graph))
-    words = ["jazz", "on", "monday"]
-    told = AutoTokenizer.from_pretrained(graph, add_prefix_space=True)
-    ours = system.tokenizer(words, is_split_into_words=True, add_special_tokens=False)  # type: ignore[attr-defined]
-    assert ours["input_ids"] == told(words, is_split_into_words=True, add_special_tokens=False)["input_ids"]
-    assert len(ours["input_ids"]) == 3
-
-
 def test_what_else_is_asked_changes_nothing_also_where_scales_come_from_the_batch(made: Path, tmp_path: Path) -> None:
     from onnxruntime.quantization import quantize_dynamic
 

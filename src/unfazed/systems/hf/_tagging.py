@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -48,9 +49,19 @@ class Tagging(HfSystem):
     def lacking(self, inputs: Inputs) -> str | None:
         return None if "text" in inputs else "the input has no 'text'"
 
+    @cached_property
+    def _spaced(self) -> bool:
+        """RoBERTa's kind of tokenizer knows a word that follows a space from one that does not."""
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        found = json.loads(backend.to_str()).get("pre_tokenizer") if backend is not None else None
+        parts = (found or {}).get("pretokenizers", [found or {}])
+        return any(part.get("type") == "ByteLevel" and not part.get("add_prefix_space") for part in parts)
+
     def windows(self, number: int, text: str) -> list[Window]:
         """The text's tokens, as many at a time as the model has room for."""
         tokens = [self.cut(token[:_LETTERS]) for token in text.split(" ")]
+        if self._spaced:
+            tokens = [f" {token}" if token else token for token in tokens]
         asked = self.tokenizer(tokens, is_split_into_words=True, add_special_tokens=False)
         widths = [0] * len(tokens)
         for word in asked.word_ids():

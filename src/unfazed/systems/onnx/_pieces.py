@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,12 +35,10 @@ class Pieces:
     def __init__(self, file: Path, settings: Mapping[str, Any]) -> None:
         from tokenizers import Tokenizer
 
-        self._tokenizer = Tokenizer.from_file(str(file))
-        self._tokenizer.no_padding()
+        self.backend_tokenizer = Tokenizer.from_file(str(file))
+        self.backend_tokenizer.no_padding()
         names = settings.get("model_input_names")
         self._types = "token_type_ids" in names if names else settings.get("tokenizer_class") not in _GENERIC
-        # Byte-level tokenizers tell a word that follows a space from one that does not.
-        self._spaced = _spaces_matter(json.loads(self._tokenizer.to_str()).get("pre_tokenizer") or {})
 
     def __call__(
         self,
@@ -56,20 +53,13 @@ class Pieces:
     ) -> Encoded:
         if truncation:
             strategy = "longest_first" if truncation is True else truncation
-            self._tokenizer.enable_truncation(max_length, stride=stride, strategy=strategy)
+            self.backend_tokenizer.enable_truncation(max_length, stride=stride, strategy=strategy)
         else:
-            self._tokenizer.no_truncation()
-        if is_split_into_words and self._spaced:
-            texts = ([f" {word}" for word in texts[0]],)
+            self.backend_tokenizer.no_truncation()
         told = {"is_pretokenized": is_split_into_words, "add_special_tokens": add_special_tokens}
-        found = self._tokenizer.encode(*texts, **told)
+        found = self.backend_tokenizer.encode(*texts, **told)
         windows = [found, *found.overflowing] if return_overflowing_tokens else [found]
         return Encoded(windows, self._types, return_overflowing_tokens)
 
     def decode(self, ids: Sequence[int]) -> str:
-        return str(self._tokenizer.decode(list(ids), skip_special_tokens=False))
-
-
-def _spaces_matter(pre_tokenizer: Mapping[str, Any]) -> bool:
-    parts = pre_tokenizer.get("pretokenizers", [pre_tokenizer])
-    return any(part.get("type") == "ByteLevel" and not part.get("add_prefix_space") for part in parts)
+        return str(self.backend_tokenizer.decode(list(ids), skip_special_tokens=False))
