@@ -1,7 +1,8 @@
 """What a large suite takes: seconds and the peak resident set of `vary`, `run`, `measure` and `report`, by its size.
 
 Every command is a process of its own, and the system under test costs next to nothing. Ten million variants take about
-3 GB of disk and most of an hour: `python -m benchmarks memory` or `python -m benchmarks.memory 10000000`.
+3 GB of disk and half an hour of CPU time: `python -m benchmarks.memory 1000000 10000000`. With `--made`, only the
+measures are taken, of items that are made as they are asked for, which takes a twentieth of the time and no disk.
 """
 
 from __future__ import annotations
@@ -26,6 +27,31 @@ def predict(batch):
 """
 
 
+MEASURE = """
+import sys
+from types import SimpleNamespace
+from unfazed.core.task import task_named
+from unfazed.core.values import Example, Output, Variant
+from unfazed.measure.measuring import measure_run
+LABELS = [Output(label) for label in ("on", "off", "dim")]
+class Made:
+    system = identity = "made up"
+    manifest = SimpleNamespace(labels=None, unchanged={})
+    suite = SimpleNamespace(id="made up", signed="made up", task=task_named("classify"), manifest=manifest)
+    def items(self):
+        for i in range(int(sys.argv[1]) // 4):
+            gold, chance = LABELS[i % 3], hash((i, 7)) >> 8
+            varied = []
+            for at in range(4):
+                operator, draw, chance = ("made/one", "made/two")[at // 2], at % 2, chance // 5
+                said = LABELS[(i if chance % 5 > 2 else chance) % 3]
+                text = {"text": f"light {i}, said for the {at + 2}. time"}
+                varied.append((Variant(i, str(i), draw, operator, "made", "same", text, gold.value, ""), said))
+            yield Example(i, str(i), {"text": f"light {i}"}, gold.value), LABELS[chance % 3], varied
+measure_run(Made())
+"""
+
+
 class Cost(NamedTuple):
     """Of one command: seconds on the clock and of the processors, and the most memory that it held, in MB."""
 
@@ -43,14 +69,20 @@ def costs(variants: int, folder: Path) -> Iterator[tuple[str, Cost]]:
             place, label = PLACES[i % len(PLACES)], ("on", "off", "dim")[i % 3]
             file.write(f'{{"text": "turn {label} light number {i} in the {place}", "label": "{label}"}}\n')
     chosen = [word for operator in OPERATORS for word in ("--with", operator)]
-    yield "vary", cost(folder, "vary", "data.jsonl", *chosen, "--draws", str(DRAWS), "--seed", "7", "-o", "suite")
-    yield "run", cost(folder, "run", "suite", "--system", "quick:predict", "-o", "run")
-    yield "measure", cost(folder, "measure", "run", "run")
-    yield "report", cost(folder, "report", "run", "-o", "report.html")
+    yield (
+        "`unfazed vary`",
+        cost(folder, "vary", "data.jsonl", *chosen, "--draws", str(DRAWS), "--seed", "7", "-o", "suite"),
+    )
+    yield "`unfazed run`", cost(folder, "run", "suite", "--system", "quick:predict", "-o", "run")
+    yield "`unfazed measure`", cost(folder, "measure", "run", "run")
+    yield "`unfazed report`", cost(folder, "report", "run", "-o", "report.html")
 
 
 def cost(folder: Path, *arguments: str) -> Cost:
-    command = [sys.executable, "-m", "unfazed", *arguments]
+    return cost_of(folder, [sys.executable, "-m", "unfazed", *arguments])
+
+
+def cost_of(folder: Path, command: Sequence[str]) -> Cost:
     began = time.perf_counter()
     with (folder / "said.txt").open("w") as out:
         process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out, env={**os.environ, **ONE_THREAD})
@@ -58,13 +90,16 @@ def cost(folder: Path, *arguments: str) -> Cost:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         said = (folder / "said.txt").read_text()[-300:]
-        raise RuntimeError(f"unfazed {arguments[0]} exits {process.returncode}: {said}")
+        raise RuntimeError(f"{command[2]} {command[3]} exits {process.returncode}: {said}")
     return Cost(time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
-def _all(sizes: Sequence[int]) -> Iterator[tuple[int, str, Cost]]:
-    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as place:
+def _all(sizes: Sequence[int], made: bool = False) -> Iterator[tuple[int, str, Cost]]:
+    with tempfile.TemporaryDirectory() as place:
         for size in sizes:
+            yield size, "measures of made items", cost_of(Path(place), [sys.executable, "-c", MEASURE, str(size)])
+            if made:
+                continue
             for command, taken in costs(size, Path(place, str(size))):
                 say(f"{size:,} {command}: {taken.seconds:.0f} s, {taken.peak:.0f} MB")
                 yield size, command, taken
@@ -74,7 +109,7 @@ def _all(sizes: Sequence[int]) -> Iterator[tuple[int, str, Cost]]:
 def rows(sizes: Sequence[int] = QUICK) -> Iterator[Row]:
     for size, command, taken in _all(sizes):
         note = f"{taken.cpu:,.0f} CPU s, {size / taken.cpu:,.0f} variants a CPU second"
-        what = f"`unfazed {command}` on {size:,} variants, peak memory"
+        what = f"{command} on {size:,} variants, peak memory"
         yield Row(f"{command} {size}", what, taken.peak, "MB", more=False, asked=400, note=note)
 
 
@@ -85,7 +120,8 @@ def long_rows() -> Iterator[Row]:
 def main() -> None:
     print("| variants | command | seconds | CPU seconds | variants a CPU second | peak resident set |")
     print("|---:|---|---:|---:|---:|---:|")
-    for size, command, (seconds, cpu, peak) in _all([int(size) for size in sys.argv[1:]] or QUICK):
+    sizes = [int(size) for size in sys.argv[1:] if size.isdecimal()]
+    for size, command, (seconds, cpu, peak) in _all(sizes or QUICK, "--made" in sys.argv):
         print(f"| {size:,} | {command} | {seconds:,.0f} | {cpu:,.0f} | {size / cpu:,.0f} | {peak:.0f} MB |", flush=True)
 
 

@@ -74,6 +74,7 @@ class Store:
             self._tables = (_ALL, _RECENT) if there else (_ALL,)  # a run of before this was made has no second table
             self._sizes = {table: self._rows(table) for table in self._tables} if lock else {}
         except sqlite3.DatabaseError as error:
+            connection.close()
             raise _damaged(self._file, error) from error
 
     def _rows(self, table: str) -> int:
@@ -174,7 +175,7 @@ class Store:
         for at in range(0, len(keys), _KEYS_A_QUERY):
             part = keys[at : at + _KEYS_A_QUERY]
             marks = ",".join("?" * len(part))
-            for table in self._tables:
+            for table in self._tables if self._sizes.get(_RECENT, 1) else (_ALL,):
                 query = f"SELECT {columns} FROM {table} WHERE key IN ({marks})"  # noqa: S608 - no outside text
                 try:
                     yield from self._db.execute(query, part)
