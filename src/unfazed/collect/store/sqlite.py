@@ -68,5 +68,8 @@ class Sqlite:
             raise StoredFileError(f"{self.file}: this is not a study's database ({error}).") from error
 
     def backup(self, to: Path) -> None:
-        with closing(sqlite3.connect(self.file)) as here, closing(sqlite3.connect(to)) as there:
-            here.backup(there, pages=1000)
+        try:
+            with closing(sqlite3.connect(self.file)) as here, closing(sqlite3.connect(to)) as there:
+                here.backup(there, pages=1000)
+        except sqlite3.DatabaseError as error:
+            raise StoredFileError(f"{self.file}: there is no copy of it in {to.parent} ({error}).") from error
