@@ -17,7 +17,8 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from unfazed.run.pool import READY, Crew, Gone, Job, Raised, Ticket, Work, Worker, done
+from unfazed.run.crew import READY, Crew, Gone, Ticket, Worker
+from unfazed.run.pool import Job, Raised, Work, done
 
 _GRACE = 2.0  # seconds in which a worker may let go of what it holds
 # Not multiprocessing's own start, which runs the caller's main module again and so asks a guard of every script.

@@ -12,7 +12,8 @@ from typing import Any
 
 from unfazed.core.errors import MissingExtra, UnfazedError, UsageError
 from unfazed.core.version import VERSION
-from unfazed.run.pool import READY, Crew, Gone, Job, Raised, Ticket, Work, Worker, done
+from unfazed.run.crew import READY, Crew, Gone, Ticket, Worker
+from unfazed.run.pool import Job, Raised, Work, done
 
 _GRACE = 2.0  # seconds in which actors may let go of what they hold
 _PATIENCE = 30.0  # seconds after which a cluster that has no place for a worker is told of
