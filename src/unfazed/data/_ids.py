@@ -20,9 +20,9 @@ class Ids:
 
     def _clear(self, size: int) -> None:
         self._mask = size - 1
-        self._hashes = array("Q", bytes(8 * size))
-        self._more = array("I", bytes(4 * size))
-        self._lines = array("I", bytes(4 * size))  # each one more, as 0 is a free place
+        self._hashes = array("Q", [0]) * size
+        self._more = array("I", [0]) * size
+        self._lines = array("I", [0]) * size  # each one more, as 0 is a free place
 
     def add(self, id: str, line: int) -> int | None:
         """Remembers an id and its line; or, where the id is known, leaves it and gives the line that it stands on."""
