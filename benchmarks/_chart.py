@@ -79,7 +79,7 @@ def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> Ma
     return Markup('<text x="{:.1f}" y="{}" text-anchor="{}" class="{}">{}</text>').format(x, y, anchor, kind, text)
 
 
-MARKS = ("#0072b2", "#b36b00", "#5a3d8a", "#2e6b3a")
+MARKS = ("#0072b2", "#b36b00", "#5a3d8a", "#2e6b3a", "#a3243b", "#444444")
 PANEL, LEFT = 210, 60
 Lines = dict[str, dict[int, float]]  # by name: a ratio for each size
 
@@ -96,7 +96,7 @@ def growth_chart(panels: Mapping[str, Sequence[Row]]) -> str:
 def growth(rows: Sequence[Row]) -> Lines:
     found: Lines = {}
     for row in rows:
-        if (named := re.fullmatch(r"(\w+) (\d+)", row.name)) and row.ours:
+        if (named := re.fullmatch(r"(.+) (\d+)", row.name)) and row.ours:
             found.setdefault(named[1], {})[int(named[2])] = row.ours
     return {name: {n: v / of[min(of)] for n, v in sorted(of.items())} for name, of in found.items() if len(of) > 1}
 
@@ -125,7 +125,7 @@ def _panel(title: str, lines: Lines) -> Markup:
         parts.append(Markup('<polyline points="{}" fill="none" stroke="{}" stroke-width="2"/>').format(points, colour))
         size, value = list(of.items())[-1]
         label = Markup('<text x="{:.1f}" y="{:.1f}" style="fill:{}">{}</text>')
-        parts.append(label.format(x(size) + 8, end + 4, colour, f"{name} {figure(value)}×"))
+        parts.append(label.format(x(size) + 8, end + 4, colour, f"{name.strip('`')} {figure(value)}×"))
     return Markup("").join(parts)
 
 

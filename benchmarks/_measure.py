@@ -40,6 +40,8 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def ratio(self) -> float | None:
         """How many times as good as the peer's; shares and their like have none."""
+        if self.unit == "times":
+            return self.ours
         if not self.ours or not self.theirs or self.unit in ("%", "AUC"):
             return None
         return self.ours / self.theirs if self.more else self.theirs / self.ours

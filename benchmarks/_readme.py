@@ -47,6 +47,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("at most {} CPU seconds; a mixed-effects", "measures", "0/1 scores"),
     Claim("agrees with lme4 and is at least {} times as fast", "mixed", "100,000: lme4", "ratio"),
     Claim("at least {} times as fast as statsmodels", "mixed", "1,252: statsmodels", "ratio"),
+    Claim("Two worker processes are at least {} times as fast as one", "scaling", "run local 1→2"),
+    Claim("100,000 variants holds at most {} MB", "memory", "`unfazed run` 100000"),
     Claim("`import unfazed` takes at most {} CPU seconds", "footprint", "import: nlpaug"),
     Claim("The core weighs about {} MB", "footprint", "core install"),
     Claim("TextAttack about {} MB", "footprint", "install: textattack", "theirs"),

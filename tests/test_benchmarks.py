@@ -33,6 +33,7 @@ def test_ratios_say_how_many_times_as_good_ours_is() -> None:
     assert QUICK.ratio == 10
     assert Row("share", "share", 80.0, "%", "other", 40.0).ratio is None
     assert Row("alone", "alone", 80.0).ratio is None
+    assert Row("workers", "two against one", 1.9, "times").ratio == 1.9
 
 
 def test_what_was_asked_is_a_floor_or_a_ceiling() -> None:
