@@ -86,11 +86,12 @@ Lines = dict[str, dict[int, float]]  # by name: a ratio for each size
 
 def growth_chart(panels: Mapping[str, Sequence[Row]]) -> str:
     """For each panel, figures of rows named `NAME SIZE`, divided by those of the smallest size: a line a name."""
-    parts = [_paper(WIDTH, PANEL * len(panels))]
-    for i, (title, rows) in enumerate(panels.items()):
-        parts.append(Markup('<g transform="translate(0 {})">{}</g>').format(PANEL * i, _panel(title, growth(rows))))
-    told = f"{'; '.join(panels)}: as multiples of what was measured for the smallest input."
-    return str(svg("What becomes of speed and memory as inputs grow", told, PANEL * len(panels), parts, str(WIDTH)))
+    drawn = {title: lines for title, rows in panels.items() if (lines := growth(rows))}
+    parts = [_paper(WIDTH, PANEL * len(drawn))]
+    for i, (title, lines) in enumerate(drawn.items()):
+        parts.append(Markup('<g transform="translate(0 {})">{}</g>').format(PANEL * i, _panel(title, lines)))
+    told = f"{'; '.join(drawn)}: as multiples of what was measured for the smallest input."
+    return str(svg("What becomes of speed and memory as inputs grow", told, PANEL * len(drawn), parts, str(WIDTH)))
 
 
 def growth(rows: Sequence[Row]) -> Lines:
@@ -102,7 +103,7 @@ def growth(rows: Sequence[Row]) -> Lines:
 
 
 def _panel(title: str, lines: Lines) -> Markup:
-    sizes = sorted({size for of in lines.values() for size in of}) or [1, 10]
+    sizes = sorted({size for of in lines.values() for size in of})
     highest = max([1.25, *(value for of in lines.values() for value in of.values())])
     bottom, height = PANEL - 34, PANEL - 74
 

@@ -178,6 +178,7 @@ def test_growth_is_told_beside_the_smallest_size() -> None:
     root = ElementTree.fromstring(growth_chart({"Speed": rows, "Nothing yet": []}))
     texts = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
     assert {"Speed", "100", "1,000", "vary 0.25×"} <= set(texts)
+    assert "Nothing yet" not in texts
     assert len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))) == 1
 
 
