@@ -37,7 +37,7 @@ def main() -> None:
         out.write(json.dumps({"address": cluster.address, "client": f"ray://127.0.0.1:{client}"}) + "\n")
         out.flush()
         for _ in sys.stdin:
-            node = cluster.add_node(num_cpus=1, include_dashboard=False)
+            node = cluster.add_node(num_cpus=1, num_gpus=1, include_dashboard=False)  # what a GPU is, Ray believes us
             out.write(f"{node.all_processes['raylet'][0].process.pid}\n")
             out.flush()
         with suppress(Exception):  # some of its nodes were killed

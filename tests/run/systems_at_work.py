@@ -64,6 +64,11 @@ def changes(batch: list[dict[str, str]]) -> list[str]:
 changes.unfazed_identity = str(os.getpid())  # type: ignore[attr-defined]
 
 
+def on_gpu(batch: list[dict[str, str]]) -> list[str]:
+    """Answers with the GPUs that it may see."""
+    return [os.environ.get("CUDA_VISIBLE_DEVICES", "none")] * len(batch)
+
+
 class Counting(System):
     """Knows what it uses, needs a suite to answer, fails now and then, and may be asked from threads."""
 

@@ -149,6 +149,14 @@ def test_a_driver_that_is_stopped_or_killed_leaves_no_worker_and_the_run_goes_on
     assert not stored & {text.upper() for _, text in asked()}
 
 
+def test_a_worker_has_a_gpu_for_itself(nodes: Nodes, make: Make, at_work: Path) -> None:
+    make(task="text")
+    nodes.want(1)
+    Path("plan.toml").write_text(f'[engine]\nname = "{nodes.address}"\ngpus = 1\n')
+    ended(start(nodes, "run", "suite", "--system", "at_work:on_gpu", "-o", "run", "--plan", "plan.toml"))
+    assert set(outputs(Run("run"))) == {"0"}
+
+
 def test_a_node_killed_while_it_varies_changes_no_byte(nodes: Nodes, at_work: Path) -> None:
     rows = [{"text": f"number {i}"} for i in range(6000)]
     Path("data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -246,9 +246,9 @@ def test_the_engine_is_a_section_of_the_plan(tmp_path: Path) -> None:
     assert Plan().engine.here
     assert not Engine(workers=2).here
     assert not Engine(name="ray").here
-    for wrong in ('name = "spark"', "workers = 0", 'name = "local://x"'):
+    for wrong in ('name = "spark"', "workers = 0", 'name = "local://x"', "gpus = 1"):
         file.write_text(f"[engine]\n{wrong}\n")
-        with pytest.raises(UsageError, match="engine|workers"):
+        with pytest.raises(UsageError, match="engine|workers|gpus"):
             read_plan(file)
 
 

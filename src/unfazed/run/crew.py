@@ -66,6 +66,11 @@ class Crew(Pool):
         self._done: deque[tuple[int, Any]] = deque()
         self._false_starts = 0
 
+    @property
+    def begun(self) -> int:
+        """How many workers are ready."""
+        return sum(worker.ready for worker in self._workers)
+
     @abstractmethod
     def _hire(self) -> Worker: ...
 

@@ -13,10 +13,12 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     `name` is `local`; `ray`, started on this machine or found by RAY_ADDRESS; `ray:ADDRESS` from a machine of the
     cluster, as in `ray:auto`; or `ray://HOST:PORT` from outside it. `workers` is 1 locally, on Ray one for each CPU.
+    `gpus` is what each worker on Ray has for itself; there are then as many workers as that allows.
     """
 
     name: str = "local"
     workers: int | None = None
+    gpus: float = 0.0
 
     def __post_init__(self) -> None:
         kind, colon, _ = self.name.partition(":")
@@ -24,6 +26,8 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             raise UsageError(f"There is no engine {self.name!r}: say local, ray, ray:ADDRESS or ray://HOST:PORT.")
         if self.workers is not None and self.workers < 1:
             raise UsageError(f"workers must be 1 or more, not {self.workers}.")
+        if self.gpus < 0 or (self.gpus and kind == "local"):
+            raise UsageError('gpus must be 0 or more, and are dealt out by Ray alone: say name = "ray".')
 
     @property
     def here(self) -> bool:
@@ -41,4 +45,4 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         from unfazed.run.on_ray import RayCrew
 
         address = self.name if self.name.startswith("ray://") else self.name.partition(":")[2]
-        return RayCrew(address, job, self.workers, threads)
+        return RayCrew(address, job, self.workers, threads, self.gpus)

@@ -20,14 +20,16 @@ _PATIENCE = 30.0  # seconds after which a cluster that has no place for a worker
 
 
 class RayCrew(Crew):
-    """Actors, one for each CPU of the cluster unless something else is said."""
+    """Actors, one for each CPU of the cluster, or for its share of GPUs, unless something else is said."""
 
-    def __init__(self, address: str, job: Job, size: int | None, threads: int = 1) -> None:
+    def __init__(self, address: str, job: Job, size: int | None, threads: int = 1, gpus: float = 0.0) -> None:
         self._ray, self._ours = _connected(address, size)
-        super().__init__(size or max(1, int(self._ray.cluster_resources().get("CPU", 1))), threads)
+        has = self._ray.cluster_resources()
+        fit = has.get("GPU", 0) / gpus if gpus else has.get("CPU", 0)
+        super().__init__(size or max(1, int(fit)), threads)
         self._job = job
         self._hand = self._ray.remote(Hand).options(
-            num_cpus=1, max_concurrency=threads, max_restarts=0, scheduling_strategy="SPREAD"
+            num_cpus=1, num_gpus=gpus, max_concurrency=threads, max_restarts=0, scheduling_strategy="SPREAD"
         )
         self._under_way_at: dict[Any, tuple[Worker, int]] = {}
         self._told = False
@@ -41,10 +43,11 @@ class RayCrew(Crew):
         if not self._under_way_at:
             return []
         ready, _ = self._ray.wait(list(self._under_way_at), num_returns=1, timeout=_PATIENCE if wait else 0)
-        if wait and not ready and not self._told and not any(worker.ready for worker in self._workers):
+        if wait and not ready and not self._told and not self.begun:
             self._told = True
-            free = self._ray.available_resources().get("CPU", 0)
-            sys.stderr.write(f"No worker has started on Ray yet; {self.size} are wanted and {free:g} CPUs are free.\n")
+            free = self._ray.available_resources()
+            room = f"{free.get('CPU', 0):g} CPUs and {free.get('GPU', 0):g} GPUs"
+            sys.stderr.write(f"No worker has started on Ray yet; {self.size} are wanted, and {room} are free.\n")
         heard = []
         for ref in ready:
             worker, number = self._under_way_at.pop(ref)
