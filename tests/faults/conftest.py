@@ -37,12 +37,16 @@ Done = subprocess.CompletedProcess[str]
 Unfazed = Callable[..., Done]
 
 
+def make_place(folder: Path) -> None:
+    """300 labelled texts and a system that notes what it is asked."""
+    rows = "".join(f'{{"text": "number {i} {"and more " * (i % 7)}", "label": "long"}}\n' for i in range(300))
+    (folder / "mine.jsonl").write_text(rows)
+    (folder / "my_module.py").write_text(MODULE.format(log=str(folder / "asked.log")))
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder with 300 labelled texts and a system that notes what it is asked."""
-    rows = "".join(f'{{"text": "number {i} {"and more " * (i % 7)}", "label": "long"}}\n' for i in range(300))
-    (tmp_path / "mine.jsonl").write_text(rows)
-    (tmp_path / "my_module.py").write_text(MODULE.format(log=str(tmp_path / "asked.log")))
+    make_place(tmp_path)
     return tmp_path
 
 

@@ -159,7 +159,7 @@ def test_killed_at_random_moments_of_a_report(place: Path, unfazed: Unfazed) -> 
     flips = (place / "report.flips.jsonl").read_bytes()
     assert len(versions) == 2
     moments = random.Random(2)
-    for attempt in range(8):
+    for attempt in range(6):
         child = subprocess.Popen([*report, ("100", "200")[attempt % 2]], cwd=place, stderr=subprocess.DEVNULL)
         time.sleep(moments.uniform(0.3, 1.0) * usual)
         child.send_signal(signal.SIGKILL)
@@ -177,7 +177,7 @@ def test_kill_9_at_random_moments_of_varying_over_another_suite(place: Path, unf
         usual = time.monotonic() - began
         versions.append(content(place / "suite"))
     moments = random.Random(3)
-    for attempt in range(6):
+    for attempt in range(4):
         command = [*COMMAND, *VARY[:-1], "78"[attempt % 2], "-o", "suite", "--overwrite"]
         child = subprocess.Popen(command, cwd=place, stderr=subprocess.DEVNULL)
         time.sleep(moments.uniform(0.4, 1.0) * usual)
