@@ -110,7 +110,7 @@ def rows() -> Iterator[Row]:
             answering = f"that takes {delay * 1000:.0f} ms" if delay else "that answers at once"
             what = f"a chat server {answering}, {REQUESTS:,} requests, {CONCURRENCY} at a time"
             yield Row(
-                name=f"{delay * 1000:.0f} ms",
+                name=f"requests, server of {delay * 1000:.0f} ms",
                 what=what,
                 unit="requests/s",
                 ours=REQUESTS / best["unfazed"][0],
@@ -120,7 +120,7 @@ def rows() -> Iterator[Row]:
             )
             cheapest = min((name for name in best if name != "unfazed"), key=lambda name: best[name][1])
             yield Row(
-                name=f"{delay * 1000:.0f} ms: CPU",
+                name=f"CPU, server of {delay * 1000:.0f} ms",
                 what=what,
                 unit="CPU ms a request",
                 ours=best["unfazed"][1] / REQUESTS * 1000,
