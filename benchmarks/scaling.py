@@ -10,6 +10,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from statistics import median
@@ -19,9 +21,8 @@ from benchmarks._measure import LeftOut, Row, cpu_seconds, folder_megabytes, say
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example, Output
 from unfazed.run.asking import Answering, Asking
-from unfazed.run.crew import Crew
 from unfazed.run.engine import run_system
-from unfazed.run.engines import Engine
+from unfazed.run.engines import Engine, Map
 from unfazed.run.making import make_suite
 from unfazed.run.pool import Job, in_order
 from unfazed.run.store import Store
@@ -77,16 +78,26 @@ def jobs(place: Path) -> Iterator[tuple[str, Job, list[Any]]]:
     yield "run", job, [inputs[at : at + 64] for at in range(0, len(inputs), 64)]
 
 
-def timed(engine: Engine, job: Job, blocks: list[Any]) -> tuple[float, float]:
+@contextmanager
+def doing(what: str, engine: Engine, job: Job) -> Iterator[Map]:
+    """The job on an engine as a command does it: variants are mapped, a system is asked by workers that hold it."""
+    if what == "vary":
+        with engine.map(job) as do:
+            yield do
+    else:
+        with engine.pool(job) as pool:
+            yield partial(in_order, pool)
+
+
+def timed(what: str, engine: Engine, job: Job, blocks: list[Any]) -> tuple[float, float]:
     """Seconds for all blocks once all workers have begun, and until the first of them had."""
     began = time.perf_counter()
-    with engine.pool(job) as pool:
-        list(in_order(pool, blocks[:1]))
+    with doing(what, engine, job) as do:
+        list(do(blocks[:1]))
         start = time.perf_counter() - began
-        while isinstance(pool, Crew) and pool.begun < pool.size:
-            list(in_order(pool, blocks[: pool.ahead]))
-        list(in_order(pool, blocks[: 2 * pool.ahead]))  # what is loaded with the first block is not timed
-        return wall_seconds(lambda: list(in_order(pool, blocks))), start
+        for _ in range(2):  # until all workers have begun and loaded what they load with a first block
+            list(do(blocks))
+        return wall_seconds(lambda: list(do(blocks))), start
 
 
 def pairs(name: str, place: Path) -> Iterator[Row]:
@@ -95,7 +106,7 @@ def pairs(name: str, place: Path) -> Iterator[Row]:
         say(f"{what} on {name}")
         taken: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
         for workers in (1, 2) * ROUNDS:  # in turns, so that both see the same machine
-            taken[workers].append(timed(Engine(name=name, workers=workers), job, blocks))
+            taken[workers].append(timed(what, Engine(name=name, workers=workers), job, blocks))
         (one, _), (two, start) = min(taken[1]), min(taken[2])
         items = sum(map(len, blocks))
         yield Row(

@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from unfazed.core.errors import MissingExtra
 from unfazed.core.suite import Suite
+from unfazed.measure.measuring import measure_run
 from unfazed.run.engine import run_system
 from unfazed.run.engines import Engine
 from unfazed.run.making import make_suite
@@ -96,7 +98,7 @@ def start(nodes: Nodes, *words: str) -> subprocess.Popen[bytes]:
 
 
 def ended(driver: subprocess.Popen[bytes]) -> None:
-    _, told = driver.communicate(timeout=120)
+    _, told = driver.communicate(timeout=200)
     assert driver.returncode == 0, told.decode()
 
 
@@ -204,6 +206,31 @@ def test_ray_is_started_on_this_machine_and_ended_with_the_command(nodes: Nodes,
     ended(start(nodes, "run", "suite", "--system", "at_work:shout", "-o", "run", "--engine", "ray"))
     assert outputs(Run("run")) == plain
     assert not any(Path(f"/proc/{pid}").exists() for pid, _ in asked())
+
+
+def test_scores_are_the_same_from_the_cluster_and_the_cluster_is_left_as_it_was(
+    nodes: Nodes, tmp_path: Path, at_work: Path
+) -> None:
+    rows: list[Any] = [
+        {"id": str(i), "inputs": {"source": f"Satz Nummer {i}"}, "gold": f"sentence number {i}"} for i in range(1500)
+    ]
+    suite = make_suite(rows, ["keyboard/adjacent"], task="translate", language="en", to=tmp_path / "suite")
+    run_system(suite, lambda batch: [item["source"] + " ." for item in batch], tmp_path / "run")
+    nodes.want(2)
+    words = ("-c", MEASURE, str(tmp_path / "run"), nodes.address)
+    found = subprocess.run([sys.executable, *words], env=nodes.env, capture_output=True, text=True, timeout=120)
+    assert found.returncode == 0, found.stderr
+    here = measure_run(Run(tmp_path / "run"), ["bleu", "chrf"], bootstrap=100)
+    assert found.stdout == msgspec.json.encode(here).decode()
+    assert not found.stderr, "nothing of Ray's own talk"
+
+
+MEASURE = """
+import sys, msgspec, unfazed
+engine = unfazed.Engine(name=sys.argv[2], workers=2)
+results = unfazed.measure_run(unfazed.Run(sys.argv[1]), ["bleu", "chrf"], bootstrap=100, engine=engine)
+sys.stdout.write(msgspec.json.encode(results).decode())
+"""
 
 
 def test_without_the_extra_the_line_that_installs_it_is_shown(

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
 import msgspec
 
 from unfazed.core.errors import UsageError
-from unfazed.run.pool import Here, Job, Pool
+from unfazed.run.pool import Here, Job, Pool, in_order
+
+Map = Callable[[Iterable[Any]], Iterator[tuple[Any, Any]]]  # blocks → each with its result, in order
 
 
 class Engine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,5 +52,25 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             return LocalCrew(job, self.workers or 1, threads)
         from unfazed.run.on_ray import RayCrew
 
-        address = self.name if self.name.startswith("ray://") else self.name.partition(":")[2]
-        return RayCrew(address, job, self.workers, threads, self.gpus)
+        return RayCrew(self._address, job, self.workers, threads, self.gpus)
+
+    @contextmanager
+    def map(self, job: Job) -> Iterator[Map]:
+        """Does a job to a stream of blocks, for work that holds nothing dear; on Ray it is Ray Data that does it."""
+        if self.name.startswith("ray") and not self._outside:
+            from unfazed.run.on_ray_data import DataMap
+
+            with DataMap(self._address, job, self.workers) as data:
+                yield data.in_order
+        else:
+            with self.pool(job) as pool:
+                yield partial(in_order, pool)
+
+    @property
+    def _outside(self) -> bool:
+        """Is this process no part of the Ray cluster? Ray Data can't be used through a client, so actors are."""
+        return (self._address or os.environ.get("RAY_ADDRESS", "")).startswith("ray://")
+
+    @property
+    def _address(self) -> str:
+        return self.name if self.name.startswith("ray://") else self.name.partition(":")[2]

@@ -16,6 +16,7 @@ from unfazed.run.crew import READY, Crew, Gone, Ticket, Worker
 from unfazed.run.pool import Job, Raised, Work, done
 
 _GRACE = 2.0  # seconds in which actors may let go of what they hold
+_TRIES = 3  # to start a session
 _PATIENCE = 30.0  # seconds after which a cluster that has no place for a worker is told of
 
 
@@ -23,7 +24,7 @@ class RayCrew(Crew):
     """Actors, one for each CPU of the cluster, or for its share of GPUs, unless something else is said."""
 
     def __init__(self, address: str, job: Job, size: int | None, threads: int = 1, gpus: float = 0.0) -> None:
-        self._ray, self._ours = _connected(address, size)
+        self._ray, self._ours = connected(address, size)
         has = self._ray.cluster_resources()
         fit = has.get("GPU", 0) / gpus if gpus else has.get("CPU", 0)
         super().__init__(size or max(1, int(fit)), threads)
@@ -121,7 +122,7 @@ class Hand:
             self._work.close()
 
 
-def _connected(address: str, size: int | None) -> tuple[Any, bool]:
+def connected(address: str, size: int | None) -> tuple[Any, bool]:
     """Ray, and whether it was we who connected to it. Without an address it is started here, or as RAY_ADDRESS says."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what it will be; unset, Ray warns of it
@@ -136,9 +137,20 @@ def _connected(address: str, size: int | None) -> tuple[Any, bool]:
     started: dict[str, Any] = {"include_dashboard": False, "num_cpus": cpus} if address == "local" else {}
     handler = signal.getsignal(signal.SIGTERM)
     try:
-        ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **started)
-        if handler is not None and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, handler)  # Ray's own would end the command without storing what is there
+        _join(ray, address, {"log_to_driver": False, "logging_level": logging.ERROR, **started})
     except Exception as error:  # whatever gRPC, sockets and Ray itself raise
         raise UnfazedError(f"Ray ({address}) can't be reached or started: {error}") from error
+    if handler is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, handler)  # Ray's own would end the command without storing what is there
     return ray, True
+
+
+def _join(ray: Any, address: str, options: dict[str, Any]) -> None:
+    """Connects. A head that answers `ray://` fails to start a session now and then; the next time it does not."""
+    for _ in range(_TRIES - 1):
+        try:
+            ray.init(address, **options)
+            return
+        except ConnectionAbortedError:
+            ray.shutdown()
+    ray.init(address, **options)

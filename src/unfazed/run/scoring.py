@@ -10,8 +10,8 @@ import numpy as np
 
 from unfazed.core.errors import UnfazedError
 from unfazed.core.task import Task, task_named
-from unfazed.run.engines import Engine
-from unfazed.run.pool import Lost, Pool, in_order
+from unfazed.run.engines import Engine, Map
+from unfazed.run.pool import Lost
 from unfazed.score import scorers
 from unfazed.score._scorer import Array, Pair, Scorer, Stats, stats_here
 
@@ -52,16 +52,16 @@ def scored_by(engine: Engine) -> Iterator[Stats]:
         yield stats_here
         return
     with ExitStack() as stack:
-        pool: Pool | None = None
+        scored: Map | None = None
 
         def stats(scorer: Scorer, pairs: Sequence[Pair], task: Task) -> Array:
-            nonlocal pool
+            nonlocal scored
             if not scorer.apart or len(pairs) <= _FEW or not _findable(scorer):
                 return stats_here(scorer, pairs, task)
-            if pool is None:
-                pool = stack.enter_context(engine.pool(Scoring(task.name)))
+            if scored is None:
+                scored = stack.enter_context(engine.map(Scoring(task.name)))
             blocks = ((scorer.name, pairs[at : at + _BLOCK]) for at in range(0, len(pairs), _BLOCK))
-            return np.concatenate([_rows(found) for _, found in in_order(pool, blocks)])
+            return np.concatenate([_rows(found) for _, found in scored(blocks)])
 
         yield stats
 

@@ -9,7 +9,7 @@ import msgspec
 from unfazed.core.errors import UnfazedError
 from unfazed.core.values import Example
 from unfazed.run.engines import Engine
-from unfazed.run.pool import Lost, in_order
+from unfazed.run.pool import Lost
 from unfazed.vary.engine import Blocks, Made, Through, Variation, Varier, here
 
 
@@ -38,8 +38,8 @@ def varied_by(engine: Engine) -> Through:
 
     def through(variation: Variation, blocks: Blocks) -> Iterator[tuple[list[Example], Made]]:
         Varier(variation)  # what is wrong with an operator is said here, before any process is started
-        with engine.pool(Varying(variation)) as pool:
-            for block, made in in_order(pool, blocks):
+        with engine.map(Varying(variation)) as vary:
+            for block, made in vary(blocks):
                 if isinstance(made, Lost):
                     rows = f"{block[0].row} to {block[-1].row}"
                     raise UnfazedError(f"Workers die while they vary rows {rows} of the data: {made.reason}.")
