@@ -94,6 +94,8 @@ class _Parser:
                 except expat.ExpatError as error:
                     told = f"this is not valid XML: {expat.ErrorString(error.code)} at column {error.offset + 1}."
                     raise DataError(told, self._file, error.lineno) from error
+                except (LookupError, ValueError) as error:  # of the encoding that the first line names
+                    raise DataError(f"this can't be decoded: {error}.", self._file, 1) from error
                 yield from self._found
                 self._found = []
                 if not piece:
