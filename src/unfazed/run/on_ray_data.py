@@ -50,7 +50,7 @@ class DataMap:
         rows = self._data.from_items([{"block": Sealed(block)} for block in window], override_num_blocks=tasks)
         rows.context.execution_options.preserve_order = True
         rows.context.enable_progress_bars = False
-        done = rows.map(self._do, num_cpus=1, compute=self._data.TaskPoolStrategy(self._size))
+        done = rows.map(self._do, num_cpus=1, compute=self._data.TaskPoolStrategy(min(self._size, tasks)))
         return (row["result"].inside for row in done.iter_rows())
 
     def close(self) -> None:
