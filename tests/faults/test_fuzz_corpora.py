@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unfazed.core.errors import NothingEvaluated, UnfazedError
-from unfazed.data import readers
+from unfazed.data import ReadOptions, read_examples, readers
 
 from .mutate import fuzz, mutated
-from .valid import CORPORA, Kind
+from .valid import CORPORA, RTE_JSONL, Kind
 
 
 def put(folder: Path, kind: Kind) -> None:
@@ -55,3 +55,10 @@ def test_every_reader_is_attacked() -> None:
     assert {name.partition(",")[0] for name in CORPORA} == {
         "csv" if name == "table" else name for name in readers.names()
     } | {"tsv"}
+
+
+def test_a_pair_without_its_task(tmp_path: Path) -> None:
+    """What the long run found last: slices that are null."""
+    (tmp_path / "a.jsonl").write_bytes(RTE_JSONL.replace(b'"IR"', b"null").replace(b'"RTE1_dev"', b"null"))
+    first, second = read_examples(tmp_path / "a.jsonl", ReadOptions(format="rte"))
+    assert (first.groups, second.groups) == ({}, {"task": "IE", "challenge": "RTE2"})

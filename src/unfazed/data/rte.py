@@ -65,7 +65,11 @@ class Rte(Reader):
             self.line = reader.line
             if not isinstance(example.gold, bool):
                 raise DataError(f"gold_label must be true or false, not {example.gold!r:.40}.", file, self.line)
-            groups = {"task": example.groups["task"], "challenge": example.groups["dataset"].partition("_")[0]}
+            named = {
+                "task": example.groups.get("task"),
+                "challenge": example.groups.get("dataset", "").partition("_")[0],
+            }
+            groups = {name: value for name, value in named.items() if value}
             texts = example.inputs["sentence1"], example.inputs["sentence2"]
             yield example.id, texts, ENTAILED if example.gold else NOT_ENTAILED, groups
 
