@@ -80,7 +80,7 @@ def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> Ma
 
 
 MARKS = ("#0072b2", "#b36b00", "#5a3d8a", "#2e6b3a", "#a3243b", "#444444")
-PANEL, LEFT = 210, 60
+PANEL, LEFT, LABELS = 210, 60, 230
 Lines = dict[str, dict[int, float]]  # by name: a ratio for each size
 
 
@@ -109,7 +109,7 @@ def _panel(title: str, lines: Lines) -> Markup:
 
     def x(size: int) -> float:
         share = (math.log10(size) - math.log10(sizes[0])) / (math.log10(sizes[-1]) - math.log10(sizes[0]))
-        return LEFT + (WIDTH - LEFT - 190) * share
+        return LEFT + (WIDTH - LEFT - LABELS) * share
 
     def y(value: float) -> float:
         return bottom - height * value / highest
@@ -117,7 +117,7 @@ def _panel(title: str, lines: Lines) -> Markup:
     parts = [_text(8, 18, title, "head")]
     for value in (0, 1, *([round(highest)] if highest >= 1.5 else [])):
         line = Markup('<line x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}" stroke="#ddd"/>')
-        parts.append(line.format(LEFT, WIDTH - 190, y(value), y(value)))
+        parts.append(line.format(LEFT, WIDTH - LABELS, y(value), y(value)))
         parts.append(_text(LEFT - 8, y(value) + 4, f"{value}×", "tick", "end"))
     parts += [_text(x(size), bottom + 18, f"{size:,}", "tick", "middle") for size in sizes]
     ends = _apart([y(list(of.values())[-1]) for of in lines.values()])
