@@ -59,7 +59,7 @@ def _dependencies() -> list[dict[str, str]]:
             state, more = "broken", "pip install --force-reinstall unfazed"
         if not extra:
             rows.append(_row(name, state, more))
-    for extra_name in sorted(_extras() - {"dev"}):
+    for extra_name in sorted(_extras() - {"all", "dev"}):
         lacks = missing.get(extra_name, [])
         line = f"lacks {', '.join(lacks)}: pip install 'unfazed[{extra_name}]'" if lacks else "installed"
         rows.append(_row(f"extra {extra_name}", "absent" if lacks else "ok", line))
