@@ -1,4 +1,4 @@
-"""A server on the loopback that says, byte for byte, what a test tells it to."""
+"""What all tests share: no test is timed, and a server on the loopback says, byte for byte, what it is told to."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 Reply = bytes | None | Callable[[Any], bytes]  # bytes and hang up if they are no whole answer; None: say nothing
 
