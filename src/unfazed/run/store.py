@@ -41,6 +41,7 @@ _COMMIT_AT_LEAST = 1.0  # but at least every second
 _KEYS_A_QUERY = 900
 
 _MOVE = f"INSERT OR REPLACE INTO {_ALL} SELECT * FROM {_RECENT} WHERE key >= ? AND key < ? ORDER BY key"  # noqa: S608
+_USUAL = ("requests", "retries", "tokens in", "tokens out", "cost")  # told in this order, others after them
 _ADD = "INSERT INTO usage VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET amount = amount + excluded.amount"
 
 Key = bytes
@@ -134,7 +135,8 @@ class Store:
     def used(self) -> dict[str, float]:
         """What the run has used in all, by name."""
         try:
-            return dict(self._db.execute("SELECT name, amount FROM usage ORDER BY rowid"))
+            used = dict(self._db.execute("SELECT name, amount FROM usage ORDER BY name"))
+            return {name: used[name] for name in (*_USUAL, *used) if name in used}
         except sqlite3.OperationalError:
             return {}  # a run of before this was counted
         except sqlite3.DatabaseError as error:

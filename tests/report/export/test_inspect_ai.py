@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import runpy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,13 @@ from .conftest import build
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 pytest.importorskip("inspect_ai")
+
+
+@pytest.fixture(autouse=True)
+def swept() -> Iterator[None]:
+    """Inspect leaves streams open; they are swept up here rather than in the midst of another test."""
+    yield
+    gc.collect()
 
 
 def evaluate(folder: Path, says: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> Any:

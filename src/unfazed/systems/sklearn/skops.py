@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
-from unfazed.core.ids import content_id, file_hash
+from unfazed.core.ids import content_id
 from unfazed.systems.sklearn._fitted import Fitted
+from unfazed.systems.sklearn._state import state_id
 
 
 class Skops(Fitted):
@@ -32,7 +33,7 @@ class Skops(Fitted):
         model = _loaded(file, names)
         if not hasattr(model, "predict"):
             raise UsageError(f"{file} holds a {type(model).__qualname__}, which has no predict.")
-        fitted = f"sklearn/skops {file_hash(file)} {content_id(fields)}"
+        fitted = f"sklearn/skops {state_id(model)} {content_id(fields)}"  # the file itself has ids of its day
         super().__init__(model, f"sklearn:{file}", fields, fitted, batch_size)
 
     @classmethod
