@@ -36,19 +36,23 @@ def tried(folder: Path, kind: Kind, name: str, content: bytes) -> None:
     assert told is None or str(folder) in told, f"it is not said which file this is about: {told}"
 
 
+def attack(folder: Path, kind: Kind, times: int) -> None:
+    """Reads the files as they are, then with one of them damaged, again and again."""
+    put(folder, kind)
+    kind.read(folder)
+
+    @fuzz(times)
+    @given(st.data())
+    def damaged(data: st.DataObject) -> None:
+        file = data.draw(st.sampled_from(sorted(kind.files)))
+        tried(folder, kind, file, data.draw(mutated(kind.files[file])))
+
+    damaged()
+
+
 @pytest.mark.parametrize("name", CORPORA)
 def test_damaged_corpora_are_read_or_refused_by_name(tmp_path: Path, name: str) -> None:
-    kind = CORPORA[name]
-    put(tmp_path, kind)
-    kind.read(tmp_path)
-
-    @fuzz(60)
-    @given(st.data())
-    def attack(data: st.DataObject) -> None:
-        file = data.draw(st.sampled_from(sorted(kind.files)))
-        tried(tmp_path, kind, file, data.draw(mutated(kind.files[file])))
-
-    attack()
+    attack(tmp_path, CORPORA[name], 60)
 
 
 def test_every_reader_is_attacked() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
@@ -47,6 +48,17 @@ def replacing(path: Path, what: str = "the file") -> Iterator[Callable[[bytes], 
         with suppress(OSError):  # what could not be written can't be flushed either
             file.close()
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_or_printing(to: str | Path) -> Iterator[Callable[[bytes], object]]:
+    """The same for what a command is told with -o, where `-` is standard output."""
+    if to == "-":
+        yield sys.stdout.buffer.write
+        sys.stdout.buffer.flush()
+    else:
+        with replacing(Path(to)) as write:
+            yield write
 
 
 @contextmanager

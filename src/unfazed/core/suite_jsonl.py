@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from unfazed.core.errors import DataError, UnknownName
-from unfazed.core.files import replacing
+from unfazed.core.files import replacing_or_printing
 from unfazed.core.json import decode
 from unfazed.core.language import guess_language
 from unfazed.core.suite import Manifest, Suite, write_suite
@@ -21,11 +20,7 @@ _MAKES_UP = {"examples", "variants", "content", "hashes"}  # facts of a manifest
 
 def export_suite(suite: Suite, to: str | Path) -> int:
     """Writes the manifest, then each example followed by its variants; returns the number of lines."""
-    if to == "-":
-        count = _export(suite, sys.stdout.buffer.write)
-        sys.stdout.buffer.flush()
-        return count
-    with replacing(Path(to)) as write:
+    with replacing_or_printing(to) as write:
         return _export(suite, write)
 
 

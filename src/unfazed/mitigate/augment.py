@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -11,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from unfazed.core.errors import DataError, UsageError
-from unfazed.core.files import replacing
+from unfazed.core.files import replacing_or_printing
 from unfazed.core.ids import content_id
 from unfazed.core.seeds import Seeds
 from unfazed.core.task import guess_task
@@ -100,11 +99,7 @@ def write_examples(examples: Iterable[Example], to: str | Path) -> Counter[str]:
 
     The file appears when it is whole. `-` is standard output.
     """
-    if to == "-":
-        counts = _written(examples, sys.stdout.buffer.write)
-        sys.stdout.buffer.flush()
-        return counts
-    with replacing(Path(to)) as write:
+    with replacing_or_printing(to) as write:
         return _written(examples, write)
 
 
