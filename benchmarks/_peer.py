@@ -168,7 +168,7 @@ def augment(name: str, texts: list[Any]) -> Alter:
     """One of our strategies of augmentation."""
     from unfazed.core.values import Example
     from unfazed.mitigate.augment import augment as augmented
-    from unfazed.mitigate.strategies import strategies
+    from unfazed.papers.nature.strategies import strategies
 
     examples = [Example(i, str(i), {"text": t}, {"intent": "i", "slots": tags}) for i, (t, tags) in enumerate(texts)]
     operators, seeds = strategies([name], lambda: examples), count(7)

@@ -104,7 +104,7 @@ def write(path: Path, rows: list[Any]) -> str:
 
 def told(folder: Path, rows: list[dict[str, str]]) -> dict[str, tuple[int, int]]:
     """By language: how many test sentences get a higher score with their own dialect's tag, of how many."""
-    from unfazed.mitigate.nano.metric import Nano
+    from unfazed.papers.dialect.nano.metric import Nano
 
     nano = Nano(folder)
     found = {}
@@ -120,7 +120,7 @@ def told(folder: Path, rows: list[dict[str, str]]) -> dict[str, tuple[int, int]]
 def successes(folder: Path, rows: list[dict[str, str]]) -> dict[str, np.ndarray]:
     """By language: does the other dialect score above a control that changes the meaning?"""
     from unfazed.core.values import Example
-    from unfazed.mitigate.nano.metric import Nano
+    from unfazed.papers.dialect.nano.metric import Nano
     from unfazed.vary.engine import OperatorSpec, Variation, vary
 
     nano = Nano(folder)
@@ -146,8 +146,8 @@ def toml(values: dict[str, object]) -> str:
 
 def long_rows() -> Iterator[Row]:
     from unfazed.measure.wins import binomial_tail
-    from unfazed.mitigate.nano.config import read_config
-    from unfazed.mitigate.nano.training import train
+    from unfazed.papers.dialect.nano.config import read_config
+    from unfazed.papers.dialect.nano.training import train
 
     needs(FRMT)
     dev, test = segments("dev"), segments("test")

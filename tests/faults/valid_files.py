@@ -15,28 +15,28 @@ from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.suite_jsonl import export_suite, import_suite
 from unfazed.core.values import Example, Variant
 from unfazed.data._scores import read_judgements, read_long
-from unfazed.measure.acceptance import read_acceptance
-from unfazed.measure.correction import score_correction_files
 from unfazed.measure.files import score_files
 from unfazed.measure.intervals import Settings
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.mixed import mixed_effects
 from unfazed.measure.realism.reading import read_people as read_aligned_people
-from unfazed.measure.sql_files import score_sql_files
-from unfazed.mitigate.nano.config import read_config
-from unfazed.mitigate.nano.corpus import Corpus, ratings
 from unfazed.mitigate.noisy_channel import NoisyChannel
+from unfazed.papers.dialect.material import read_refused
+from unfazed.papers.dialect.metrics.yisi1 import Yisi1
+from unfazed.papers.dialect.nano.config import read_config
+from unfazed.papers.dialect.nano.corpus import Corpus, ratings
+from unfazed.papers.nature.acceptance import read_acceptance
+from unfazed.papers.parte.ratings import read_ratings
+from unfazed.papers.parte.vectors import Vectors
+from unfazed.papers.readin.correction import score_correction_files
+from unfazed.papers.readin.sql_files import score_sql_files
 from unfazed.run.engine import run_system
 from unfazed.run.plan import read_plan
 from unfazed.run.record import Run
 from unfazed.score.metrics._metric import Scores
-from unfazed.score.metrics.yisi1 import Yisi1
-from unfazed.studies._dialect_data import read_refused
 from unfazed.systems.baselines.intent import Intent
-from unfazed.systems.nli._vectors import Vectors
 from unfazed.systems.opening import open_system
 from unfazed.vary.keyboard import _profile as typists
-from unfazed.vary.paraphrase._ratings import read_ratings
 from unfazed.vary.paraphrase.chat import _Memory
 from unfazed.vary.speech import _profile as speakers
 

@@ -11,9 +11,9 @@ from unfazed.core.edits import slots_of
 from unfazed.core.errors import CannotKeepLabels, DataError, UnknownName, UsageError, WrongLanguage
 from unfazed.core.values import Example
 from unfazed.data import read_examples
-from unfazed.mitigate._learnt import Context, TfIdf
 from unfazed.mitigate.augment import augment, write_examples
-from unfazed.mitigate.strategies import STRATEGIES, strategies
+from unfazed.papers.nature.learnt import Context, TfIdf
+from unfazed.papers.nature.strategies import STRATEGIES, strategies
 from unfazed.vary.engine import OperatorSpec
 from unfazed.vary.operator import Operator
 

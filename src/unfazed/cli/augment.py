@@ -36,7 +36,7 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
     from unfazed.cli.vary import operator_specs
     from unfazed.data import ReadOptions, read_examples, task_and_language
     from unfazed.mitigate.augment import augment, write_examples
-    from unfazed.mitigate.strategies import STRATEGIES, strategies
+    from unfazed.papers.nature.strategies import STRATEGIES, strategies
 
     options = ReadOptions(
         format=given["format_in"],

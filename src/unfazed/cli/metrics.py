@@ -18,9 +18,9 @@ def list_command(format_: str) -> None:
     """List the metrics with what they compare a text to, and what each needs."""
     import inspect
 
+    from unfazed.papers.dialect.metrics.environment import PACKAGES, folder
     from unfazed.report.tables import render
     from unfazed.score.metrics import metrics
-    from unfazed.score.metrics._environment import PACKAGES, folder
 
     rows = []
     for name in metrics.names():
@@ -45,7 +45,7 @@ def install_command(name: str) -> None:
       unfazed metrics install comet
       unfazed study dialect --data frmt/ --metric comet:model=wmt22-comet-da/checkpoints/model.ckpt
     """
-    from unfazed.score.metrics._environment import install
+    from unfazed.papers.dialect.metrics.environment import install
 
     place = install(name, lambda line: click.echo(line, err=True))
     click.echo(f"{name} is ready in {place}", err=True)

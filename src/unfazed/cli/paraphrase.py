@@ -52,21 +52,21 @@ def filter_(
     then the best of each text.
     """
     from unfazed.core.suite import Suite
+    from unfazed.papers.parte import filters
+    from unfazed.papers.parte.building import counted_rows, entails_by, filter_suite
     from unfazed.report.tables import render
-    from unfazed.run.paraphrasing import counted_rows, entails_by, filter_suite
     from unfazed.systems.opening import open_system
-    from unfazed.vary.paraphrase import _filters as filters
 
     steps = [filters.different(), filters.overlap(max_overlap)]
     if ratings is not None:
-        from unfazed.vary.paraphrase._ratings import read_ratings
+        from unfazed.papers.parte.ratings import read_ratings
 
         given = read_ratings(ratings)
         steps += [filters.grammatical(given), filters.rated(given, least)]
     if verifier is not None:
         steps.append(filters.entailed_both_ways(entails_by(open_system(verifier))))
     if similarity is not None:
-        from unfazed.vary.paraphrase._embedding import Embeddings
+        from unfazed.papers.parte.embedding import Embeddings
 
         steps.append(filters.similar(Embeddings(embeddings).similarity, similarity))
     if not keep_all:
@@ -89,7 +89,7 @@ def build(suite: str, exclude: str | None, overwrite: bool, to: str) -> None:
       unfazed study parte --data pairs/ --system model/
     """
     from unfazed.core.suite import Suite
-    from unfazed.run.paraphrasing import build_suite
+    from unfazed.papers.parte.building import build_suite
 
     made, sides = build_suite(Suite(suite), to, exclude, overwrite)
     told = ", ".join(f"{count:,} {source.partition('/')[2]}" for source, count in sides.items())

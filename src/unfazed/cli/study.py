@@ -14,7 +14,7 @@ class _Studies(click.Group):
     """A group whose commands are the registered studies."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        from unfazed.studies import studies
+        from unfazed.report.study import studies
 
         return studies.names()
 
@@ -32,7 +32,7 @@ def command() -> None:
 
 
 def _command(name: str) -> click.Command:
-    from unfazed.studies import studies
+    from unfazed.report.study import studies
 
     study = studies.get(name)
 

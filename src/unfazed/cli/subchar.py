@@ -34,7 +34,7 @@ def train(data: tuple[str, ...], to: str, **options: object) -> None:
       python -c 'from transformers import AutoTokenizer; print(AutoTokenizer.from_pretrained("tokens/"))'
     """
     from unfazed.data import read_examples
-    from unfazed.mitigate.subchar import SubChar
+    from unfazed.papers.readin.subchar import SubChar
 
     texts = (text for path in data for example in read_examples(path) for text in example.inputs.values())
     made = SubChar.train(texts, **options)  # type: ignore[arg-type]
@@ -48,7 +48,7 @@ def train(data: tuple[str, ...], to: str, **options: object) -> None:
 @_to
 def encode(texts: str, folder: str, to: str) -> None:
     """Write each line of FILE as the numbers of its tokens."""
-    from unfazed.mitigate.subchar import SubChar
+    from unfazed.papers.readin.subchar import SubChar
 
     made = SubChar.load(folder)
     _each_line(texts, to, lambda line: " ".join(map(str, made.encode(line))))
@@ -60,7 +60,7 @@ def encode(texts: str, folder: str, to: str) -> None:
 @_to
 def decode(numbers: str, folder: str, to: str) -> None:
     """Write the text of each line of FILE; with an index, the very text that was encoded."""
-    from unfazed.mitigate.subchar import SubChar
+    from unfazed.papers.readin.subchar import SubChar
 
     made = SubChar.load(folder)
     _each_line(numbers, to, lambda line: made.decode(_numbers(line, len(made))))
@@ -79,9 +79,9 @@ def fold(data: str, encoding: str, to: str) -> None:
       unfazed run suite/ --system mitigate/fold:model/ -o run/
     """
     from unfazed.data import read_examples
-    from unfazed.mitigate._codes import Codes
     from unfazed.mitigate.augment import write_examples
-    from unfazed.mitigate.fold import fold_examples
+    from unfazed.papers.readin.codes import Codes
+    from unfazed.papers.readin.fold import fold_examples
 
     count = write_examples(fold_examples(read_examples(data), Codes(encoding, index=False)), to).total()
     click.echo(f"{count:,} examples in {to}", err=True)

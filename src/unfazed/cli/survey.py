@@ -29,7 +29,7 @@ def export(suites: tuple[str, ...], per_operator: int, controls: int, groups: in
     people must not see, such as the operator, is in ITEMS' key file (`items.key.jsonl`).
     """
     from unfazed.core.suite import Suite
-    from unfazed.measure.survey import Design, key_file, make_survey, write_survey
+    from unfazed.papers.nature.survey import Design, key_file, make_survey, write_survey
 
     survey = make_survey([(path, Suite(path)) for path in suites], Design(per_operator, controls, groups, seed))
     write_survey(survey, to)
@@ -51,8 +51,8 @@ def read(answers: str, items: str, min_control: float | None, level: float, boot
     A line of ANSWERS is {"item": ID, "participant": NAME, "slots": "reasonable", "intent": "unreasonable"}; true and
     false serve as well, and null is no answer.
     """
-    from unfazed.measure.acceptance import read_acceptance
     from unfazed.measure.intervals import Settings
+    from unfazed.papers.nature.acceptance import read_acceptance
     from unfazed.report.tables import render
 
     found = read_acceptance(answers, items, least_control=min_control, settings=Settings(level, bootstrap))

@@ -142,7 +142,7 @@ def pair(data: str, inputs: tuple[str, ...], gold: str | None, overwrite: bool, 
       unfazed run suite/ --system model/ -o run/
     """
     from unfazed.data import ReadOptions, read_examples
-    from unfazed.systems.baselines.pair import Pair
+    from unfazed.papers.readin.pair import Pair
 
     options = ReadOptions(task="classify", inputs=inputs, gold=gold)
     Pair.train(read_examples(data, options), progress=True).save(Path(to), overwrite)
@@ -183,8 +183,8 @@ def nli(
     from itertools import chain
 
     from unfazed.data import ReadOptions, read_examples
+    from unfazed.papers.parte.nli import Nli
     from unfazed.systems import systems
-    from unfazed.systems.baselines.nli import Nli
 
     reading = ReadOptions(task="classify", format=format_in)
     examples = list(chain.from_iterable(read_examples(part, reading) for part in data))
@@ -219,7 +219,7 @@ def reader(data: str, seed: int, overwrite: bool, to: str) -> None:
       unfazed run suite/ --system model/ -o run/
     """
     from unfazed.data import ReadOptions, read_examples
-    from unfazed.systems.baselines.reader import Reader
+    from unfazed.papers.readin.answer_finder import Reader
 
     examples = read_examples(data, ReadOptions(task="qa"))
     Reader.train(examples, seed=seed, progress=True).save(Path(to), overwrite)
@@ -300,8 +300,8 @@ def nano(config: str) -> None:
     \b
       unfazed train nano nano.toml
     """
-    from unfazed.mitigate.nano.config import read_config
-    from unfazed.mitigate.nano.training import dropped_line, train
+    from unfazed.papers.dialect.nano.config import read_config
+    from unfazed.papers.dialect.nano.training import dropped_line, train
 
     read = read_config(Path(config))
     found = train(read)

@@ -25,7 +25,7 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """The classes of one kind by name. `base` is the class that each of them extends."""
 
-    def __init__(self, kind: str, base: type[T], package: str, folders: bool = False) -> None:
+    def __init__(self, kind: str, base: type[T], package: str | None = None, folders: bool = False) -> None:
         self.kind = kind
         self.base = base
         self.package = package
@@ -70,6 +70,8 @@ class Registry(Generic[T]):
 
     def _built_in(self) -> dict[str, str]:
         """Name → module for each public file of the package; with `folders`, those one folder down."""
+        if self.package is None:
+            return {}
         spec = find_spec(self.package)
         places = spec.submodule_search_locations if spec else None
         assert places, f"{self.package} is not a package"

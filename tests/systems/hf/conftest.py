@@ -31,7 +31,7 @@ def mbart(tmp_path: Path) -> Path:
     from transformers import MBart50Tokenizer, MBartConfig, MBartForConditionalGeneration
 
     from unfazed.systems._torch import seeded
-    from unfazed.systems.slu._encoder import no_bars
+    from unfazed.systems.encoder import no_bars
 
     words = ["play", "jazz", "rock", "rain", "on", "monday"]
     letters = sorted({c for word in words for c in word})

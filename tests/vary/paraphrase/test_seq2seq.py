@@ -11,9 +11,9 @@ from unfazed.core.edits import apply
 from unfazed.core.errors import CannotKeepLabels, StoredFileError, UsageError
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example
+from unfazed.papers.parte import embedding as _embedding
 from unfazed.vary.engine import OperatorSpec, Variation, vary
 from unfazed.vary.operator import Text
-from unfazed.vary.paraphrase import _embedding
 from unfazed.vary.paraphrase.seq2seq import Seq2Seq
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")

@@ -92,7 +92,7 @@ class Folder:
         return model.eval()
 
     def _opened(self, what: str, opening: Any, **options: Any) -> Any:
-        from unfazed.systems.slu._encoder import no_bars
+        from unfazed.systems.encoder import no_bars
 
         try:
             with no_bars(), _no_report():

@@ -94,7 +94,7 @@ class TunedPlace(Place):
         self.weights = self.folder / "model.safetensors"
 
     def keep(self, system: Teachable, card: TunedCard) -> None:
-        from unfazed.systems.slu._encoder import no_bars
+        from unfazed.systems.encoder import no_bars
 
         try:
             with no_bars():

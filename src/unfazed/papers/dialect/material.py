@@ -1,0 +1,227 @@
+"""What the dialect study compares: a reference, the same in another dialect, a control, and machine translation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from unfazed.core.edits import apply
+from unfazed.core.errors import DataError, NothingEvaluated, UsageError
+from unfazed.core.files import write_atomically
+from unfazed.core.json import decode
+from unfazed.core.seeds import Seeds
+from unfazed.data._lines import read_lines, without_break
+from unfazed.papers.dialect.frmt import BASES, read_segments
+from unfazed.papers.dialect.indian_english import FILE as PAIRS
+from unfazed.papers.dialect.indian_english import read_pairs
+from unfazed.vary.engine import OperatorSpec
+from unfazed.vary.operator import Operator, Text
+
+OTHERS = {"pt": "pt-PT", "zh": "zh-TW_Simplified"}  # as in the paper, Taiwan's Mandarin is read in simplified script
+WAYS = ("replace", "insert", "delete")
+
+
+class Trial(NamedTuple):
+    """One example. `perturbed` is None where no control is possible, `mt` where nothing was translated."""
+
+    id: str
+    group: str
+    source: str | None
+    reference: str
+    dialect: str
+    perturbed: str | None
+    mt: str | None
+    note: str
+
+
+class Trials(NamedTuple):
+    """A language's examples, how many controls of each kind are possible, and why some are left out."""
+
+    language: str
+    tags: tuple[str, str]
+    used: list[Trial]
+    counts: dict[str, int]
+    excluded: Counter[str]
+    asked: list[str]  # the English of every example, in the order of translations
+    perturbed: list[str]  # the same with its control; empty where there is none
+
+
+class Given(NamedTuple):
+    """Files that people or translation systems made, by language."""
+
+    mt: Mapping[str, Path]
+    perturbed: Mapping[str, Path]
+    refused: frozenset[str]  # ids of controls that people found to mean the same
+
+
+def read_trials(data: Path, given: Given, seed: int = 0) -> list[Trials]:
+    """All languages that the folder holds: FRMT's, and English where there are Indian-English pairs."""
+    found = []
+    pairs = next((place for place in _places(data) if (place / PAIRS).is_file()), None)
+    if pairs is not None:
+        found.append(_english(pairs, given, seed))
+    folder = next((place for place in _places(data) if next(read_segments(place), None)), None)
+    if folder is not None:
+        languages = dict.fromkeys(segment.language for segment in read_segments(folder))
+        found += [_portuguese_or_chinese(folder, language, given, seed) for language in languages]
+    if not found:
+        raise NothingEvaluated(
+            f"{data} holds neither FRMT's test files nor {PAIRS}. Fetch them: unfazed data pull frmt"
+        )
+    unknown = (set(given.mt) | set(given.perturbed)) - {trials.language for trials in found}
+    if unknown:
+        raise UsageError(f"There are translations for {', '.join(sorted(unknown))}, which {data} does not hold.")
+    return found
+
+
+def _places(data: Path) -> list[Path]:
+    return [data, *(sorted(place for place in data.iterdir() if place.is_dir()) if data.is_dir() else ())]
+
+
+def _english(folder: Path, given: Given, seed: int) -> Trials:
+    pairs = [(f"en/{p.line}", p.feature, None, p.standard, p.dialect) for p in read_pairs(folder)]
+    return _trials("en", ("en-US", "en-IN"), pairs, given, seed)
+
+
+def _portuguese_or_chinese(folder: Path, language: str, given: Given, seed: int) -> Trials:
+    base, other = BASES.get(language), OTHERS.get(language)
+    if base is None or other is None:
+        raise UsageError(f"FRMT has no two dialects of {language!r}; it has {', '.join(BASES)}.")
+    rows = []
+    for segment in read_segments(folder, languages=[language]):
+        absent = next((tag for tag in (base, other) if tag not in segment.texts), None)
+        if absent:
+            raise DataError(f"there is no {absent} for {segment.id}.", folder)
+        rows.append((segment.id, segment.bucket, segment.source, segment.texts[base], segment.texts[other]))
+    return _trials(language, (base, other.partition("_")[0]), rows, given, seed)
+
+
+_Row = tuple[str, str, str | None, str, str]
+
+
+def _trials(language: str, tags: tuple[str, str], rows: Sequence[_Row], given: Given, seed: int) -> Trials:
+    mt = _translations(given.mt.get(language), len(rows))
+    made = _translations(given.perturbed.get(language), len(rows))
+    counts: Counter[str] = Counter({"all": len(rows)})
+    excluded: Counter[str] = Counter()
+    used = []
+    english = []
+    for row, translated, perturbed in zip(rows, mt, made, strict=True):
+        id, group, source, reference, dialect = row
+        ways = _controls(language, id, reference, seed)
+        counts.update(way for way in WAYS if way in ways)
+        english.append(next(iter(_controls("en", id, source, seed).values()), ("", "")) if source else ("", ""))
+        chosen = (perturbed, "translated") if perturbed is not None else next(iter(ways.values()), None)
+        if language in given.perturbed and perturbed is None:
+            chosen = None
+        why = _unfit(chosen, dialect == reference, id in given.refused)
+        if why or chosen is None:
+            excluded[why or "no control"] += 1
+            continue
+        used.append(Trial(id, group, source, reference, dialect, chosen[0], translated, chosen[1]))
+    counts["used"] = len(used)
+    sources = [source or reference for _, _, source, reference, _ in rows]
+    return Trials(language, tags, used, dict(counts), excluded, sources, [text for text, _ in english])
+
+
+def _unfit(control: object, same: bool, refused: bool) -> str:
+    if same:
+        return "the dialects do not differ"
+    if control is None:
+        return "no control"
+    return "people say the control means the same" if refused else ""
+
+
+def _controls(language: str, id: str, text: str, seed: int) -> dict[str, tuple[str, str]]:
+    """The text under each control that is possible, with what was done, in the order in which they are preferred."""
+    found = {}
+    for way in WAYS:
+        operator, seeds = _operator(way, seed)
+        change = operator.change(Text(text, language), seeds.stream(id, 0, "text"))
+        if change is not None:
+            found[way] = (apply(text, change.edits), change.note)
+    return found
+
+
+@cache
+def _operator(way: str, seed: int) -> tuple[Operator, Seeds]:
+    operator = OperatorSpec(f"meaning/{way}").make()
+    return operator, Seeds(seed, operator.name, operator.version)
+
+
+def _translations(file: Path | None, count: int) -> list[str | None]:
+    """A translation a line; an empty line is none."""
+    if file is None:
+        return [None] * count
+    lines = [without_break(line).strip() or None for line in read_lines(file)]
+    if len(lines) != count:
+        raise DataError(f"this file has {len(lines)} lines, but there are {count} examples to translate.", file)
+    return lines
+
+
+def read_refused(file: Path | None) -> frozenset[str]:
+    """The ids that people judged not to change the meaning: lines of {"id": ID, "changed": false}."""
+    refused = set()
+    for number, line in enumerate(read_lines(file) if file else (), 1):
+        if not line.strip():
+            continue
+        try:
+            answer = decode(line, dict[str, str | bool])
+            if not isinstance(answer["changed"], bool):
+                raise KeyError("changed")
+            if not answer["changed"]:
+                refused.add(str(answer["id"]))
+        except (msgspec.MsgspecError, KeyError) as error:
+            raise DataError(
+                f'a line must be {{"id": ID, "changed": true or false}} ({error}).', file, number
+            ) from error
+    return frozenset(refused)
+
+
+def write_material(to: Path, all_trials: Sequence[Trials]) -> None:
+    """What people are to judge, with a key that they must not see, and the English to be translated by machine."""
+    items: list[bytes] = []
+    keys: list[bytes] = []
+    for trials in all_trials:
+        for trial in trials.used:
+            asked = {
+                "id": trial.id,
+                "language": trials.language,
+                "original": trial.reference,
+                "edited": trial.perturbed,
+            }
+            items.append(_line({**asked, "question": "Does the edit change the meaning?"}))
+            keys.append(_line({"id": trial.id, "note": trial.note}))
+        for name, texts in (("source", trials.asked), ("perturbed", trials.perturbed)):
+            if trials.language != "en":
+                write_atomically(to / f"{trials.language}.{name}.txt", _text(texts))
+    write_atomically(to / "judge.jsonl", b"".join(items))
+    write_atomically(to / "judge.key.jsonl", b"".join(keys))
+
+
+def _line(value: object) -> bytes:
+    return msgspec.json.encode(value) + b"\n"
+
+
+def _text(lines: Sequence[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def named_files(given: Sequence[str], option: str) -> dict[str, Path]:
+    """LANG=FILE options as files by language."""
+    found: dict[str, Path] = {}
+    for one in given:
+        language, equals, file = one.partition("=")
+        if not equals or not file:
+            raise UsageError(f"--{option} takes LANG=FILE, such as pt=pt.txt, not {one!r}.")
+        found[language] = Path(file)
+    return found
+
+
+def groups_of(trials: Trials) -> Iterator[str]:
+    return iter(dict.fromkeys(trial.group for trial in trials.used))

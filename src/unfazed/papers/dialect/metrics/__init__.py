@@ -1,0 +1,1 @@
+"""The learned and lexical metrics that the paper compares."""

@@ -1,0 +1,232 @@
+"""The two phases of NANO over streamed data: rounds of steps, each with a dev score and a checkpoint."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import torch
+from torch import Tensor
+
+from unfazed.core.errors import UsageError
+from unfazed.core.files import write_atomically
+from unfazed.core.ids import content_id
+from unfazed.core.progress import Progress
+from unfazed.core.seeds import Seeds, Stream
+from unfazed.papers.dialect.nano.config import Config, Finetuning, Pretraining
+from unfazed.papers.dialect.nano.corpus import Corpus, Rating, Sentence, ratings
+from unfazed.papers.dialect.nano.instances import ANY, Instance, Tags, acceptability, judged
+from unfazed.papers.dialect.nano.network import Network, load
+from unfazed.score._correlation import kendall
+from unfazed.systems._checkpoint import Checkpoint
+from unfazed.systems._loop import Loop
+from unfazed.systems._settings import Settings
+from unfazed.systems._torch import need, seeded, threads
+
+_BUFFER = 20_000  # sentences that are shuffled together
+_DEV_MOST = 2_000
+Instances = Callable[[], Iterator[Instance]]
+
+
+class Trained(msgspec.Struct):
+    """How the phases went: the dev score after each round, what it is, and the sentences left out by reason."""
+
+    pretrain: list[float] = []
+    finetune: list[float] = []
+    dropped: dict[str, int] = {}
+    tags: list[str] = []
+    format: str = ""
+    length: int = 256
+
+
+class _Phase(Loop):
+    """One phase. The instances of a round follow from its number, so that a stopped training goes on alike."""
+
+    def __init__(
+        self, network: Network, instances: Instances, dev: Callable[[Network], float], steps: int, seeds: Seeds
+    ) -> None:
+        self._instances = instances
+        self._dev = dev
+        self._steps = steps
+        self._stream: Iterator[Instance] | None = None
+        super().__init__(network, range(steps * network.settings.batch_size), seeds)
+
+    def _epoch(self, epoch: int, rng: np.random.Generator, progress: Progress) -> None:
+        if self._stream is None:
+            done = epoch * self._steps * self.settings.batch_size
+            self._stream = islice(self._instances(), done, None)
+        super()._epoch(epoch, rng, progress)
+
+    def _batches(self, rng: np.random.Generator) -> Iterator[list[int]]:
+        size = self.settings.batch_size
+        return (list(range(at * size, (at + 1) * size)) for at in range(self._steps))
+
+    def collated(self, chosen: list[int]) -> tuple[dict[str, Tensor], Tensor]:
+        assert self._stream is not None
+        taken = list(islice(self._stream, len(chosen)))
+        return self.network.collate([one.text for one in taken]), torch.tensor([one.target for one in taken])
+
+    def score(self, network: Network) -> float:
+        return self._dev(network)
+
+    def _what(self, epoch: int) -> str:
+        return f"round {epoch + 1} of {self.settings.epochs}"
+
+
+def train(config: Config) -> Trained:
+    """Pretrains, fine-tunes, or both, and saves the model. Called again after a stop, it goes on."""
+    need("training NANO", "transformers")
+    to = Path(config.to)
+    if (to / "nano.json").exists():
+        raise UsageError(f"{to} holds a trained model. Choose another place, or remove it.")
+    to.mkdir(parents=True, exist_ok=True)
+    found = Trained(length=config.length)
+    with threads(config.threads):
+        network = load(config.model, _settings(config.pretrain or config.finetune), config.length)
+        if config.pretrain:
+            found.pretrain = _pretrain(network, config, config.pretrain, found)
+        if config.finetune:
+            network = Network(network.model, network.tokenizer, _settings(config.finetune), config.length)
+            found.finetune = _finetune(network, config, config.finetune)
+            found.format = config.finetune.format
+    network.model.save_pretrained(to)
+    network.tokenizer.save_pretrained(to)
+    write_atomically(to / "nano.json", msgspec.json.format(msgspec.json.encode(found), indent=1))
+    for phase in ("pretrain", "finetune"):
+        _checkpoint(config, phase).remove()
+    return found
+
+
+def _settings(phase: Pretraining | Finetuning | None) -> Settings:
+    assert phase is not None
+    return Settings(epochs=phase.rounds, patience=phase.patience, batch_size=phase.batch_size, lr=phase.lr, average=0.0)
+
+
+def _checkpoint(config: Config, phase: str) -> Checkpoint:
+    plan = content_id(msgspec.to_builtins(msgspec.structs.replace(config, to="")))
+    return Checkpoint(Path(config.to) / f"{phase}.checkpoint", f"{phase} {plan}")
+
+
+def _run(
+    name: str, network: Network, config: Config, instances: Instances, dev: Callable[[Network], float]
+) -> list[float]:
+    settings = network.settings
+    steps = (config.pretrain if name == "pretrain" else config.finetune).steps  # type: ignore[union-attr]
+    total = settings.epochs * steps * settings.batch_size
+    with seeded(config.seed), Progress(name, total) as progress:
+        phase = _Phase(network, instances, dev, steps, Seeds(config.seed, f"nano/{name}", 1))
+        return phase.run(_checkpoint(config, name), progress).scores
+
+
+def _pretrain(network: Network, config: Config, phase: Pretraining, found: Trained) -> list[float]:
+    corpus = Corpus(phase.data, phase.languages, phase.identify, phase.agree)
+    kinds: dict[tuple[str, str], Sentence] = {}
+    held: list[Sentence] = []
+    share = 0.0 if phase.dev else phase.hold
+    for sentence in corpus:
+        kinds.setdefault((sentence.language, sentence.dialect), sentence)
+        if len(held) < _DEV_MOST and _held(sentence.key, share):
+            held.append(sentence)
+    found.dropped = dict(corpus.dropped)
+    if not kinds:
+        raise UsageError(f"No sentence is left of {', '.join(phase.data)}: {dict(corpus.dropped)}.")
+    tags = Tags(list(kinds.values()))
+    found.tags = [*tags.languages, *tags.dialects]
+    if phase.dev:
+        held = list(islice(Corpus(phase.dev, phase.languages, phase.identify, phase.agree), _DEV_MOST))
+    if not held:
+        raise UsageError("No sentence is held for dev. Raise `hold`, or name files in `dev`.")
+    seeds = Seeds(config.seed, "nano/acceptability", 1)
+
+    def instances() -> Iterator[Instance]:
+        for turn in count():
+            learnt = (s for s in corpus if not _held(s.key, share))
+            for sentence in _shuffled(learnt, seeds.stream("order", turn)):
+                yield tags.instance(sentence, seeds.stream(sentence.text, turn), phase.dialects, phase.positive)
+
+    return _run("pretrain", network, config, instances, lambda n: sum(told_apart(n, held, tags)) / len(held))
+
+
+def told_apart(network: Network, sentences: Sequence[Sentence], tags: Tags) -> list[float]:
+    """For each sentence 1 where its own tag scores above every sibling's, 0.5 for a tie. Chance with one is 0.5.
+
+    Siblings are the other dialects of its language, or, where there are none, the other languages.
+    """
+    texts: list[str] = []
+    sizes = []
+    for sentence in sentences:
+        right, wrong = _rivals(sentence, tags)
+        texts += [acceptability(sentence.text, tag) for tag in (right, *wrong)]
+        sizes.append(1 + len(wrong))
+    scores = iter(network.scores(texts))
+    found = []
+    for size in sizes:
+        own, *others = islice(scores, size)
+        best = max(others, default=float("-inf"))
+        found.append(1.0 if own > best else 0.5 if own == best else 0.0)
+    return found
+
+
+def _rivals(sentence: Sentence, tags: Tags) -> tuple[str, list[str]]:
+    siblings = [t for t in tags.dialects if t.startswith(f"{sentence.language}-") and t != sentence.dialect]
+    if sentence.dialect in tags.dialects and siblings:
+        return sentence.dialect, siblings
+    own = f"{sentence.language}-{ANY}"
+    return own, [tag for tag in tags.languages if tag != own]
+
+
+def _finetune(network: Network, config: Config, phase: Finetuning) -> list[float]:
+    given = ratings(phase.data)
+    share = 0.0 if phase.dev else phase.hold
+    held = ratings(phase.dev) if phase.dev else [r for r in given if _held(_key(r), share)]
+    learnt = [r for r in given if not _held(_key(r), share)]
+    if len(held) < 2 or not learnt:
+        raise UsageError(f"There are {len(learnt)} ratings to learn from and {len(held)} for dev; more are needed.")
+    texts = [judged(rating, phase.format) for rating in held]
+    people = np.array([rating.score for rating in held])
+    seeds = Seeds(config.seed, "nano/ratings", 1)
+
+    def instances() -> Iterator[Instance]:
+        for turn in count():
+            for rating in _shuffled(learnt, seeds.stream("order", turn)):
+                yield Instance(judged(rating, phase.format), rating.score)
+
+    def agreement(n: Network) -> float:
+        return kendall(np.array(n.scores(texts)), people) or 0.0
+
+    return _run("finetune", network, config, instances, agreement)
+
+
+def _key(rating: Rating) -> str:
+    """What two ratings of one segment share, so that a segment is learnt from or held, never both."""
+    return rating.source or rating.reference
+
+
+def _held(text: str, share: float) -> bool:
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little") < share * 2**64
+
+
+def _shuffled(items: Iterable[Any], rng: Stream) -> Iterator[Any]:
+    """In random order, as far as a buffer reaches: the next is any of it, and its place is filled again."""
+    buffer: list[Any] = []
+    for item in items:
+        if len(buffer) < _BUFFER:
+            buffer.append(item)
+            continue
+        at = rng.below(_BUFFER)
+        yield buffer[at]
+        buffer[at] = item
+    yield from rng.sample(buffer, len(buffer))
+
+
+def dropped_line(found: Trained) -> str:
+    """What was left out, in words."""
+    counted = Counter(found.dropped)
+    return "; ".join(f"{reason}: {n:,}" for reason, n in sorted(counted.items()))

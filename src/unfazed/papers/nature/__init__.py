@@ -1,0 +1,1 @@
+"""NATURE (2021): spoken-language variation with true slot labels."""

@@ -1,0 +1,201 @@
+"""The NATURE study for people: its tables set side by side with the paper's, and where the two differ, said plainly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from unfazed.core.values import Estimate, Json
+from unfazed.papers.nature.attention_page import Look, attention_lines
+from unfazed.papers.nature.tables import AVERAGE, OPERATORS, SCORES
+from unfazed.report.figures import NONE, typeset
+from unfazed.report.rows import Figure, Row
+from unfazed.report.sections_page import Picture, Section, Table
+
+TITLE = "NATURE: spoken-language variation of slot filling and intent detection"
+_NAMES = {"atis": "ATIS", "snips": "SNIPS", "nlu_ed": "NLU-ED", AVERAGE: "average"}
+_SHOWN = 3  # operators named as the most and the least harmful
+_MODELS = ("Bi-RNN", "Stack-Prop+BERT")
+
+
+def sections(found: Mapping[str, Json]) -> list[Section]:
+    """A section for what was found, one for each table that there is, and one for the attention maps."""
+    makers = {"table1": _sizes, "table2": _chosen, "table3": _judged, "table4": _scores, "table5": _augmented}
+    told = [make(found[name]) for name, make in makers.items() if name in found]
+    if found.get("findings"):
+        told.insert(0, Section("What was found", found["findings"]))
+    if found.get("attention"):
+        told.append(_attention(found["attention"]))
+    return told
+
+
+def findings(found: Mapping[str, Json]) -> list[str]:
+    """Which operators hurt most and least and what augmentation does, held against the paper."""
+    told: list[str] = []
+    if "table4" in found:
+        told += _harm(found["table4"])
+    if (found.get("table5") or {}).get("ours"):
+        told += _help(found["table5"])
+    return told
+
+
+def _harm(table: Json) -> Iterator[str]:
+    corpora = [name for name in table["ours"] if name != AVERAGE]
+    drops = table["drop"][AVERAGE if len(corpora) > 1 else corpora[0]]
+    ours = {label: drops[label].value for label in OPERATORS if label in drops and drops[label].value is not None}
+    paper = _paper_drops(table["paper"]["Bi-RNN"], corpora)
+    order, theirs = (sorted(d, key=lambda label, d=d: -d[label]) for d in (ours, paper))
+    where = " and ".join(_NAMES.get(name, name) for name in corpora)
+    yield (
+        f"End to end on {where}, {_listed(order[:_SHOWN], ours)} hurt most, {_listed(order[: -_SHOWN - 1 : -1], ours)} "
+        f"least (points lost, on the same utterances)."
+    )
+    yield (
+        f"In the paper (Bi-RNN) it is {_listed(theirs[:_SHOWN], paper)} most and "
+        f"{_listed(theirs[: -_SHOWN - 1 : -1], paper)} least."
+    )
+    most, least = {"EOS Filler", "Syn. Adj.", "Syn. Adv."}, "Pre-V. Filler"
+    same, other = sorted(most & set(order[:_SHOWN])), sorted(most - set(order[:_SHOWN]))
+    ends = f"{least} hurts least, as in the paper" if order[-1] == least else f"not {least} but {order[-1]} hurts least"
+    yield (
+        f"Of the paper's three most harmful, ours has {_and(same)} among its own three"
+        + (f", but not {_and(other)}" if other else "")
+        + f"; {ends}."
+    )
+
+
+def _paper_drops(paper: Json, corpora: Sequence[str]) -> dict[str, float]:
+    """The paper's losses, averaged over the data sets that we have too, or over all of its own."""
+    shared = [name for name in corpora if name in paper] or [AVERAGE]
+    lost = {label: [paper[n]["Orig"]["e2e"] - paper[n][label]["e2e"] for n in shared] for label in OPERATORS}
+    return {label: sum(values) / len(values) for label, values in lost.items()}
+
+
+def _help(table: Json) -> Iterator[str]:
+    for name, rows in table["ours"].items():
+        paper = table["paper"].get(name)
+        gains = []
+        for row, words in (("Hard", "on Hard"), ("Rand", "on Random"), ("Orig", "on the original")):
+            theirs = f", paper {_signed(paper[row]['with'] - paper[row]['without'])}" if paper else ""
+            gains.append(f"{_gain(rows[row]['gain'])}{theirs} {words}")
+        kept = [rows[row]["gain"].value or 0.0 for row in ("Hard", "Orig")]
+        as_paper = "as in the paper" if kept[0] > 0 >= kept[1] else "unlike the paper"
+        yield (
+            f"Augmentation, {_NAMES.get(name, name)}: {'; '.join(gains)}. Its direction on Hard and on the original is "
+            f"{as_paper}."
+        )
+
+
+def _listed(labels: Sequence[str], lost: Mapping[str, float]) -> str:
+    return ", ".join(f"{label} ({100 * lost[label]:.1f})" for label in labels)
+
+
+def _and(labels: Sequence[str]) -> str:
+    return " and ".join(labels) or "none"
+
+
+def _sizes(table: Json) -> Section:
+    rows: list[Row] = []
+    for name, parts in table["ours"].items():
+        for part, size in parts.items():
+            paper = table["paper"].get(name, {}).get(part, {})
+            both = {k: v for what in size for k, v in ((what, size[what]), (f"{what}, paper", paper.get(what)))}
+            rows.append({"data set": _NAMES.get(name, name), "part": part, **both})
+    return Section("Table 1: the data sets", tables=[Table("Sentences, words and distinct words", rows)])
+
+
+def _chosen(table: Json) -> Section:
+    rows: list[Row] = []
+    for label in OPERATORS:
+        row: dict[str, object] = {"operator": label}
+        for name, found in table["ours"].items():
+            row[_NAMES.get(name, name)] = _percent(found[label])
+            row[f"{_NAMES.get(name, name)}, paper"] = _plain(table["paper"].get(name, {}).get(label))
+        rows.append(row)
+    who = sorted(set(table["selector"].values()))
+    told = f"Chosen by {', '.join(who)}; in the paper by JointBERT."
+    return Section("Table 2: operators in Hard", [told], [Table("Per cent of the utterances of Hard", rows)])
+
+
+def _judged(table: Json) -> Section:
+    title = "Table 3: do people find the labels reasonable?"
+    columns = list(table["paper"]["slots"])
+    rows: list[Row] = []
+    for question, printed in table["paper"].items():
+        if table["ours"]:
+            found = table["ours"][question]
+            rows.append({"label": question, "whose": "ours", **{c: _percent(found.get(c)) for c in columns}})
+        rows.append({"label": question, "whose": "paper", **{c: _plain(printed[c]) for c in columns}})
+    told = list(table.get("warnings", ()))
+    if not table["ours"]:
+        told.append(f"Ours needs people. Export the utterances with: {table['needs']}")
+        told.append("Then give the study their answers with --survey ANSWERS,ITEMS.")
+    return Section(title, told, [Table("Per cent found reasonable, by group", rows)])
+
+
+def _scores(table: Json) -> Section:
+    tables = []
+    for name, rows_of in table["ours"].items():
+        rows: list[Row] = []
+        for label, found in rows_of.items():
+            row: dict[str, object] = {"test set": label}
+            for score in SCORES:
+                row[score] = _percent(found[score])
+                for model in _MODELS:
+                    printed = table["paper"][model].get(name, {}).get(label, {})
+                    row[f"{score}, {model}"] = _plain(printed.get(score))
+            row["e2e lost"] = _percent(table["drop"][name].get(label))
+            rows.append({**row, "n": found["e2e"].n})
+        tables.append(Table(_NAMES.get(name, name), rows))
+    told = "Slot F1, intent accuracy and end-to-end accuracy in per cent, ours with 95 % intervals, then the paper's."
+    also = "'e2e lost' compares each altered utterance with its own original; n is how many could be altered."
+    last = "Averages are unweighted and, the paper's too, over the data sets that are shown here."
+    return Section(
+        "Table 4: original and altered test sets", [told, also, *([last] if len(tables) > 1 else [])], tables
+    )
+
+
+def _augmented(table: Json) -> Section:
+    rows: list[Row] = []
+    for name, sets in (table["ours"] or {}).items():
+        for label, found in sets.items():
+            paper = table["paper"].get(name, {}).get(label, {})
+            row: dict[str, object] = {"data set": _NAMES.get(name, name), "test set": label}
+            row |= {"without": _percent(found["without"]), "with": _percent(found["with"])}
+            row["gain"] = Figure(_gain(found["gain"]))
+            rows.append({**row, **{f"{side}, paper": _plain(paper.get(side)) for side in ("without", "with")}})
+    title = "Table 5: with augmented training data"
+    if not rows:
+        return Section(title, ["Left out: the study was asked to leave augmentation out."])
+    return Section(title, tables=[Table("End to end in per cent", rows)])
+
+
+def _attention(looked: Sequence[Json]) -> Section:
+    pictures = []
+    for case in looked:
+        lines = [Look(line["name"], line["tokens"], line["shares"]) for line in case["lines"]]
+        pictures.append(Picture(case["title"], attention_lines(lines, case["title"])))
+    told = "Utterances that come out wrong, as spoken and as altered. The darker a word, the more it is looked at."
+    return Section("Attention", [told], pictures=pictures)
+
+
+def _percent(found: Estimate | None) -> Figure:
+    """`86.2 [84.0, 88.3]`, in per cent."""
+    if found is None or found.value is None:
+        return Figure(NONE)
+    if found.low is None or found.high is None:
+        return Figure(f"{100 * found.value:.1f}")
+    return Figure(f"{100 * found.value:.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]")
+
+
+def _plain(share: float | None) -> Figure:
+    return Figure(NONE if share is None else f"{100 * share:.1f}")
+
+
+def _signed(share: float) -> str:
+    return typeset(f"{100 * share:+.1f}")
+
+
+def _gain(found: Estimate) -> str:
+    if found.value is None or found.low is None or found.high is None:
+        return NONE
+    return f"{_signed(found.value)} [{_signed(found.low)}, {_signed(found.high)}]"

@@ -1,0 +1,236 @@
+"""What the neural systems share: training, saving, opening, answering and showing where they look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import msgspec
+
+from unfazed.core.errors import DataError, UsageError
+from unfazed.core.ids import canonical, content_id
+from unfazed.core.json import decode
+from unfazed.core.seeds import Seeds
+from unfazed.core.task import task_named
+from unfazed.core.values import Example, Inputs, Json
+from unfazed.systems._place import Card, Place
+from unfazed.systems._settings import Labels, Settings, changed
+from unfazed.systems._torch import need, seeded, threads
+from unfazed.systems._trained import TrainedSystem
+from unfazed.systems.system import Failed
+
+if TYPE_CHECKING:
+    from unfazed.papers.nature.slu.training import Said
+    from unfazed.systems._checkpoint import Tensors
+    from unfazed.systems.batch import Front, Network
+
+VERSION_OF_MODELS = 1
+_HELD_OUT = 10  # one in so many texts is kept for dev where none is given
+
+
+class Attention(NamedTuple):
+    """How much each token (a row each), or the intent alone (one row), looks at each token. Rows sum to 1."""
+
+    tokens: list[str]
+    weights: list[list[float]]
+
+
+class _Made(msgspec.Struct, frozen=True):
+    """What a network is made from, besides its weights; kept in the weights' file."""
+
+    system: str
+    version: int
+    settings: Settings
+    labels: Labels
+    front: dict[str, Any]
+
+
+class SluSystem(TrainedSystem):
+    """Extend with a name, defaults and a network."""
+
+    batch_size = 256
+    version_of_models = VERSION_OF_MODELS
+    defaults: ClassVar[Settings] = Settings()
+    needs_encoder: ClassVar[bool] = False
+
+    def __init__(self, network: Network, card: Card) -> None:
+        self.network = network
+        self.card = card
+
+    @classmethod
+    def network_class(cls) -> type[Network]:
+        """Imported here, as torch is."""
+        raise NotImplementedError
+
+    @classmethod
+    def train(
+        cls,
+        examples: Iterable[Example],
+        dev: Iterable[Example] | None = None,
+        *,
+        encoder: str | Path | None = None,
+        to: str | Path | None = None,
+        overwrite: bool = False,
+        progress: bool = False,
+        **options: Any,
+    ) -> Self:
+        """A model of these examples, the same for the same examples, dev, options and machine.
+
+        `dev` decides which epoch is kept and when to stop; without it, a tenth of the examples is held out. Given
+        `to`, each epoch leaves a checkpoint there, the same call goes on after a kill, and the model is saved.
+        Options are the fields of Settings.
+        """
+        settings = changed(cls.defaults, options)
+        need(cls.name, *(("transformers",) if encoder else ()))
+        if cls.needs_encoder and encoder is None:
+            raise UsageError(f"{cls.name} stands on a Hugging Face encoder. Give the folder of one as encoder.")
+        said, tested = _split(_said(cls.name, examples), None if dev is None else _said(cls.name, dev))
+        with threads(settings.threads):
+            network = cls._new_network(said, settings, encoder)
+            card = cls._card(network, said, tested, encoder is not None)
+            place = Place(to) if to is not None else None
+            if place and place.holds(plan=card.plan):
+                return cls.load(place.folder)
+            if place:
+                place.claim(overwrite)
+            return cls(network, card)._trained(said, tested, place, progress)
+
+    @classmethod
+    def _new_network(cls, said: list[Said], settings: Settings, encoder: str | Path | None) -> Network:
+        from unfazed.papers.nature.slu.words import Words
+        from unfazed.systems.encoder import Encoder
+
+        labels = Labels(sorted({s.intent for s in said}), sorted({"O", *(tag for s in said for tag in s.tags)}))
+        with seeded(cls._seeds(settings).stream("weights", 0).bits() >> 1):
+            front = Words.of((s.tokens for s in said), settings) if encoder is None else Encoder.opened(encoder)
+            return cls.network_class()(front, labels, settings)
+
+    @classmethod
+    def _seeds(cls, settings: Settings) -> Seeds:
+        return Seeds(settings.seed, cls.name, VERSION_OF_MODELS)
+
+    @classmethod
+    def _card(cls, network: Network, said: list[Said], tested: list[Said], pretrained: bool) -> Card:
+        import torch
+
+        from unfazed.systems._checkpoint import packed
+
+        data, dev = content_id(said, 16), content_id(tested, 16)
+        begins = sha256(packed(network.front.state_dict(), b"{}")).hexdigest() if pretrained else None
+        return Card(
+            system=cls.name,
+            version=VERSION_OF_MODELS,
+            settings=network.settings,
+            examples=len(said),
+            data=data,
+            dev_examples=len(tested),
+            dev_scores=[],
+            plan=content_id(
+                [cls.name, VERSION_OF_MODELS, network.settings, data, dev, begins, str(torch.__version__)], 16
+            ),
+        )
+
+    def _trained(self, said: list[Said], tested: list[Said], place: Place | None, progress: bool) -> Self:
+        from unfazed.papers.nature.slu.training import Training
+
+        training = Training(self.network, said, tested, self._seeds(self.network.settings))
+        return self._fitted(training, len(said), place, progress)
+
+    def _packed(self) -> bytes:
+        from unfazed.systems._checkpoint import packed
+
+        network = self.network
+        made = _Made(self.name, VERSION_OF_MODELS, network.settings, network.labels, network.front.config())
+        return packed(network.state_dict(), canonical(made))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """The model that was saved; raises if a file is missing, changed or of another version."""
+        place, card = cls._place_of(folder)
+        from unfazed.systems._checkpoint import read_packed
+
+        tensors, text = read_packed(place.weights)
+        return cls(cls._rebuilt(decode(text, _Made), tensors), card)
+
+    @classmethod
+    def _rebuilt(cls, made: _Made, tensors: Tensors) -> Network:
+        front: Front
+        if "encoder" in made.front:
+            need(cls.name, "transformers")
+            from unfazed.systems.encoder import Encoder
+
+            front = Encoder.rebuilt(made.front)
+        else:
+            from unfazed.papers.nature.slu.words import Words
+
+            front = Words(made.front["words"], made.front["letters"], made.settings)
+        network = cls.network_class()(front, made.labels, made.settings)
+        network.load_state_dict(tensors)
+        return network.eval()
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        from unfazed.systems.batch import answers
+
+        with threads(self.network.settings.threads):
+            found = answers(self.network, [inputs.get("text", "").split(" ") for inputs in batch])
+        return [
+            {"intent": intent, "slots": tags} if "text" in inputs else Failed("the input has no 'text'", final=True)
+            for inputs, (intent, tags) in zip(batch, found, strict=True)
+        ]
+
+    def attention(self, inputs: Inputs) -> Attention | None:
+        """Where the model looks in a text, or its first window; None for models without self-attention."""
+        import torch
+
+        from unfazed.systems.batch import windows
+
+        tokens = inputs["text"].split(" ")
+        tokens = tokens[: windows(self.network.front, tokens)[0][1]]
+        self.network.eval()
+        with threads(self.network.settings.threads), torch.inference_mode():
+            weights = self.network.attention(self.network.front.collate([tokens]))
+        return None if weights is None else Attention(tokens, weights[0].tolist())
+
+    @classmethod
+    def sample(cls) -> Self:
+        """Trained for a moment on four sentences, with a network as small as they come."""
+        from unfazed.papers.nature.slu.sample import sample_examples, tiny
+
+        with tiny(cls.needs_encoder) as encoder:
+            examples = sample_examples()
+            small: dict[str, Any] = {
+                "epochs": 8,
+                "lr": 0.02,
+                "words": 8,
+                "letters": 4,
+                "filters": 8,
+                "hidden": 8,
+                "min_count": 1,
+            }
+            return cls.train(examples, examples, encoder=encoder, **small)
+
+
+def _said(name: str, examples: Iterable[Example]) -> list[Said]:
+    """Examples as sentences; raises DataError for the first that can't be learnt from."""
+    from unfazed.papers.nature.slu.training import Said
+
+    found, problem_of = [], task_named("slu").gold_problem
+    for example in examples:
+        if problem := problem_of(example):
+            raise DataError(f"example {example.id!r} (row {example.row}) can't be learnt from: {problem}")
+        found.append(Said(example.inputs["text"].split(" "), example.gold["intent"], list(example.gold["slots"])))
+    if not found:
+        raise UsageError(f"{name} was given no examples to learn from or to be tested on.")
+    return found
+
+
+def _split(said: list[Said], dev: list[Said] | None) -> tuple[list[Said], list[Said]]:
+    """Training and dev sentences. Held out by the text, so that the same text is never on both sides."""
+    if dev is not None:
+        return said, dev
+    aside = [int(content_id(s.tokens), 16) % _HELD_OUT == 0 for s in said]
+    kept = [s for s, out in zip(said, aside, strict=True) if not out]
+    held = [s for s, out in zip(said, aside, strict=True) if out]
+    return (kept, held) if kept and held else (said, said)  # too few to hold any out

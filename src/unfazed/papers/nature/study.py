@@ -1,0 +1,190 @@
+"""NATURE (2021): spoken-language operators on test sets of slot filling and intent detection, Tables 1 to 5."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import ClassVar
+
+import msgspec
+
+from unfazed.core.errors import UsageError
+from unfazed.core.files import write_atomically
+from unfazed.core.suite import Suite
+from unfazed.core.values import Json
+from unfazed.papers.nature import tables
+from unfazed.papers.nature.attention import looks
+from unfazed.papers.nature.corpora import Corpus, find_corpora
+from unfazed.papers.nature.page import TITLE, findings, sections
+from unfazed.papers.nature.training import Training, selector_of, train_all
+from unfazed.report.sections_page import as_markdown, as_page, as_text
+from unfazed.report.study import Given, Option, Study, Table
+from unfazed.report.tables import render
+from unfazed.run.engine import run_system
+from unfazed.run.making import make_suite
+from unfazed.run.plan import NATURE
+from unfazed.systems.opening import open_system
+from unfazed.systems.system import System
+from unfazed.vary import operators
+
+_AUGMENTED = "+augmented"
+
+
+class _Stages:
+    """The parts of the study, each made when it is first needed and kept on disk."""
+
+    def __init__(self, data: Path, given: Given) -> None:
+        absent = [name for name in NATURE if name not in operators]
+        if absent:
+            raise UsageError(f"The study needs NATURE's ten operators, and there is no {', '.join(absent)}.")
+        self.to, self.given = Path(given.get("to") or "nature"), given
+        names = [name.strip() for name in (given.get("datasets") or "").split(",") if name.strip()]
+        self.corpora = find_corpora(data, names)
+        self.seed, self.augments = int(given.get("seed") or 0), not given.get("no_augmentation")
+
+    @cached_property
+    def systems(self) -> dict[str, System]:
+        """By data set; those trained with augmentation have a `+augmented` behind the name."""
+        named = _named(self.given.get("system") or (), self._wanted, "--system")
+        train_all([self._training(name) for name in self._wanted if name not in named])
+        return {name: open_system(named.get(name, str(self._place(name)))) for name in self._wanted}
+
+    @property
+    def _wanted(self) -> list[str]:
+        plain = [corpus.name for corpus in self.corpora]
+        return plain + [name + _AUGMENTED for name in plain if self.augments]
+
+    def _place(self, name: str) -> Path:
+        return self.to / "models" / name
+
+    def _training(self, name: str) -> Training:
+        given, corpus = self.given, next(c for c in self.corpora if c.name == name.removesuffix(_AUGMENTED))
+        model, augmented = given.get("model") or "bilstm", name.endswith(_AUGMENTED)
+        return Training(
+            corpus, augmented, self._place(name), model, given.get("encoder"), self.seed, given.get("epochs")
+        )
+
+    @cached_property
+    def suites(self) -> dict[str, dict[str, Suite]]:
+        """By data set: each operator's variants, Random, and Hard."""
+        return {corpus.name: self._suites_of(corpus, self._selector(corpus)) for corpus in self.corpora}
+
+    def _selector(self, corpus: Corpus) -> str | None:
+        """What was given for this data set, or else for all."""
+        given, names = self.given.get("selector") or (), [c.name for c in self.corpora]
+        own = [spec.partition("=")[2] for spec in given if spec.startswith(f"{corpus.name}=")]
+        return next(iter(own + [spec for spec in given if spec.partition("=")[0] not in names]), None)
+
+    def _suites_of(self, corpus: Corpus, selector: str | None) -> dict[str, Suite]:
+        place = self.to / "suites" / corpus.name
+        print(f"{corpus.name}: making its test sets", file=sys.stderr)
+        chooser = selector or selector_of(corpus, self.to / "models" / f"{corpus.name}+selector", self.seed)
+        make = partial(make_suite, corpus.test, NATURE, seed=self.seed, task="slu", language="en")
+        repetitions = int(self.given.get("repetitions") or 10)
+        return {
+            "each": make(to=place / "each"),
+            "random": make(to=place / "random", set="random", draws=repetitions),
+            "hard": make(to=place / "hard", set="hard", selector=chooser),
+        }
+
+    @cached_property
+    def runs(self) -> dict[str, tables.Runs]:
+        return {c.name: self._runs_of(c.name, ("random", "hard", "each")) for c in self.corpora}
+
+    @cached_property
+    def augmented_runs(self) -> dict[str, tables.Runs]:
+        names = [c.name for c in self.corpora] if self.augments else []
+        return {name: self._runs_of(name + _AUGMENTED, ("random", "hard")) for name in names}
+
+    def _runs_of(self, name: str, sets: Sequence[str]) -> tables.Runs:
+        suites, system = self.suites[name.removesuffix(_AUGMENTED)], self.systems[name]
+        return tables.Runs(**{s: run_system(suites[s], system, self.to / "runs" / name / s) for s in sets})
+
+    def table(self, name: str) -> Json:
+        if name == "table1":
+            return tables.table1(self.corpora)
+        if name == "table2":
+            return tables.table2({name: suites["hard"] for name, suites in self.suites.items()})
+        if name == "table3":
+            survey = self.given.get("survey")
+            files = tuple(part.strip() for part in survey.split(",")) if survey else None
+            if files is not None and len(files) != 2:
+                raise UsageError("--survey takes two files: ANSWERS,ITEMS.")
+            return tables.table3(files, [s["each"] for s in self.suites.values()])
+        return tables.table4(self.runs) if name == "table4" else tables.table5(self.runs, self.augmented_runs)
+
+    def attention(self) -> list[Json]:
+        looked = (looks(runs.each, self.systems[n], n) for n, runs in self.runs.items() if runs.each is not None)
+        return [case for cases in looked for case in cases]
+
+
+def _named(pairs: Sequence[str], known: Sequence[str], option: str) -> dict[str, str]:
+    """`NAME=SPEC` options as a mapping."""
+    found = dict(pair.partition("=")[::2] for pair in pairs)
+    unknown = next((name for name in found if name not in known), None)
+    if unknown is not None:
+        raise UsageError(f"{option} takes NAME=SYSTEM with a NAME of {', '.join(known)}, not {unknown!r}.")
+    return found
+
+
+def _table(name: str, data: Path, given: Given) -> Json:
+    return _Stages(data, given).table(name)
+
+
+class Nature(Study):
+    """NATURE (2021): do slot filling and intent detection survive small changes of spoken language?
+
+    Trains a model for each data set of DIR, with and without augmented training data, and the system that selects
+    the Hard set; builds the sets; and sets Tables 1 to 5 beside the paper's, with attention maps of utterances that
+    come out wrong. Writes study.json, study.md and study.html. Given again, it goes on where it was stopped.
+
+    \b
+      unfazed study nature --data shared/data/slu --datasets atis,snips -o out/ --format json
+    """
+
+    tables: ClassVar[Mapping[str, Table]] = {
+        name: partial(_table, name) for name in ("table1", "table2", "table3", "table4", "table5")
+    }
+    options = (
+        Option("to", "Folder of models, sets, runs and pages.", "nature", short="-o"),
+        Option("datasets", "Folders in DIR, or beside it. Default: atis, snips and nlu_ed, where they are there."),
+        Option("model", "What to train: bilstm, birnn, stackprop or jointbert.", "bilstm"),
+        Option("encoder", "A Hugging Face encoder for the model to stand on."),
+        Option("system", "NAME=SYSTEM: test this instead of training; NAME is atis, atis+augmented, …", multiple=True),
+        Option("selector", "[NAME=]SYSTEM that selects Hard. Default: an embedded classifier.", multiple=True),
+        Option("survey", "ANSWERS,ITEMS: the survey that fills Table 3."),
+        Option("seed", "Seed of trainings and sets.", 0),
+        Option("repetitions", "Draws of the Random set.", 10),
+        Option("epochs", "Epochs at most. Default: the model's own.", kind=int),
+        Option("no-augmentation", "Leave out the models of Table 5.", flag=True),
+    )
+
+    def run(self, data: Path, only: Sequence[str] = (), given: Given | None = None) -> dict[str, Json]:
+        self.check(only)
+        stages = _Stages(data, given or {})
+        chosen = [name for name in self.tables if name in (only or self.tables)]
+        if {"table4", "table5"} & set(chosen):
+            _ = stages.systems  # the longest part first
+        found: dict[str, Json] = {name: stages.table(name) for name in chosen}
+        found["findings"] = findings(found)
+        if "table4" in chosen:
+            found["attention"] = stages.attention()
+        _write(stages.to, found)
+        return found
+
+    def text(self, found: Mapping[str, Json], format_: str) -> str | None:
+        if format_ == "md":
+            return as_markdown(TITLE, sections(found))
+        if format_ == "jsonl":
+            return render([{"name": name, "value": value} for name, value in found.items()], "jsonl")
+        return as_text(sections(found)) if format_ == "table" else None
+
+
+def _write(to: Path, found: Mapping[str, Json]) -> None:
+    told = sections(found)
+    write_atomically(to / "study.json", msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
+    write_atomically(to / "study.md", as_markdown(TITLE, told).encode())
+    write_atomically(to / "study.html", as_page(TITLE, told).encode("utf-8", "xmlcharrefreplace"))
+    print(f"The study is in {to / 'study.html'}, study.md and study.json", file=sys.stderr)

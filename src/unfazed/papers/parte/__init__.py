@@ -1,0 +1,1 @@
+"""P̂aRTE (EACL 2023): paraphrased textual entailment."""

@@ -1,0 +1,215 @@
+"""What the neural judges of entailment share: training, saving, opening and answering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import msgspec
+
+from unfazed.core.errors import DataError, UsageError
+from unfazed.core.ids import canonical, content_id
+from unfazed.core.json import decode
+from unfazed.core.seeds import Seeds
+from unfazed.core.task import task_named
+from unfazed.core.values import Example, Inputs, Json
+from unfazed.systems._place import Card, Place
+from unfazed.systems._settings import Settings, changed
+from unfazed.systems._torch import need, seeded, threads
+from unfazed.systems._trained import TrainedSystem
+from unfazed.systems.system import Failed
+
+if TYPE_CHECKING:
+    from unfazed.papers.parte.networks import PairNetwork
+
+VERSION_OF_MODELS = 1
+_HELD_OUT = 10  # one in so many pairs is kept for dev where none is given
+
+
+class Pair(NamedTuple):
+    """A pair to learn from, or to be tested on."""
+
+    premise: str
+    hypothesis: str
+    label: Json
+
+
+class _Made(msgspec.Struct, frozen=True):
+    """What a network is made from, besides its weights; kept in the weights' file."""
+
+    system: str
+    version: int
+    settings: Settings
+    labels: list[Json]
+    fields: tuple[str, str]
+    words: list[str]
+
+
+class NliSystem(TrainedSystem):
+    """Extend with a name, defaults and a network."""
+
+    batch_size = 256
+    version_of_models = VERSION_OF_MODELS
+    defaults: ClassVar[Settings] = Settings(epochs=15, patience=15, batch_size=32, lr=5e-3, average=0.0, dropout=0.0)
+
+    def __init__(self, network: PairNetwork, labels: list[Json], fields: tuple[str, str], card: Card) -> None:
+        self.network, self.labels, self.fields, self.card = network, labels, fields, card
+
+    @classmethod
+    def network_class(cls) -> type[PairNetwork]:
+        """Imported here, as torch is."""
+        raise NotImplementedError
+
+    @classmethod
+    def train(
+        cls,
+        examples: Iterable[Example],
+        dev: Iterable[Example] | None = None,
+        *,
+        vectors: str | Path,
+        to: str | Path | None = None,
+        overwrite: bool = False,
+        progress: bool = False,
+        **options: Any,
+    ) -> Self:
+        """A model of these examples over the word vectors of a text file; the same for the same of everything.
+
+        `dev` decides which epoch is kept and when to stop; without it, a tenth of the examples is held out. Given
+        `to`, each epoch leaves a checkpoint there, the same call goes on after a kill, and the model is saved.
+        """
+        settings = changed(cls.defaults, options)
+        need(cls.name)
+        from unfazed.papers.parte.networks import LONGEST
+        from unfazed.papers.parte.vectors import Vectors, words_of
+
+        fields, pairs = _pairs(cls.name, examples)
+        learnt, tested = _split(pairs, None if dev is None else _pairs(cls.name, dev, fields)[1])
+        by_key = {canonical(pair.label): pair.label for pair in learnt}  # in JSON, 1 is not true
+        labels = [by_key[key] for key in sorted(by_key)]
+        known = Vectors.read(vectors, (words_of(text, LONGEST) for pair in learnt for text in pair[:2]))
+        seeds = Seeds(settings.seed, cls.name, VERSION_OF_MODELS)
+        with threads(settings.threads):
+            with seeded(seeds.stream("weights", 0).bits() >> 1):
+                network = cls.network_class()(known, len(labels), settings)
+            system = cls(network, labels, fields, cls._card(network, learnt, tested))
+            place = Place(to) if to is not None else None
+            if place and place.holds(plan=system.card.plan):
+                return cls.load(place.folder)
+            if place:
+                place.claim(overwrite)
+            return system._trained(learnt, tested, seeds, place, progress)
+
+    @classmethod
+    def _card(cls, network: PairNetwork, learnt: list[Pair], tested: list[Pair]) -> Card:
+        import torch
+
+        data, dev = content_id(learnt, 16), content_id(tested, 16)
+        vectors = sha256(network.vectors.rows.tobytes() + "\n".join(network.vectors.words).encode()).hexdigest()
+        decides = [cls.name, VERSION_OF_MODELS, network.settings, data, dev, vectors, str(torch.__version__)]
+        return Card(
+            system=cls.name,
+            version=VERSION_OF_MODELS,
+            task="classify",
+            settings=network.settings,
+            examples=len(learnt),
+            data=data,
+            dev_examples=len(tested),
+            dev_scores=[],
+            plan=content_id(decides, 16),
+        )
+
+    def _trained(
+        self, learnt: list[Pair], tested: list[Pair], seeds: Seeds, place: Place | None, progress: bool
+    ) -> Self:
+        from unfazed.papers.parte.nli_training import Training
+
+        training = Training(self.network, self.labels, learnt, tested, seeds)
+        return self._fitted(training, len(learnt), place, progress)
+
+    def _packed(self) -> bytes:
+        """The word vectors are kept with the weights."""
+        import torch
+
+        from unfazed.systems._checkpoint import packed
+
+        network = self.network
+        words = network.vectors.words
+        made = _Made(self.name, VERSION_OF_MODELS, network.settings, self.labels, self.fields, words)
+        rows = torch.from_numpy(network.vectors.rows)
+        return packed(network.state_dict() | {"vectors": rows}, canonical(made))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """The model that was saved; raises if a file is missing, changed or of another version."""
+        place, card = cls._place_of(folder)
+        from unfazed.papers.parte.vectors import Vectors
+        from unfazed.systems._checkpoint import read_packed
+
+        tensors, text = read_packed(place.weights)
+        made = decode(text, _Made)
+        rows = tensors.pop("vectors").numpy()
+        network = cls.network_class()(Vectors(made.words, rows), len(made.labels), made.settings)
+        network.load_state_dict(tensors)
+        return cls(network.eval(), made.labels, made.fields, card)
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        first, second = self.fields
+        there = [i for i, inputs in enumerate(batch) if first in inputs and second in inputs]
+        numbers = self.network.numbers
+        with threads(self.network.settings.threads):
+            found = self.network.answers([(numbers(batch[i][first]), numbers(batch[i][second])) for i in there])
+        out: list[Json | Failed] = [Failed(f"the input has no {first!r} and {second!r}", final=True)] * len(batch)
+        for i, label in zip(there, found, strict=True):
+            out[i] = self.labels[label]
+        return out
+
+    @classmethod
+    def sample(cls) -> Self:
+        """Trained for a moment on four pairs, over vectors that are made on the spot."""
+        said = ["play some jazz", "play loud rock", "will it rain", "rain on monday"]
+        pairs = [(said[i], said[j], str(i // 2 == j // 2)) for i in range(4) for j in range(4)]
+        examples = [Example(n, str(n), {"text": p, "other": h}, label) for n, (p, h, label) in enumerate(pairs)]
+        stream = Seeds(0, "sample", 1).stream("", 0)
+        words = dict.fromkeys(word for text in said for word in text.split())
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "vectors.txt"
+            file.write_text("".join(f"{w} {' '.join(f'{stream.random():.3f}' for _ in range(8))}\n" for w in words))
+            return cls.train(examples, examples, vectors=file, epochs=4, hidden=8, layers=1)
+
+    @classmethod
+    def sample_inputs(cls, text: str) -> Inputs:
+        return {"text": text, "other": "play some jazz"}
+
+
+def _pairs(
+    name: str, examples: Iterable[Example], fields: tuple[str, str] | None = None
+) -> tuple[tuple[str, str], list[Pair]]:
+    """The names of the two texts, and the pairs; raises for the first example that can't be learnt from."""
+    found, problem_of = [], task_named("classify").gold_problem
+    for example in examples:
+        names = list(example.inputs)
+        if set(names) == {"premise", "hypothesis"}:
+            names = ["premise", "hypothesis"]
+        if len(names) != 2 or (fields is not None and set(names) != set(fields)):
+            wanted = " and ".join(fields or ("premise", "hypothesis"))
+            raise DataError(f"example {example.id!r} (row {example.row}) needs the texts {wanted}, not {names}")
+        if problem := problem_of(example):
+            raise DataError(f"example {example.id!r} (row {example.row}) can't be learnt from: {problem}")
+        fields = fields or (names[0], names[1])
+        found.append(Pair(example.inputs[fields[0]], example.inputs[fields[1]], example.gold))
+    if not found or fields is None:
+        raise UsageError(f"{name} was given no examples to learn from or to be tested on.")
+    return fields, found
+
+
+def _split(pairs: list[Pair], dev: list[Pair] | None) -> tuple[list[Pair], list[Pair]]:
+    """Training and dev pairs. Held out by the premise, so that the same premise is never on both sides."""
+    if dev is not None:
+        return pairs, dev
+    aside = [int(content_id(pair.premise), 16) % _HELD_OUT == 0 for pair in pairs]
+    kept = [pair for pair, out in zip(pairs, aside, strict=True) if not out]
+    held = [pair for pair, out in zip(pairs, aside, strict=True) if out]
+    return (kept, held) if kept and held else (pairs, pairs)  # too few to hold any out

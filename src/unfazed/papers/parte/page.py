@@ -1,0 +1,174 @@
+"""The P̂aRTE study for people: Table 2, Figures 1 to 5 and the tests, set beside what the paper prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unfazed.core.values import Json
+from unfazed.papers.parte.changed import CONFUSION, Changed, Contrast, Share
+from unfazed.report.charts import grouped_bars
+from unfazed.report.figures import NONE
+from unfazed.report.rows import Figure, Row
+from unfazed.report.sections_page import Picture, Section, Table
+
+TITLE = "P̂aRTE: do entailment predictions survive paraphrase?"
+FIGURES = {
+    "figure2": ("side", "which text was paraphrased"),
+    "figure3": ("gold", "gold label"),
+    "figure4": ("original_correct", "whether the prediction on the original was right"),
+    "figure5": ("task", "source task"),
+}
+_CELLS = {cell: " → ".join(cell.split("_")) for cell in CONFUSION}
+_RIGHT = {"true": "right on the original", "false": "wrong on the original"}
+
+Found = Mapping[str, Changed]
+Paper = Mapping[str, Mapping[str, Json]]
+
+
+def sections(found: Found, contrasts: Sequence[Contrast], paper: Paper, only: Sequence[str]) -> list[Section]:
+    """A section for each part that was asked for."""
+    told = {"table2": _table2(found, paper), "figure1": _figure1(found)}
+    told |= {name: _figure(name, found, paper) for name in FIGURES}
+    told |= {f"by {key}": _slice(key, found) for key in _others(found)}
+    told["tests"] = _tests(contrasts)
+    return [section for name, section in told.items() if not only or name in only]
+
+
+def _table2(found: Found, paper: Paper) -> Section:
+    rows: list[Row] = []
+    for model, one in found.items():
+        row: dict[str, object] = {"model": model}
+        for measure in ("accuracy_original", "accuracy_paraphrased", "changed"):
+            row[measure.replace("_", " ")] = _percent(getattr(one, measure))
+            row[f"{measure.replace('_', ' ')}, paper"] = _plain(paper.get(model, {}).get(measure))
+        rows.append({**row, "pairs": one.changed.n, "missing": one.changed.missing})
+    shares = [one.changed for one in found.values() if one.changed.value is not None]
+    sentences = ["Per cent of pairs, ours with 95 % intervals that resample original pairs, then the paper's."]
+    if shares:
+        low, high = (100 * end(s.value or 0.0 for s in shares) for end in (min, max))
+        between = f"{low:.1f} to {high:.1f}" if len(shares) > 1 else f"{low:.1f}"
+        sentences.insert(0, f"Predictions change on {between} % of the paraphrased pairs, right or wrong alike.")
+    sentences += _differs(found, paper)
+    chart = {model: {"changed": one.changed.estimate} for model, one in found.items()}
+    svg = grouped_bars(chart, "Changed predictions", "The share of pairs whose prediction changes, with intervals.")
+    return Section(
+        "Table 2: accuracy and changed predictions",
+        sentences,
+        [Table("Accuracy on original and on paraphrased pairs, and changed predictions", rows)],
+        [Picture("Share of changed predictions", svg)],
+    )
+
+
+def _differs(found: Found, paper: Paper) -> list[str]:
+    """Said where the paper's own files give another headline than the paper prints."""
+    far = [
+        f"{model} {100 * one.changed.value:.1f} against {paper[model]['changed']:.1f}"
+        for model, one in found.items()
+        if model in paper
+        and one.changed.value is not None
+        and abs(100 * one.changed.value - paper[model]["changed"]) >= 0.1
+    ]
+    if not far:
+        return []
+    return [f"The published predictions give other shares of changes than the paper prints: {', '.join(far)}."]
+
+
+def _figure1(found: Found) -> Section:
+    rows: list[Row] = []
+    for model, one in found.items():
+        counts = {_CELLS[cell]: round((share.value or 0.0) * share.n) for cell, share in one.confusion.items()}
+        shares = {f"{_CELLS[cell]}, %": _percent(share) for cell, share in one.confusion.items()}
+        rows.append({"model": model, **counts, **shares})
+    told = "Why accuracy hides changes: predictions that become wrong and those that become right cancel out."
+    chart = {m: {_CELLS[c]: s.estimate for c, s in one.confusion.items()} for m, one in found.items()}
+    title = "Figure 1: right and wrong before and after"
+    described = "For each model the share of pairs right or wrong before and after paraphrase, with intervals."
+    return Section(title, [told], [Table("Pairs", rows)], [Picture(title, grouped_bars(chart, title, described))])
+
+
+def _figure(name: str, found: Found, paper: Paper) -> Section:
+    key, words = FIGURES[name]
+    section = _slice(key, found, f"Figure {name[-1]}: changed predictions by {words}")
+    printed = {"side": _both_paper, "original_correct": _right_paper}.get(key)
+    return section._replace(sentences=[*section.sentences, *printed(found, paper)]) if printed else section
+
+
+def _slice(key: str, found: Found, title: str = "") -> Section:
+    title = title or f"Changed predictions by {key}"
+    names = _RIGHT if key == "original_correct" else {}
+    rows: list[Row] = [
+        {"model": model, key.replace("_", " "): names.get(value, value), "changed": _percent(share), "pairs": share.n}
+        for model, one in found.items()
+        for value, share in one.by.get(key, {}).items()
+    ]
+    chart = {m: {names.get(v, v): s.estimate for v, s in one.by.get(key, {}).items()} for m, one in found.items()}
+    told = f"For each model the share of changed predictions by {key.replace('_', ' ')}, with intervals."
+    return Section(title, [], [Table("Per cent of pairs", rows)], [Picture(title, grouped_bars(chart, title, told))])
+
+
+def _both_paper(found: Found, paper: Paper) -> list[str]:
+    """How much more changes where both texts were paraphrased, against all pairs."""
+    told = []
+    for model, one in found.items():
+        both = one.by.get("side", {}).get("both")
+        if both is None or both.value is None or one.changed.value is None:
+            continue
+        printed = paper.get(model, {}).get("more_for_both")
+        theirs = "" if printed is None else f" (paper: {printed:.1f} more)"
+        more = 100 * (both.value - one.changed.value)
+        told.append(f"{model}: {abs(more):.1f} points {'more' if more >= 0 else 'fewer'} than over all pairs{theirs}")
+    return [f"Where both texts were paraphrased, {'; '.join(told)}."] if told else []
+
+
+def _right_paper(found: Found, paper: Paper) -> list[str]:
+    printed = {m: paper[m] for m in found if "changed_where_right" in paper.get(m, {})}
+    told = [f"{m} {p['changed_where_right']} where right, {p['changed_where_wrong']} where wrong"
+            for m, p in printed.items()]  # fmt: skip
+    return [f"The paper prints, in per cent: {'; '.join(told)}."] if told else []
+
+
+def _others(found: Found) -> list[str]:
+    known = {key for key, _ in FIGURES.values()}
+    return [key for key in dict.fromkeys(key for one in found.values() for key in one.by) if key not in known]
+
+
+def _tests(contrasts: Sequence[Contrast]) -> Section:
+    rows: list[Row] = [
+        {
+            "measure": c.measure.replace("_", " "),
+            "A": f"{c.a}, original" if c.a == c.b else c.a,
+            "B": f"{c.b}, paraphrased" if c.a == c.b else c.b,
+            "B − A": Figure(f"{100 * c.difference:+.1f}"),
+            "from": _end(c.low),
+            "to": _end(c.high),
+            "McNemar": _p(c.mcnemar_corrected),
+            "randomisation": _p(c.randomisation_corrected),
+            "pairs": c.n,
+        }
+        for c in contrasts
+    ]
+    told = (
+        "Differences in points with 95 % intervals. p-values are corrected by Holm's method over all rows. McNemar's "
+        "exact test takes pairs for independent; the randomisation test swaps whole originals."
+    )
+    return Section("Tests", [told], [Table("B less A", rows)])
+
+
+def _percent(share: Share) -> Figure:
+    if share.value is None:
+        return Figure(NONE)
+    if share.low is None or share.high is None:
+        return Figure(f"{100 * share.value:.1f}")
+    return Figure(f"{100 * share.value:.1f} [{100 * share.low:.1f}, {100 * share.high:.1f}]")
+
+
+def _plain(percent: float | None) -> Figure:
+    return Figure(NONE if percent is None else f"{percent:.2f}")
+
+
+def _end(value: float | None) -> Figure:
+    return Figure(NONE if value is None else f"{100 * value:+.1f}")
+
+
+def _p(value: float) -> Figure:
+    return Figure("< 0.001" if value < 0.001 else f"{value:.3f}")

@@ -1,0 +1,193 @@
+"""P̂aRTE (EACL 2023): are entailment predictions stable under paraphrase? Table 2 and Figures 1 to 5."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import ClassVar
+
+import msgspec
+
+from unfazed.core.errors import UsageError
+from unfazed.core.files import write_atomically
+from unfazed.core.suite import Suite
+from unfazed.core.values import Json
+from unfazed.data import ReadOptions, import_corpus
+from unfazed.measure.intervals import Settings
+from unfazed.papers.parte.changed import Changed, Contrast, Judged, changed_predictions, contrasts, judged_pairs
+from unfazed.papers.parte.page import FIGURES, TITLE, sections
+from unfazed.papers.parte.reader import FILE, read_pairs
+from unfazed.papers.parte.rte import ENTAILED, NOT_ENTAILED
+from unfazed.report.sections_page import Section, as_markdown, as_page, as_text
+from unfazed.report.study import Given, Option, Study, Table
+from unfazed.report.tables import render
+from unfazed.run.engine import run_system
+from unfazed.systems.opening import open_system
+
+_PARTS = ("table2", "figure1", *FIGURES, "tests")
+_MNLI = {"entailment": ENTAILED, "neutral": NOT_ENTAILED, "contradiction": NOT_ENTAILED}
+_ACCURACIES = ("accuracy_original", "accuracy_paraphrased")
+
+
+def _part(name: str, data: Path, given: Given) -> Json:
+    return Parte().run(data, [name], given)
+
+
+class Parte(Study):
+    """P̂aRTE (2023): how often does a model's prediction change when a pair of sentences is paraphrased?
+
+    DIR holds P̂aRTE's collated_data_and_preds.csv, whose published predictions of five models are measured; or it is a
+    suite of sentence pairs, made by `unfazed vary` or `unfazed paraphrase build`. --system asks systems about the same
+    pairs. Writes study.json, study.md and study.html. Given again, it goes on where it was stopped.
+
+    \b
+      unfazed study parte --data parte/ --predictions collated_data_and_preds.csv --format json
+      unfazed study parte --data parte/ --system baseline=model/ -o out/
+    """
+
+    tables: ClassVar[Mapping[str, Table]] = {name: partial(_part, name) for name in _PARTS}
+    options = (
+        Option("to", "Folder of the set, runs and pages.", "parte", short="-o"),
+        Option("predictions", "P̂aRTE's table of predictions, in DIR or elsewhere. Default: that in DIR, if no system."),
+        Option("system", "[NAME=]SYSTEM: ask this too. Repeatable.", multiple=True),
+        Option("labels", "What the systems' labels mean: LABEL=GOLD,… Those of an MNLI head are known."),
+        Option("bootstrap", "Bootstrap samples.", 10_000),
+        Option("seed", "Seed of intervals and tests.", 0),
+    )
+
+    def __init__(self) -> None:
+        self._sections: list[Section] = []
+
+    def run(self, data: Path, only: Sequence[str] = (), given: Given | None = None) -> dict[str, Json]:
+        """By model: accuracies, changed predictions, their breakdowns, confusion, tests, and the paper's numbers.
+
+        `only` chooses the sections of the text and the pages; what is returned is always whole.
+        """
+        self.check(only)
+        given = given or {}
+        settings = Settings(bootstrap=int(given.get("bootstrap") or 10_000), seed=int(given.get("seed") or 0))
+        to = Path(given.get("to") or "parte")
+        asked = _asked(data, to, given)
+        measured = {name: changed_predictions(pairs, name, settings) for name, pairs in asked.items()}
+        tested = contrasts(asked, settings)
+        self._sections = sections(measured, tested, paper(), only)
+        found = {name: _entry(name, one, tested) for name, one in measured.items()}
+        _write(to, found, self._sections)
+        return found
+
+    def text(self, found: Mapping[str, Json], format_: str) -> str | None:
+        if format_ == "md":
+            return as_markdown(TITLE, self._sections)
+        if format_ == "jsonl":
+            return render([{"model": name, **entry} for name, entry in found.items()], "jsonl")
+        return as_text(self._sections) if format_ == "table" else render(found, "json")
+
+
+@cache
+def paper() -> dict[str, dict[str, Json]]:
+    return tomllib.loads((Path(__file__).parent / "paper.toml").read_text(encoding="utf-8"))
+
+
+def _asked(data: Path, to: Path, given: Given) -> dict[str, list[Judged]]:
+    """Each model's labels for the same pairs: as published, and as the systems answer."""
+    named = [_named(spec) for spec in given.get("system") or ()]
+    specs = dict(named)
+    if len(specs) < len(named):
+        raise UsageError("Two systems have the same name. Say NAME=SYSTEM with names that differ.")
+    found: dict[str, list[Judged]] = {}
+    if given.get("predictions") or not specs:
+        found = _published(_predictions_file(data, given.get("predictions")))
+    clash = next((name for name in specs if name in found), None)
+    if clash:
+        raise UsageError(f"There are published predictions of {clash!r}. Name the system otherwise: NAME=SYSTEM.")
+    if specs:
+        suite = _suite(data, to)
+        for name, spec in specs.items():
+            run = run_system(suite, open_system(spec), to / "runs" / name)
+            found[name] = _relabelled(name, judged_pairs(run), _meanings(given.get("labels") or ""))
+    return found
+
+
+def _meanings(told: str) -> dict[str, str]:
+    """What labels mean: neutral and contradiction are both not entailed, unless something else is said."""
+    parts = [part.strip().partition("=") for part in told.split(",") if part.strip()]
+    wrong = next((label for label, equals, gold in parts if not (label and equals and gold)), None)
+    if wrong is not None:
+        raise UsageError(f"--labels takes LABEL=GOLD, such as neutral=not_entailed, not {wrong!r}.")
+    return _MNLI | {label.lower(): gold for label, _, gold in parts}
+
+
+def _named(spec: str) -> tuple[str, str]:
+    name, equals, rest = spec.partition("=")
+    if equals and name and all(c.isalnum() or c in "+-_." for c in name):
+        return name, rest
+    return "".join(c if c.isalnum() or c in "+-_." else "-" for c in spec.strip("/").rpartition("/")[2]), spec
+
+
+def _relabelled(name: str, pairs: list[Judged], meanings: Mapping[str, str]) -> list[Judged]:
+    """The pairs with a system's labels as the data has them; raises where none is, so that all would be wrong."""
+    golds = {pair.gold for pair in pairs}
+    known = {label: gold for label, gold in meanings.items() if gold in golds}
+
+    def meant(label: str | None) -> str | None:
+        return label if label is None or label in golds else known.get(label.lower(), label)
+
+    answers = {label for pair in pairs for label in (pair.before, pair.after) if label is not None}
+    if answers and not {meant(label) for label in answers} & golds:
+        shown = ", ".join(sorted(answers)[:5])
+        raise UsageError(
+            f"{name} answers {shown}, but the labels are {', '.join(sorted(golds))}. Say which is which with --labels."
+        )
+    return [msgspec.structs.replace(p, before=meant(p.before), after=meant(p.after)) for p in pairs]
+
+
+def _predictions_file(data: Path, name: str | None) -> Path:
+    folder = data if data.is_dir() else data.parent
+    places = [folder / name, Path(name)] if name else [folder / FILE if data.is_dir() else data]
+    found = next((place for place in places if place.is_file()), None)
+    if found is None:
+        raise UsageError(f"There are no predictions: {places[0]} is not there. Give --predictions FILE, or --system.")
+    return found
+
+
+def _published(file: Path) -> dict[str, list[Judged]]:
+    found: dict[str, list[Judged]] = {}
+    for row in read_pairs(file):
+        slices = {"side": row.side, "gold": row.gold, **row.groups}
+        for model, (before, after) in row.predictions.items():
+            found.setdefault(model, []).append(Judged(row.original_id, slices, row.gold, before, after))
+    if not found:
+        raise UsageError(f"{file} has no predictions: columns such as bert_orig_pred and bert_para_pred.")
+    return found
+
+
+def _suite(data: Path, to: Path) -> Suite:
+    """The suite that was given, or one made of P̂aRTE's table; the same table gives the same suite again."""
+    if (data / "manifest.json").is_file():
+        return Suite(data)
+    return import_corpus(data, to / "suite", ReadOptions(format="parte"), overwrite=True)
+
+
+def _entry(name: str, found: Changed, tested: Sequence[Contrast]) -> dict[str, Json]:
+    entry: dict[str, Json] = {}
+    for measure in _ACCURACIES:
+        share = getattr(found, measure)
+        entry[measure] = share.value
+        entry[f"{measure}_interval"] = [share.low, share.high]
+    entry |= {"changed": found.changed, "by": found.by, "confusion": found.confusion}
+    entry["tests"] = [contrast for contrast in tested if name in (contrast.a, contrast.b)]
+    if name in paper():
+        entry["paper"] = {
+            key: value / 100 if isinstance(value, float) else value for key, value in paper()[name].items()
+        }
+    return entry
+
+
+def _write(to: Path, found: Mapping[str, Json], told: Sequence[Section]) -> None:
+    write_atomically(to / "study.json", msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
+    write_atomically(to / "study.md", as_markdown(TITLE, told).encode())
+    write_atomically(to / "study.html", as_page(TITLE, told).encode("utf-8", "xmlcharrefreplace"))
+    print(f"The study is in {to / 'study.html'}, study.md and study.json", file=sys.stderr)

@@ -1,0 +1,140 @@
+"""The systems of the READIN study: given, trained here, and each with every mitigation that it can have."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+
+from unfazed.core.errors import UsageError
+from unfazed.core.suite import Suite
+from unfazed.core.task import guess_task
+from unfazed.core.values import Example
+from unfazed.data import import_corpus
+from unfazed.mitigate.augment import augment
+from unfazed.mitigate.correct import Corrected
+from unfazed.mitigate.noisy_channel import NAME as EMBEDDED
+from unfazed.mitigate.noisy_channel import NoisyChannel
+from unfazed.papers.readin.codes import Codes
+from unfazed.papers.readin.fold import Folded, fold_examples
+from unfazed.papers.readin.reader import clean_file, read_rows
+from unfazed.report.study import Given
+from unfazed.run.engine import run_system
+from unfazed.run.record import Run
+from unfazed.systems import systems
+from unfazed.systems.opening import open_system
+from unfazed.systems.system import System
+from unfazed.vary.engine import OperatorSpec
+
+PLAIN, CORRECTION = "plain", "correction"
+NOISE = {"ada": "keyboard/homophone", "ada-simulated": "keyboard/pinyin"}
+METHODS = (PLAIN, *NOISE, CORRECTION, "subchar", "subchar+ada", "subchar+ada-simulated")
+_TRAINED = {"classify": "baselines/pair", "qa": "baselines/reader"}
+_FOLDED = ("classify",)  # a reader's answers must stand in the paragraph, so it can't be asked about a folded one
+_PEOPLE = 20  # simulated ones who type the noisy copies, each a share of them
+_PARTS = {"train": ("train.json", "train.jsonl"), "dev": ("dev.json", "dev.jsonl")}
+
+
+class Corpus:
+    """One corpus with its systems and what they answered; each is made when it is first needed and kept on disk."""
+
+    def __init__(self, name: str, folder: Path, to: Path, given: Given) -> None:
+        self.name, self.folder, self.to, self.given = name, folder, to, given
+        self.seed = int(given.get("seed") or 0)
+        first, _ = next(read_rows(clean_file(folder), strip=True))
+        self.task = guess_task(first).name
+
+    def part(self, name: str) -> Path | None:
+        return next((self.folder / f for f in _PARTS[name] if (self.folder / f).is_file()), None)
+
+    def examples(self, part: Path) -> Iterator[Example]:
+        return (example for example, _ in read_rows(part, strip=True))
+
+    @cached_property
+    def suite(self) -> Suite:
+        print(f"{self.name}: making its test set", file=sys.stderr)
+        return import_corpus(self.folder, self.to / "suites" / self.name, language="zh", overwrite=True)
+
+    @cached_property
+    def _given(self) -> dict[str, str]:
+        """The systems that were given for this corpus, by method."""
+        pairs = dict(pair.partition("=")[::2] for pair in self.given.get("system") or ())
+        named = {name.partition("+"): spec for name, spec in pairs.items()}
+        return {method or PLAIN: spec for (corpus, _, method), spec in named.items() if corpus == self.name}
+
+    @property
+    def trains(self) -> bool:
+        return not self._given and self.task in _TRAINED and self.part("train") is not None
+
+    @property
+    def methods(self) -> list[str]:
+        """What there is to compare: nothing where there is no system."""
+        if self.trains:
+            left_out = tuple(self.given.get("without") or ())
+            made = [m for m in METHODS if "subchar" not in m or self.task in _FOLDED]
+            return [m for m in made if m == PLAIN or not any(part in left_out for part in m.split("+"))]
+        found = [m for m in METHODS if m in self._given]
+        return [*found, CORRECTION] if PLAIN in found and CORRECTION not in found else found
+
+    @cached_property
+    def runs(self) -> dict[str, Run]:
+        return {method: self._run(method) for method in self.methods}
+
+    def _run(self, method: str) -> Run:
+        print(f"{self.name}, {method}: asking", file=sys.stderr)
+        with closing(self._system(method)) as system:
+            return run_system(self.suite, system, self.to / "runs" / self.name / method)
+
+    def _system(self, method: str) -> System:
+        if method in self._given:
+            return open_system(self._given[method])
+        if method == CORRECTION:
+            return Corrected(self._system(PLAIN), self._corrector())
+        place = self.to / "models" / f"{self.name}+{method}"
+        if not (place / "system.json").is_file():
+            print(f"{self.name}, {method}: training", file=sys.stderr)
+            cls = systems.get(_TRAINED[self.task])
+            cls.train(self._learnt(method), self.task).save(place)  # type: ignore[attr-defined]
+        opened = open_system(str(place))
+        return Folded(opened) if "subchar" in method else opened
+
+    def _learnt(self, method: str) -> Iterable[Example]:
+        """The training set; with ADA each example with a noisy copy; with SubChar all of them folded."""
+        part = self.part("train")
+        assert part is not None
+        examples: Iterable[Example] = self.examples(part)
+        noise = next((NOISE[part] for part in method.split("+") if part in NOISE), None)
+        if noise:
+            operators = [OperatorSpec(noise).make()]
+            examples = augment(examples, operators, self.seed, task=self.task, language="zh", people=_PEOPLE)
+        return fold_examples(examples, Codes("pinyin", index=False)) if "subchar" in method else examples
+
+    def _corrector(self) -> str:
+        """The corrector that was given, or one that has learnt from the clean training texts, or the embedded one."""
+        if self.given.get("corrector"):
+            return str(self.given["corrector"])
+        part = self.part("train")
+        if part is None:
+            return EMBEDDED
+        place = self.to / "models" / f"{self.name}+corrector"
+        if not (place / "system.json").is_file():
+            print(f"{self.name}: training a corrector", file=sys.stderr)
+            texts = (text for example in self.examples(part) for text in example.inputs.values())
+            NoisyChannel.train(texts).save(place)
+        return str(place)
+
+
+def check_systems(given: Given, corpora: Mapping[str, object], names: Sequence[str]) -> None:
+    """Raises where a system is given for a corpus or a mitigation that there is not."""
+    for pair in given.get("system") or ():
+        name, equals, _ = pair.partition("=")
+        corpus, _, method = name.partition("+")
+        if not equals or corpus not in names or (method or PLAIN) not in METHODS:
+            raise UsageError(
+                f"--system takes NAME=SYSTEM with a NAME of {', '.join(names)}, alone or with one of "
+                f"+{', +'.join(METHODS[1:])} behind it, not {name!r}."
+            )
+        if corpus not in corpora:
+            raise UsageError(f"--system {name}=…: the data has no {corpus}; it has {', '.join(corpora)}.")

@@ -1,0 +1,148 @@
+"""The READIN study for people: its tables beside the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from unfazed.core.values import Estimate, Json
+from unfazed.papers.readin.methods import METHODS
+from unfazed.papers.readin.tables import COLUMNS, MEASURES, TABLES
+from unfazed.report.figures import NONE, typeset
+from unfazed.report.rows import Figure, Row
+from unfazed.report.sections_page import Section, Table
+
+TITLE = "READIN: Chinese as people type and say it"
+_NAMES = {"afqmc": "AFQMC", "cmrc2018": "CMRC2018", "cspider": "CSpider", "nmt": "WMT2021"}
+_HEADS = {**_NAMES, "afqmc_positive": "AFQMC, positive pairs", "afqmc_negative": "AFQMC, negative pairs"}
+_METHODS = {
+    "plain": "plain",
+    "ada": "ADA, homophones",
+    "ada-simulated": "ADA, simulated typing",
+    "correction": "correction before it",
+    "subchar": "SubChar, pinyin",
+    "subchar+ada": "SubChar, ADA with homophones",
+    "subchar+ada-simulated": "SubChar, ADA with simulated typing",
+}
+_TITLES = {
+    "table5": "Table 5: understanding, with and without mitigation",
+    "table6": "Table 6: queries and translations, with and without correction",
+    "table7": "Table 7: characters against SubChar tokens",
+    "table9": "Table 9: macro-F1 on AFQMC",
+}
+_TOLD = {
+    "table5": "Accuracy on positive and on negative pairs, exact match on CMRC2018, in per cent.",
+    "table6": "Exact set match on CSpider in per cent; BLEU on WMT2021, whose worst is the mean lowest sentence BLEU.",
+    "table7": "Accuracy on AFQMC's positive pairs in per cent. Ours folds homophones before the embedded classifier.",
+    "table9": "Macro-F1 in per cent.",
+}
+_CELLS = {
+    "full.wrong_input": "typed out, wrong keys",
+    "full.wrong_selection": "typed out, wrong choice",
+    "abbr.wrong_input": "abbreviated, wrong keys",
+    "abbr.wrong_selection": "abbreviated, wrong choice",
+}
+
+
+def sections(found: Mapping[str, Json]) -> list[Section]:
+    """A section for each table that there is, in the paper's order."""
+    told: list[Section] = []
+    if "table2" in found:
+        told.append(_sizes(found["table2"]))
+    if "error-rates" in found:
+        told.append(_rates(found["error-rates"]))
+    told += [_scores(name, found[name]) for name in TABLES if name in found]
+    if "table10" in found:
+        told.append(_slips(found["table10"]))
+    return told
+
+
+def _sizes(table: Json) -> Section:
+    rows: list[Row] = []
+    for name in dict.fromkeys([*table["ours"], *table["paper"]]):
+        ours, paper = table["ours"].get(name, {}), table["paper"].get(name, {})
+        row: dict[str, object] = {"corpus": _NAMES.get(name, name)}
+        for part in ("train", "dev", "test"):
+            row |= {part: ours.get(part), f"{part}, paper": paper.get(part)}
+        people = sorted({size for part, size in ours.items() if part not in ("train", "dev", "test")})
+        rows.append({**row, "rows of a person": " to ".join(map(str, dict.fromkeys([*people[:1], *people[-1:]])))})
+    return Section("Table 2: sizes", tables=[Table("Rows", rows)])
+
+
+def _rates(table: Json) -> Section:
+    rows: list[Row] = []
+    for key, found in table.items():
+        row: dict[str, object] = {"corpus": key}
+        for measure in ("average", "worst"):
+            low, high = found[f"{measure}_interval"]
+            row[measure] = Figure(f"{found[measure]:.1f} [{low:.1f}, {high:.1f}]")
+            row[f"paper: {measure}"] = _plain(found.get("paper", {}).get(measure))
+            row[f"{measure} without line breaks"] = _plain(found["without_line_breaks"][measure])
+        rows.append({**row, "n": found["n"]})
+    return Section("Table 3: error rates", tables=[Table("Characters to change, in per cent", rows)])
+
+
+def _scores(name: str, table: Json) -> Section:
+    tables = [
+        Table(f"{_HEADS[column]}, {family}", list(_rows(name, column, family, table)))
+        for family in sorted({*table["ours"], *table["paper"]})
+        for column in TABLES[name]
+        if column in table["ours"].get(family, {})
+    ]
+    told = [
+        _TOLD[name],
+        "In brackets 95 % intervals by example; gains are over the plain system, on the same examples.",
+    ]
+    if name in ("table5", "table6"):
+        told.append("We correct the clean test set too; the paper does not.")
+    return Section(_TITLES[name], [*told, *table["needs"]], tables)
+
+
+def _rows(name: str, column: str, family: str, table: Json) -> Iterator[Row]:
+    scale = 1.0 if COLUMNS[column][0] == "nmt" else 100.0
+    ours = table["ours"][family][column]
+    for method in METHODS:
+        if method not in ours:
+            continue
+        cells = ours[method]
+        row: dict[str, object] = {"system": "ours", "with": _METHODS[method]}
+        for measure in MEASURES:
+            row[measure] = _figure(cells.get(measure), scale)
+        for measure in MEASURES:
+            row[f"{measure} gained"] = _gain(cells, measure, scale)
+        yield {**row, "n": cells["average"].n}
+    for model, methods in table["paper"].get(family, {}).items():
+        for method, columns in methods.items():
+            if column in columns:
+                printed = dict(zip(MEASURES, columns[column], strict=False))
+                shown = {measure: _plain(printed.get(measure), 2) for measure in MEASURES}
+                yield {"system": f"paper: {model}", "with": _METHODS[method], **shown}
+
+
+def _slips(table: Json) -> Section:
+    rows: list[Row] = []
+    for cell, words in _CELLS.items():
+        row: dict[str, object] = {"slip": words}
+        row |= {_NAMES.get(name, name): _plain(100 * found[cell]) for name, found in table["ours"].items()}
+        rows.append({**row, "paper": _plain(100 * table["paper"][cell])})
+    told = "Ours is inferred from the texts; the authors of the paper watched recordings of 240 sentences."
+    return Section("Table 10: how people slip at the keyboard", [told], [Table("Per cent of slips in words", rows)])
+
+
+def _figure(found: Estimate | None, scale: float) -> Figure:
+    if found is None or found.value is None:
+        return Figure(NONE)
+    if found.low is None or found.high is None:
+        return Figure(f"{scale * found.value:.1f}")
+    return Figure(f"{scale * found.value:.1f} [{scale * found.low:.1f}, {scale * found.high:.1f}]")
+
+
+def _gain(cells: Mapping[str, Json], measure: str, scale: float) -> Figure:
+    found = (cells.get("gain") or {}).get(measure)
+    if found is None or found["difference"].value is None or found["difference"].low is None:
+        return Figure(NONE)
+    d = found["difference"]
+    return Figure(typeset(f"{scale * d.value:+.1f} [{scale * d.low:+.1f}, {scale * d.high:+.1f}]"))
+
+
+def _plain(value: float | None, digits: int = 1) -> Figure:
+    return Figure(NONE if value is None else f"{value:.{digits}f}")

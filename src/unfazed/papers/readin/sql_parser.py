@@ -1,0 +1,272 @@
+"""Reads SQL the way Spider's official scorer does, with its limits, because they decide what counts as equal.
+
+One map of aliases holds for the whole query. What follows the last clause that is understood is left out, so a WHERE
+after GROUP BY is not seen. A value that is a column ends only at a comma, a bracket, AND or the next clause. `! =` is
+`!=`, but `a=1` without spaces is one word. Whatever follows LIMIT is its number. Brackets around conditions, lists of
+values, IS NULL, outer joins and aliases of columns are not understood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unfazed.papers.readin.sql_query import Column, Condition, Conditions, Query, Unit
+from unfazed.papers.readin.treebank import words_of
+
+CLAUSES = frozenset(("select", "from", "where", "group", "order", "limit", "intersect", "union", "except"))
+_JOINS = frozenset(("join", "on", "as"))
+_CLOSING = frozenset((")", ";"))
+_ENDS_CLAUSE = CLAUSES | _CLOSING
+_ENDS_CONDITIONS = CLAUSES | _JOINS | _CLOSING
+_ENDS_VALUE = CLAUSES | _JOINS | {",", ")", "and"}
+_COMPARISONS = frozenset(("not", "between", "=", ">", "<", ">=", "<=", "!=", "in", "like", "is", "exists"))
+_FUNCTIONS = {"none": "", **{name: name for name in ("max", "min", "count", "sum", "avg")}}
+_SIGNS = {"none": "", **{sign: sign for sign in "-+*/"}}
+_SET_OPERATIONS = {"intersect": "intersect", "union": "union", "except": "except_"}
+
+Tables = Mapping[str, Sequence[str]]
+
+
+class Unparseable(Exception):
+    """The query is not understood."""
+
+
+def parse(sql: str, tables: Tables) -> Query:
+    """The query over a database's tables; raises Unparseable."""
+    try:
+        words = sql_words(sql)
+        return _Parser(words, _names(words, tables), tables).query()
+    except RecursionError:
+        raise Unparseable("it is nested too deeply") from None
+
+
+def sql_words(sql: str) -> list[str]:
+    """The words of a query in lower case; a quoted text is one word and keeps its quotation marks."""
+    pieces = sql.replace("'", '"').split('"')
+    if len(pieces) % 2 == 0:
+        raise Unparseable("a quotation mark is not closed")
+    texts = {f"__text_{i}__": f'"{text}"' for i, text in enumerate(pieces[1::2])}
+    pieces[1::2] = texts
+    words = [word.lower() for word in words_of("".join(pieces))]
+    joined: list[str] = []
+    for word in words:
+        if word == "=" and joined and joined[-1] in ("!", ">", "<"):
+            joined[-1] += "="
+        else:
+            joined.append(texts.get(word, word))
+    return joined
+
+
+def _names(words: Sequence[str], tables: Tables) -> dict[str, str]:
+    """What each name in the query stands for: tables for themselves, aliases for the word before AS."""
+    if words and words[-1] == "as":
+        raise Unparseable("nothing follows AS")
+    names = {words[i + 1]: words[i - 1] for i, word in enumerate(words) if word == "as"}
+    clash = next((name for name in tables if name in names), None)
+    if clash is not None:
+        raise Unparseable(f"the alias {clash} is a table's name")
+    return {**names, **{name: name for name in tables}}
+
+
+class _Parser:
+    def __init__(self, words: Sequence[str], names: Mapping[str, str], tables: Tables) -> None:
+        self.words, self.names, self.tables = words, names, tables
+        self.at = 0
+
+    @property
+    def word(self) -> str:
+        """The word that is next; empty at the end, which nothing accepts."""
+        return self.words[self.at] if self.at < len(self.words) else ""
+
+    @property
+    def more(self) -> bool:
+        return self.at < len(self.words)
+
+    def next(self) -> str:
+        word = self.word
+        self.at += 1
+        return word
+
+    def take(self, word: str) -> bool:
+        """Passes over the word, if it is next."""
+        found = self.more and self.word == word
+        self.at += found
+        return found
+
+    def expect(self, word: str) -> None:
+        if not self.take(word):
+            raise Unparseable(f"{word!r} is expected where {self.word!r} stands")
+
+    def query(self) -> Query:
+        bracket = self.take("(")
+        start = self.at
+        tables, joins, known = self.sources()
+        after, self.at = self.at, start
+        distinct, select = self.selection(known)
+        self.at = after
+        where = self.conditions(known) if self.take("where") else ()
+        group = self.grouping(known) if self.take("group") else ()
+        having = self.conditions(known) if self.take("having") else ()
+        order = self.ordering(known) if self.take("order") else None
+        limit = self.take("limit")
+        if limit and not self.next():
+            raise Unparseable("nothing follows LIMIT")
+        self.skip_semicolons()
+        if bracket:
+            self.expect(")")
+        self.skip_semicolons()
+        combined = {}
+        if self.word in _SET_OPERATIONS:
+            combined = {_SET_OPERATIONS[self.next()]: self.query()}
+        return Query(select, distinct, tables, joins, where, group, having, order, limit, **combined)
+
+    def sources(self) -> tuple[tuple[str | Query, ...], Conditions, list[str]]:
+        """The tables after the next FROM, the conditions that join them, and the tables whose columns need no name."""
+        while self.more and self.word != "from":
+            self.at += 1
+        self.expect("from")
+        tables: list[str | Query] = []
+        joins: list[Condition | str] = []
+        known: list[str] = []
+        while self.more:
+            bracket = self.take("(")
+            if self.word == "select":
+                tables.append(self.query())
+            else:
+                self.take("join")
+                known.append(self.table())
+                tables.append(known[-1])
+            if self.take("on"):
+                joins += (["and"] if joins else []) + list(self.conditions(known))
+            if bracket:
+                self.expect(")")
+            if self.word in _ENDS_CLAUSE:
+                break
+        return tuple(tables), tuple(joins), known
+
+    def table(self) -> str:
+        name = self.names.get(self.word, "")
+        if name not in self.tables:
+            raise Unparseable(f"there is no table {self.word!r}")
+        self.at += 1
+        if self.word == "as":
+            self.at += 2
+        return name
+
+    def selection(self, known: Sequence[str]) -> tuple[bool, tuple[tuple[str, Unit], ...]]:
+        self.expect("select")
+        distinct = self.take("distinct")
+        units = []
+        while self.more and self.word not in CLAUSES:
+            function = _FUNCTIONS[self.next()] if self.word in _FUNCTIONS else ""
+            units.append((function, self.unit(known)))
+            self.take(",")
+        return distinct, tuple(units)
+
+    def conditions(self, known: Sequence[str]) -> Conditions:
+        found: list[Condition | str] = []
+        while self.more:
+            unit = self.unit(known)
+            negated = self.take("not")
+            comparison = self.next()
+            if comparison not in _COMPARISONS:
+                raise Unparseable(f"{comparison!r} stands where a comparison is expected")
+            first, second = self.value(known), None
+            if comparison == "between":
+                self.expect("and")
+                second = self.value(known)
+            found.append(Condition(negated, comparison, unit, first, second))
+            if self.word in _ENDS_CONDITIONS or not self.more:
+                break
+            if self.word not in ("and", "or"):
+                raise Unparseable(f"{self.word!r} stands between two conditions")
+            found.append(self.next())
+        return tuple(found)
+
+    def value(self, known: Sequence[str]) -> Query | Column | float | str:
+        start = self.at
+        bracket = self.take("(")
+        value: Query | Column | float | str
+        if self.word == "select":
+            value = self.query()
+        elif '"' in self.word:
+            value = self.next()
+        else:
+            try:
+                value = float(self.word)
+                self.at += 1
+            except ValueError:
+                value = self.column_value(start, known)
+        if bracket:
+            self.expect(")")
+        return value
+
+    def column_value(self, start: int, known: Sequence[str]) -> Column:
+        """The column at the start of a value; what else stands before the value's end is passed over."""
+        while self.more and self.word not in _ENDS_VALUE:
+            self.at += 1
+        return _Parser(self.words[start : self.at], self.names, self.tables).column(known)
+
+    def grouping(self, known: Sequence[str]) -> tuple[Column, ...]:
+        self.expect("by")
+        columns = []
+        while self.more and self.word not in _ENDS_CLAUSE:
+            columns.append(self.column(known))
+            if not self.take(","):
+                break
+        return tuple(columns)
+
+    def ordering(self, known: Sequence[str]) -> tuple[str, tuple[Unit, ...]]:
+        """The last direction that is named holds for all."""
+        self.expect("by")
+        units, direction = [], "asc"
+        while self.more and self.word not in _ENDS_CLAUSE:
+            units.append(self.unit(known))
+            if self.word in ("asc", "desc"):
+                direction = self.next()
+            if not self.take(","):
+                break
+        return direction, tuple(units)
+
+    def unit(self, known: Sequence[str]) -> Unit:
+        bracket = self.take("(")
+        unit = Unit(self.column(known))
+        if self.word in _SIGNS:
+            unit = Unit(unit.left, _SIGNS[self.next()], self.column(known))
+        if bracket:
+            self.expect(")")
+        return unit
+
+    def column(self, known: Sequence[str]) -> Column:
+        bracket = self.take("(")
+        if self.word in _FUNCTIONS:
+            function = _FUNCTIONS[self.next()]
+            self.expect("(")
+            distinct = self.take("distinct")
+            column = Column(self.column_name(known), function, distinct)
+            self.expect(")")
+            return column  # a bracket before the function is not closed here, but by the unit, if at all
+        distinct = self.take("distinct")
+        column = Column(self.column_name(known), "", distinct)
+        if bracket:
+            self.expect(")")
+        return column
+
+    def column_name(self, known: Sequence[str]) -> str:
+        word = self.next()
+        if word == "*":
+            return word
+        table, dot, column = word.partition(".")
+        if dot:
+            name = self.names.get(table, "")
+            if column in self.tables.get(name, ()):
+                return f"{name}.{column}"
+        else:
+            for name in known:
+                if word in self.tables[name]:
+                    return f"{name}.{word}"
+        raise Unparseable(f"there is no column {word!r}")
+
+    def skip_semicolons(self) -> None:
+        while self.take(";"):
+            pass

@@ -1,0 +1,178 @@
+"""READIN (ACL 2023): what people's typing and speaking does to Chinese test data."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+import msgspec
+
+from unfazed.core.errors import DataError
+from unfazed.core.files import write_atomically
+from unfazed.core.task import guess_task
+from unfazed.core.values import Estimate, Json
+from unfazed.measure.error_rate import ErrorRates, Group, error_rates
+from unfazed.papers.readin import tables
+from unfazed.papers.readin.methods import METHODS, Corpus, check_systems
+from unfazed.papers.readin.page import TITLE, sections
+from unfazed.papers.readin.reader import Readin as Reader
+from unfazed.papers.readin.reader import clean_file, people_in, read_rows
+from unfazed.report.sections_page import as_markdown, as_page, as_text
+from unfazed.report.study import Given, Option, Study, Table
+from unfazed.report.tables import render
+
+_RATES = "error-rates"
+_CORPORA = {"classify": "afqmc", "qa": "cmrc2018", "sql": "cspider", "translate": "nmt"}
+
+# The paper's Table 3, average and worst in per cent. Its WMT2021 (nmt) has 1,948 segments, its AFQMC 4,317 pairs.
+_TABLE_3 = {
+    "afqmc.keyboard": (18.8, 27.5),
+    "afqmc.speech": (30.9, 44.1),
+    "cmrc2018.keyboard": (17.4, 26.9),
+    "cmrc2018.speech": (25.1, 38.1),
+    "cspider.keyboard": (17.4, 25.7),
+    "cspider.speech": (13.3, 21.8),
+    "nmt.keyboard": (17.7, 25.1),
+    "nmt.speech": (21.6, 30.8),
+}
+
+
+def error_rate_table(data: Path, given: Given) -> Json:
+    """Table 3: character error rates in per cent by corpus and way of entering, ours beside the paper's.
+
+    The paper's figure for AFQMC counts the line break that the third annotator's file has after every second sentence
+    as an error. `average` and `worst` do the same; `without_line_breaks` says what is left when it is taken off.
+    """
+    table: dict[str, Json] = {}
+    for name, folder in corpora_in(data).items():
+        for family in dict.fromkeys(person.family for person in people_in(folder)):
+            key = f"{name}.{family}"
+            table[key] = _percent(corpus_error_rates(folder, family, strip=False))
+            stripped = corpus_error_rates(folder, family)
+            table[key]["without_line_breaks"] = {
+                "average": _scaled(stripped.average.value),
+                "worst": _scaled(stripped.worst.value),
+            }
+            if key in _TABLE_3:
+                table[key]["paper"] = dict(zip(("average", "worst"), _TABLE_3[key], strict=True))
+    return table
+
+
+class _Stages:
+    """The corpora and what is kept of them on disk."""
+
+    def __init__(self, data: Path, given: Given) -> None:
+        self.data, self.given = data, given
+        self.to = Path(given.get("to") or "readin")
+        found = corpora_in(data)
+        check_systems(given, found, list(_CORPORA.values()))
+        self.corpora = {name: Corpus(name, folder, self.to, given) for name, folder in found.items()}
+
+    def table(self, name: str) -> Json:
+        if name == "table2":
+            return tables.table2(self.corpora)
+        if name == "error-rates":
+            return error_rate_table(self.data, self.given)
+        return tables.table10(self.corpora) if name == "table10" else tables.scores_table(name, self.corpora)
+
+
+def _table(name: str, data: Path, given: Given) -> Json:
+    return _Stages(data, given).table(name)
+
+
+class Readin(Study):
+    """READIN (ACL 2023): do systems survive Chinese as people type and say it, and does robust training help?
+
+    Takes what three people each made of the test data by keyboard and by voice. `error-rates` (Table 3) needs the data
+    alone. Systems are given by corpus: --system afqmc=SYSTEM, also cmrc2018, cspider and nmt; for AFQMC and CMRC2018
+    the study trains small ones where train.json is there, plain and with every mitigation. Writes study.json, study.md
+    and study.html. Given again, it goes on where it was stopped.
+
+    \b
+      unfazed study readin --data readin/ --only error-rates --format json
+      unfazed study readin --data readin/ --system nmt=my_module:translate -o out/ --format md
+    """
+
+    tables: ClassVar[Mapping[str, Table]] = {
+        "table2": partial(_table, "table2"),
+        _RATES: error_rate_table,
+        **{name: partial(_table, name) for name in (*tables.TABLES, "table10")},
+    }
+    options = (
+        Option("to", "Folder of models, runs and pages.", "readin", short="-o"),
+        Option("system", "NAME=SYSTEM to test; NAME is a corpus, or a corpus+MITIGATION. Repeatable.", multiple=True),
+        Option("corrector", "The corrector. Default: the embedded one, trained on the corpus where it can be."),
+        Option("without", f"A mitigation to leave out: {', '.join(METHODS[1:5])}. Repeatable.", multiple=True),
+        Option("seed", "Seed of the noisy copies.", 0),
+    )
+
+    def run(self, data: Path, only: Sequence[str] = (), given: Given | None = None) -> dict[str, Json]:
+        self.check(only)
+        if list(only) == [_RATES]:
+            return super().run(data, only, given)
+        stages = _Stages(data, given or {})
+        found = {name: stages.table(name) for name in self.tables if name in (only or self.tables)}
+        told = sections(found)
+        write_atomically(stages.to / "study.json", msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
+        write_atomically(stages.to / "study.md", as_markdown(TITLE, told).encode())
+        write_atomically(stages.to / "study.html", as_page(TITLE, told).encode("utf-8", "xmlcharrefreplace"))
+        print(f"The study is in {stages.to / 'study.html'}, study.md and study.json", file=sys.stderr)
+        return found
+
+    def text(self, found: Mapping[str, Json], format_: str) -> str | None:
+        if list(found) == [_RATES]:
+            return None
+        if format_ == "md":
+            return as_markdown(TITLE, sections(found))
+        if format_ == "jsonl":
+            return render([{"name": name, "value": value} for name, value in found.items()], "jsonl")
+        return as_text(sections(found)) if format_ == "table" else None
+
+
+def corpora_in(data: Path) -> dict[str, Path]:
+    """The folders of READIN's corpora in a folder, or the folder itself, by the corpus's name."""
+    folders = [data] if Reader().accepts(data) else sorted(f for f in data.glob("*") if Reader().accepts(f))
+    if not folders:
+        raise DataError("there is no READIN corpus here: a folder with test_clean.json and test_noisy_….json.", data)
+    found: dict[str, Path] = {}
+    for folder in folders:
+        first, _ = next(read_rows(clean_file(folder), strip=True))
+        found.setdefault(_CORPORA.get(guess_task(first).name, folder.name), folder)
+    return found
+
+
+def corpus_error_rates(folder: Path, family: str, strip: bool = True) -> ErrorRates:
+    """The error rates of one corpus by keyboard or speech; without `strip`, line breaks that end versions count."""
+    return error_rates(_groups(folder, family, strip))
+
+
+def _groups(folder: Path, family: str, strip: bool) -> Iterator[Group]:
+    clean = {example.id: example for example, _ in read_rows(clean_file(folder), strip=True)}
+    fields = guess_task(next(iter(clean.values()))).varied
+    versions: dict[str, list[tuple[str, ...]]] = {id: [] for id in clean}
+    for person in people_in(folder):
+        if person.family == family:
+            for version, line in read_rows(person.file, strip):
+                if version.id not in versions:
+                    raise DataError(f"row {version.id} is not in the clean test set.", person.file, line)
+                versions[version.id].append(tuple(version.inputs[name] for name in fields or version.inputs))
+    for id, texts in versions.items():
+        if texts:
+            yield tuple(clean[id].inputs[name] for name in fields or clean[id].inputs), texts
+
+
+def _percent(rates: ErrorRates) -> dict[str, Json]:
+    found: dict[str, Json] = {name: _scaled(estimate.value) for name, estimate in rates._asdict().items()}
+    found |= {f"{name}_interval": _interval(estimate) for name, estimate in rates._asdict().items()}
+    return found | {"n": rates.average.n, "signature": rates.average.signature}
+
+
+def _interval(estimate: Estimate) -> list[float | None]:
+    return [_scaled(estimate.low), _scaled(estimate.high)]
+
+
+def _scaled(value: float | None) -> float | None:
+    return None if value is None else 100 * value

@@ -1,0 +1,121 @@
+"""READIN's tables as plain data: ours, as estimates, beside the paper's in per cent."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from unfazed.core.task import task_named
+from unfazed.core.values import Estimate, Json
+from unfazed.measure.compare import compare_runs
+from unfazed.measure.measuring import measure_run
+from unfazed.measure.realism.looks import looks
+from unfazed.papers.readin.methods import PLAIN, Corpus
+from unfazed.papers.readin.reader import clean_file, people_in, read_rows
+from unfazed.run.record import Run
+
+MEASURES = ("clean", "average", "worst")
+# Column → its corpus, and the score of each measure, which READIN does not always take the same.
+COLUMNS: dict[str, tuple[str, dict[str, str]]] = {
+    "afqmc_positive": ("afqmc", dict.fromkeys(MEASURES, "positive_accuracy")),
+    "afqmc_negative": ("afqmc", dict.fromkeys(MEASURES, "negative_accuracy")),
+    "afqmc": ("afqmc", dict.fromkeys(MEASURES, "macro_f1")),
+    "cmrc2018": ("cmrc2018", dict.fromkeys(MEASURES, "cmrc_exact_match")),
+    "cspider": ("cspider", dict.fromkeys(MEASURES, "sql_match")),
+    "nmt": ("nmt", {"clean": "bleu", "average": "bleu", "worst": "sentence_bleu"}),
+}
+TABLES = {
+    "table5": ("afqmc_positive", "afqmc_negative", "cmrc2018"),
+    "table6": ("cspider", "nmt"),
+    "table7": ("afqmc_positive",),
+    "table9": ("afqmc",),
+}
+_TABLE_7 = ("plain", "ada", "ada-simulated", "subchar", "subchar+ada", "subchar+ada-simulated")
+
+
+@cache
+def paper() -> dict[str, Json]:
+    """The paper's numbers as it prints them."""
+    return tomllib.loads(Path(__file__).with_name("paper.toml").read_text("utf-8"))
+
+
+def table2(corpora: Mapping[str, Corpus]) -> Json:
+    """How many examples each part of a corpus has, and of the test set how many each person entered."""
+    ours: dict[str, dict[str, int]] = {}
+    for name, corpus in corpora.items():
+        parts = {"train": corpus.part("train"), "dev": corpus.part("dev"), "test": clean_file(corpus.folder)}
+        ours[name] = {part: _rows(file) for part, file in parts.items() if file is not None}
+        for person in people_in(corpus.folder):
+            ours[name][f"{person.family} {person.number}"] = _rows(person.file)
+    return {"ours": ours, "paper": paper()["table2"]}
+
+
+def _rows(file: Path) -> int:
+    return sum(1 for _ in read_rows(file, strip=True))
+
+
+def scores_table(name: str, corpora: Mapping[str, Corpus]) -> Json:
+    """Family → column → method → clean, average and worst, and what the mitigation gains over the plain system."""
+    ours: dict[str, dict[str, dict[str, Json]]] = {}
+    for column in TABLES[name]:
+        owner, scores = COLUMNS[column]
+        runs = corpora[owner].runs if owner in corpora else {}
+        methods = [m for m in runs if name != "table7" or m in _TABLE_7]
+        methods = [m for m in methods if name == "table7" or "subchar" not in m]
+        for method in methods:
+            cells = _cells(runs[method], scores)
+            if method != PLAIN and PLAIN in methods and len(cells) == 1:  # all people entered the text the same way
+                next(iter(cells.values()))["gain"] = _gains(runs[PLAIN], runs[method], scores)
+            for family, found in cells.items():
+                ours.setdefault(family, {}).setdefault(column, {})[method] = found
+    return {"ours": ours, "needs": _needs(name, corpora), "paper": paper()[name]}
+
+
+def _cells(run: Run, scores: Mapping[str, str]) -> dict[str, dict[str, Json]]:
+    """Family → measure → estimate."""
+    found: dict[str, dict[str, Json]] = {}
+    measured = {score: measure_run(run, [score], groups=[]).by["family"] for score in set(scores.values())}
+    for measure, score in scores.items():
+        for family, block in measured[score].items():
+            found.setdefault(family, {})[measure] = getattr(block, measure)
+    return found
+
+
+def _gains(plain: Run, other: Run, scores: Mapping[str, str]) -> dict[str, Json]:
+    """What a mitigation adds to each measure, example by example, and the p-value of that."""
+    gains: dict[str, Json] = {}
+    for score in sorted(set(scores.values())):
+        for d in compare_runs(plain, other, scores=[score]).differences:
+            if d.set == "all" and scores.get(d.measure) == score:
+                estimate = Estimate(d.difference, d.low, d.high, d.n, d.missing, d.signature)
+                gains[d.measure] = {"difference": estimate, "p": d.p}
+    return gains
+
+
+def _needs(name: str, corpora: Mapping[str, Corpus]) -> list[str]:
+    """What would fill the columns that are empty."""
+    owners = dict.fromkeys(COLUMNS[column][0] for column in TABLES[name])
+    absent = [f"{owner} is not in the data." for owner in owners if owner not in corpora]
+    silent = [o for o in owners if o in corpora and not corpora[o].methods]
+    return [*absent, *(f"{owner} has no system: give one with --system {owner}=SYSTEM." for owner in silent)]
+
+
+def table10(corpora: Mapping[str, Corpus]) -> Json:
+    """How people slipped at the keyboard, inferred from the texts; the paper's authors watched the recordings."""
+    ours = {name: found for name, corpus in corpora.items() if (found := _slips(corpus))}
+    return {"ours": ours, "paper": {cell: value / 100 for cell, value in paper()["table10"].items()}}
+
+
+def _slips(corpus: Corpus) -> dict[str, float]:
+    clean = {e.id: e.inputs for e, _ in read_rows(clean_file(corpus.folder), strip=True)}
+    texts: list[str] = []
+    typed: list[str] = []
+    for person in people_in(corpus.folder):
+        for version, _ in read_rows(person.file, strip=True) if person.family == "keyboard" else ():
+            fields = task_named(corpus.task).varied or tuple(version.inputs)
+            texts += [clean[version.id][field] for field in fields]
+            typed += [version.inputs[field] for field in fields]
+    found = looks(texts, typed) if texts else {}
+    return {cell: found[cell] for cell in paper()["table10"] if cell in found}

@@ -1,1 +1,0 @@
-"""Neural judges of entailment over word vectors that are given by path."""

@@ -1,0 +1,68 @@
+"""COMET and BLEURT, the real packages in environments of their own, on tiny models that they make themselves."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from unfazed.core.errors import SystemBroken, UnknownName, UsageError
+from unfazed.papers.dialect.metrics.environment import install, python
+from unfazed.score.metrics import Item, Scores, open_metric
+
+ITEMS = [Item("the cat sat", "a cat sat", "le chat"), Item("a dog", "the mat", "x")]
+
+
+@pytest.fixture(scope="module", params=["comet", "bleurt"])
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    name: str = request.param
+    try:
+        install(name)
+    except UsageError as error:
+        pytest.skip(f"the environment of {name} can't be made here: {error}")
+    to = tmp_path_factory.mktemp(name)
+    script = Path(__file__).with_name(f"make_{name}.py")
+    done = subprocess.run([python(name), "-P", script, to], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return name, to
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_scores_are_the_packages_own(made: tuple[str, Path]) -> None:
+    name, to = made
+    expected = json.loads((to / "expected.json").read_text())
+    model = to / "regression_metric" / "checkpoints" / "model.ckpt" if name == "comet" else to
+    metric = open_metric(f"{name}:model={model}")
+    scores = Scores(metric)
+    assert scores.score(ITEMS) == pytest.approx(expected, abs=1e-5)
+    assert scores.score([Item("", "the mat", "x")])[0] == scores.score([Item("", "the mat", "x")])[0]
+    metric._worker.close()  # type: ignore[attr-defined]
+    if name == "comet":
+        free = open_metric(f"comet:model={to}/referenceless_regression_metric/checkpoints/model.ckpt,reference=no")
+        one, other = Scores(free).score([Item("the cat sat", source="le chat"), Item("a dog", source="x")])
+        assert one != other
+        free._worker.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+def test_a_model_that_can_not_be_loaded_is_told_of(made: tuple[str, Path], tmp_path: Path) -> None:
+    name, _ = made
+    (tmp_path / "config.json").write_text("{")
+    (tmp_path / "model.ckpt").write_bytes(b"nothing")
+    metric = open_metric(f"{name}:model={tmp_path / 'model.ckpt' if name == 'comet' else tmp_path}")
+    with pytest.raises(SystemBroken, match=f"The metric {name} ended"):
+        metric.scores(ITEMS)
+
+
+def test_without_its_environment_the_line_that_makes_it_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNFAZED_CACHE", str(tmp_path))
+    (tmp_path / "model.ckpt").touch()
+    with pytest.raises(UsageError, match="unfazed metrics install comet"):
+        open_metric(f"comet:model={tmp_path / 'model.ckpt'}").scores(ITEMS)
+    with pytest.raises(UnknownName, match="'comet'"):
+        install("commet")

@@ -1,0 +1,159 @@
+"""The dialect study: its numbers against a count by hand, the command as written, bad input named and counted."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sacrebleu
+
+from unfazed.core.errors import DataError, NothingEvaluated, UsageError
+from unfazed.papers.dialect.study import Dialect
+
+SHARED = Path(__file__).parents[2] / "../shared/data"
+SEGMENTS = [
+    ("The bus is late.", "O ônibus está atrasado.", "O autocarro está atrasado."),
+    ("It was the first train.", "Foi o primeiro trem.", "Foi o primeiro comboio."),
+    ("More than 300 people came.", "Mais de 300 pessoas vieram.", "Vieram mais de 300 pessoas."),
+    ("Yes.", "Sim.", "Pois."),  # no control
+    ("The bridge was built in 1998.", "A ponte foi construída em 1998.", "A ponte foi construída em 1998."),
+]
+METRICS = """
+import math
+def length(items):
+    return [-abs(len(i["candidate"]) - len(i["reference"])) for i in items]
+def sometimes(items):
+    return [math.nan if "trem" in i["reference"] else 1.0 + ("autocarro" in i["candidate"]) for i in items]
+def aware(items):
+    european = ["autocarro" in i["candidate"] or "comboio" in i["candidate"] for i in items]
+    return [float((i["tag"] == "pt-PT") == here) for i, here in zip(items, european)]
+aware.uses = ("reference", "tag")
+def german(items):
+    return [0.0 for _ in items]
+german.uses, german.tags = ("tag",), ("de-any",)
+def quality(items):
+    return [float(len(i["source"])) for i in items]
+quality.uses = ("source",)
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "frmt/lexical_bucket"
+    folder.mkdir(parents=True)
+    for place, tag in ((1, "pt-BR"), (2, "pt-PT")):
+        lines = "".join(f"{row[0]}\t{row[place]}\n" for row in SEGMENTS)
+        (folder / f"pt_lexical_test_en_{tag}.tsv").write_text(lines, encoding="utf-8")
+    (tmp_path / "dialect_metrics.py").write_text(METRICS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "frmt"
+
+
+def test_success_and_effect_are_what_a_count_by_hand_gives(data: Path) -> None:
+    found = Dialect().run(data, given={"metric": ["chrf"], "to": "out"})["pt"]["chrf"]
+    judged = [json.loads(line) for line in Path("out/judge.jsonl").read_text(encoding="utf-8").splitlines()]
+    edited = {one["original"]: one["edited"] for one in judged}
+    assert len(edited) == 3
+    gaps = [
+        sacrebleu.sentence_chrf(other, [base]).score - sacrebleu.sentence_chrf(edited[base], [base]).score
+        for _, base, other in SEGMENTS
+        if base in edited
+    ]
+    assert found["success"]["n"] == 3
+    assert found["success"]["value"] == pytest.approx(sum(gap > 0 for gap in gaps) / 3)
+    assert found["effect"]["dialect_vs_perturb"]["value"] == pytest.approx(sum(gaps) / 3)
+    assert found["effect"]["mt_vs_perturb"] is None
+    less = [100 - sacrebleu.sentence_chrf(other, [base]).score for _, base, other in SEGMENTS if base in edited]
+    assert found["robust"]["gap"] == pytest.approx(sum(less) / 3)
+    assert (found["robust"]["value"], found["robust"]["n"]) == (0.0, 3)
+    assert found["excluded"] == 2
+    assert found["excluded_by"] == {"no control": 1, "the dialects do not differ": 1}
+    assert found["examples"]["all"] == 5
+    assert found["paper"]["success"] == 0.35
+
+
+def test_translations_make_the_papers_conditions(data: Path) -> None:
+    mt, perturbed = Path("mt.txt"), Path("perturbed.txt")
+    mt.write_text("O ônibus atrasou.\n\nVieram 300.\nSim.\nA ponte.\n", encoding="utf-8")
+    perturbed.write_text("O ônibus chegou.\nFoi o último trem.\n\n\nA ponte caiu.\n", encoding="utf-8")
+    given = {"metric": ["bleu"], "to": "out", "mt": [f"pt={mt}"], "perturbed": [f"pt={perturbed}"]}
+    found = Dialect().run(data, given=given)["pt"]["bleu"]
+    assert found["success"]["n"] == 2
+    assert found["effect"]["mt_vs_perturb"]["se"] > 0  # one of the two has no translation: a hole, not a zero
+    assert found["success_over_mt"]["missing"] == 1
+    assert found["excluded_by"]["no control"] == 2
+    mt.write_text("one line\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"mt\.txt: this file has 1 lines, but there are 5 examples"):
+        Dialect().run(data, given=given)
+    with pytest.raises(UsageError, match="translations for de"):
+        Dialect().run(data, given={**given, "mt": ["de=perturbed.txt"]})
+    with pytest.raises(UsageError, match="--mt takes LANG=FILE"):
+        Dialect().run(data, given={**given, "mt": ["mt.txt"]})
+
+
+def test_what_a_metric_cannot_score_is_counted(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [f"dialect_metrics:{name}" for name in ("sometimes", "german", "quality", "length")]
+    found = Dialect().run(data, given={"metric": names, "to": "out"})["pt"]
+    sometimes, german, quality, length = (found[name] for name in names)
+    assert sometimes["excluded_by"]["no finite score"] == 1
+    assert sometimes["success"]["missing"] == 1
+    assert sometimes["success"]["n"] == 2
+    assert german["success"] is None
+    assert german["excluded"] == 5
+    assert "never saw the tag 'pt'; it knows de-any" in capsys.readouterr().err
+    assert quality["success"]["ties"] == 3  # it looks at the source alone
+    assert quality["robust"]["value"] == 1.0
+    assert length["paper"] is None
+    assert length["effect"]["dialect_vs_perturb"]["p"] <= 1
+    page = Path("out/study.html").read_text(encoding="utf-8")
+    for part in ("Table 1", "Table 2", "Table 4", "Table 5", "Table 8", "Figure 2"):
+        assert part in page
+    assert "<svg" in page
+
+
+def test_awareness_is_whether_the_right_tag_wins(data: Path) -> None:
+    found = Dialect().run(data, given={"metric": ["dialect_metrics:aware"], "to": "out"})["pt"]["dialect_metrics:aware"]
+    own = found["awareness"]["pt-PT"]
+    assert own["right_tag_wins"]["wins"] == 2  # the third sentence has neither word
+    assert own["means"] == {"pt-BR": pytest.approx(1 / 3), "pt-PT": pytest.approx(2 / 3)}
+    assert found["awareness"]["pt-BR"]["right_tag_wins"]["value"] == 1.0
+
+
+def test_what_people_refuse_is_left_out(data: Path) -> None:
+    Path("judged.jsonl").write_text('{"id": "pt/lexical/test/1", "changed": false}\n', encoding="utf-8")
+    given = {"metric": ["bleu"], "to": "out", "judged": "judged.jsonl"}
+    found = Dialect().run(data, given=given)["pt"]["bleu"]
+    assert found["excluded_by"]["people say the control means the same"] == 1
+    assert found["success"]["n"] == 2
+    Path("judged.jsonl").write_text('{"id": "pt/lexical/test/1"}\n', encoding="utf-8")
+    with pytest.raises(DataError, match=r"judged\.jsonl:1: a line must be"):
+        Dialect().run(data, given=given)
+
+
+def test_a_folder_without_data_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NothingEvaluated, match="neither FRMT's test files nor pairs_derived.tsv"):
+        Dialect().run(tmp_path, given={"metric": ["bleu"], "to": str(tmp_path / "out")})
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (SHARED / "frmt").is_dir(), reason="../shared/data is not here")
+def test_the_command_as_written(tmp_path: Path) -> None:
+    command = ["study", "dialect", "--data", SHARED / "frmt", "--metric", "bleu", "--metric", "chrf"]
+    command += ["--format", "json", "-o", tmp_path / "out"]
+    done = subprocess.run([sys.executable, "-m", "unfazed", *map(str, command)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert set(found) == {"pt", "zh"}
+    for language, entries in found.items():
+        assert set(entries) == {"bleu", "chrf"}
+        for entry in entries.values():
+            success, effect = entry["success"], entry["effect"]["dialect_vs_perturb"]
+            assert {"value", "low", "high", "n", "p"} <= set(success)
+            assert success["n"] + entry["excluded"] == {"pt": 1859, "zh": 1470}[language]
+            # as in the paper, both lose to controls
+            assert success["low"] <= success["value"] <= success["high"] < 0.35
+            assert effect["high"] < 0
+            assert effect["low"] < effect["value"]

@@ -1,0 +1,64 @@
+"""READIN's tables from its real files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from unfazed.core.errors import DataError, UnknownName
+from unfazed.papers.readin.study import corpus_error_rates
+from unfazed.report.study import studies
+
+DATA = Path(__file__).parents[2] / "../shared/data/readin"
+needs_readin = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not here")
+
+
+def unfazed(*arguments):
+    command = [sys.executable, "-m", "unfazed", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+
+
+@needs_readin
+def test_table_3():
+    done = unfazed("study", "readin", "--data", DATA, "--only", "error-rates", "--format", "json")
+    table = json.loads(done.stdout)
+    assert set(table) == {"afqmc.keyboard", "nmt.keyboard", "nmt.speech"}
+    pairs = table["afqmc.keyboard"]
+    assert pairs["average"] == pytest.approx(18.8, abs=0.15)
+    assert pairs["worst"] == pytest.approx(27.5, abs=0.15)
+    low, high = pairs["average_interval"]
+    assert low < pairs["average"] < high
+    # Half of the paper's segments: near its figures, no more.
+    for name in ("nmt.keyboard", "nmt.speech"):
+        for measure in ("average", "worst"):
+            assert table[name][measure] == pytest.approx(table[name]["paper"][measure], abs=1.0)
+
+
+@needs_readin
+def test_what_line_breaks_add():
+    """The third annotator's file has a line break after every second sentence, which the paper counts."""
+    rates = corpus_error_rates(DATA / "afqmc_keyboard", "keyboard")
+    assert 100 * rates.average.value == pytest.approx(17.40, abs=0.01)
+    assert 100 * rates.worst.value == pytest.approx(25.89, abs=0.01)
+
+
+@needs_readin
+def test_for_people(tmp_path):
+    tables = ("--only", "error-rates", "--only", "table2")
+    done = unfazed("study", "readin", "--data", DATA / "nmt", *tables, "-o", tmp_path, "--format", "md")
+    assert (tmp_path / "study.md").read_text(encoding="utf-8") == done.stdout.removesuffix("\n")
+    assert "nmt.speech" in done.stdout
+    assert "paper: worst" in done.stdout
+
+
+def test_wrong_names(tmp_path):
+    with pytest.raises(UnknownName, match="Did you mean 'error-rates'"):
+        studies.get("readin")().run(tmp_path, ["error-rate"])
+    with pytest.raises(DataError, match="no READIN corpus here"):
+        studies.get("readin")().run(tmp_path)
+    done = unfazed("study", "readin", "--data", tmp_path)
+    assert done.returncode == 4
