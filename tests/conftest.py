@@ -1,8 +1,12 @@
-"""What all tests share: no test is timed, and a server on the loopback says, byte for byte, what it is told to."""
+"""What all tests share: the same examples in every run, a fixed clock, and a server on the loopback with set replies.
+
+Set UNFAZED_FUZZ to a number for new random examples, that many in each hypothesis test that does not limit them.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import socketserver
 import threading
 from collections.abc import Callable, Iterator
@@ -11,8 +15,16 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
+LONG = int(os.environ.get("UNFAZED_FUZZ", "0"))
+settings.register_profile(
+    "unfazed",
+    max_examples=LONG or 100,
+    derandomize=not LONG,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("unfazed")
+os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # the date in reports, also in child processes
 
 Reply = bytes | None | Callable[[Any], bytes]  # bytes and hang up if they are no whole answer; None: say nothing
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from unfazed.core.errors import UnfazedError
 from unfazed.core.values import Example, Output, Variant
 from unfazed.report.html import write_report
+from unfazed.report.provenance import facts
 
 GOLDEN = Path(__file__).parent / "report.txt"
 TAGS = """
@@ -100,6 +101,13 @@ def test_it_says_what_the_golden_file_says(tmp_path, results, make_run, make_fli
     if os.environ.get("UPDATE_GOLDEN"):
         GOLDEN.write_text(text, "utf-8")
     assert text == GOLDEN.read_text("utf-8")
+
+
+def test_the_page_is_the_same_whenever_it_is_made_where_the_time_is_fixed(results, make_run, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    assert facts(make_run(), results)["date"] == "1970-01-02 00:00 UTC"
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    assert facts(make_run(), results)["date"] > "2026"
 
 
 def test_headings_come_in_reading_order(tmp_path, results, make_run, make_flips):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from unfazed.core.errors import StoredFileError
+from unfazed.core.errors import StoredFileError, UsageError
 
 ROWS_A_BATCH = 16_384
 BYTES_A_BATCH = 32 << 20
@@ -19,10 +19,10 @@ Row = Sequence[Any]
 
 def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> int:
     """Writes rows of `int` and `str` columns; returns how many. Memory holds one batch, however many rows."""
-    from arro3.core import Array, DataType, Field, RecordBatch, Schema
+    from arro3.core import Array, DataType, RecordBatch, Schema
 
     kinds = {"int": DataType.int64(), "str": DataType.large_utf8()}
-    schema = Schema([Field(name, kinds[kind], nullable=True) for name, kind in columns.items()])
+    schema = Schema([field(name, kinds[kind]) for name, kind in columns.items()])
     types = [kinds[kind] for kind in columns.values()]
     count = 0
 
@@ -35,6 +35,15 @@ def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> i
 
     write_batches(path, schema, batches())
     return count
+
+
+def field(name: str, kind: Any) -> Any:
+    """A column of that name and Arrow type, whose values may be missing. Arrow's names end at the first NUL."""
+    from arro3.core import Field
+
+    if "\0" in name:
+        raise UsageError(f"The column {name!r} can't be written: its name has a NUL character. Rename it in your data.")
+    return Field(name, kind, nullable=True)
 
 
 def write_batches(path: Path, schema: Any, batches: Iterable[Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shlex
 from collections.abc import Mapping
@@ -26,7 +27,7 @@ Facts = dict[str, str]
 
 def facts(run: Run | None, results: Results, more: Mapping[str, Json] | None = None) -> Facts:
     """Names and values in the order to show them; `more` adds to them and goes before them."""
-    found: dict[str, Json] = {"date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), "task": results.task}
+    found: dict[str, Json] = {"date": _today(), "task": results.task}
     found |= {"system": results.system, "suite": results.suite}
     if run is not None:
         found |= {"system identity": run.identity, "suite folder": str(run.suite.path), "run folder": str(run.path)}
@@ -37,6 +38,13 @@ def facts(run: Run | None, results: Results, more: Mapping[str, Json] | None = N
     found |= {"machine": f"{platform.system()} {platform.machine()}"}
     given = {key: value for key, value in (more or {}).items() if key != "commands"}
     return {str(key): spelled(value) for key, value in (found | given).items()}
+
+
+def _today() -> str:
+    """The time of the report, or the time in `SOURCE_DATE_EPOCH`, with which a page is the same byte for byte."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
+    return moment.strftime("%Y-%m-%d %H:%M UTC")
 
 
 def shown_amount(value: float) -> str:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unfazed.core.errors import UsageError
 from unfazed.core.parquet import read_batches
-from unfazed.core.suite import Suite
-from unfazed.core.values import Json
+from unfazed.core.suite import Manifest, Suite, write_suite
+from unfazed.core.values import Example, Json
 from unfazed.data import ReadOptions, read_examples
 from unfazed.report.export import export
 from unfazed.report.export._columns import JsonText, Many, Named, Whole, column_for
@@ -89,6 +90,23 @@ def test_what_is_written_in_a_card_is_escaped(tmp_path: Path) -> None:
     assert card.count("\n---\n") == 1
     assert "<x>" not in card
     assert load(tmp_path / "out", tmp_path / "cache")["variants"][0]["source"] == "a|b\n---\nlicense: evil <x>"
+
+
+@pytest.mark.parametrize("where", ["inputs", "groups"])
+def test_a_name_with_a_nul_is_refused_by_name(tmp_path: Path, where: str) -> None:
+    """Arrow's names end at a NUL, and its native code panics at one."""
+    named = {"a\0b": "c"}
+    inputs, groups = ({"text": "a"} | named, {}) if where == "inputs" else ({"text": "a"}, named)
+    manifest = Manifest(task="classify", language="en")
+    suite = write_suite(tmp_path / "s", manifest, lambda: [Example(0, "0", inputs, "b", groups)], list)
+    with pytest.raises(UsageError, match=r"column 'a\\x00b' can't be written.*Rename it"):
+        export(suite.path, "datasets", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_gold_whose_names_have_a_nul_is_json() -> None:
+    assert isinstance(column_for([{"a\0": 1}]), JsonText)
+    assert isinstance(column_for([[{"a": {"\0": "b"}}]]), JsonText)
 
 
 scalars = st.text() | st.integers(-(2**70), 2**70) | st.booleans() | st.none()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
+from unfazed.core.parquet import field
 from unfazed.core.values import Json
 
 
@@ -95,10 +96,10 @@ class Named(Column):
         return self.array([]).type
 
     def array(self, values: Sequence[Json]) -> Any:
-        from arro3.core import Field, struct_array
+        from arro3.core import struct_array
 
         arrays = [c.array([(value or {}).get(name) for value in values]) for name, c in self.columns.items()]
-        fields = [Field(name, a.type, nullable=True) for name, a in zip(self.columns, arrays, strict=True)]
+        fields = [field(name, a.type) for name, a in zip(self.columns, arrays, strict=True)]
         return struct_array(arrays, fields=fields, mask=_absent(values))
 
 
@@ -121,8 +122,13 @@ def column_for(values: Iterable[Json]) -> Column:
     if kinds == {list}:
         item = column_for(item for value in known for item in value)
         return item if isinstance(item, JsonText) else Many(item)
-    if kinds == {dict} and known[0] and all(value.keys() == known[0].keys() for value in known):
+    if kinds == {dict} and _can_be_columns(known[0]) and all(value.keys() == known[0].keys() for value in known):
         columns = {name: column_for(value[name] for value in known) for name in known[0]}
         if not any(isinstance(column, JsonText) for column in columns.values()):
             return Named(columns)
     return JsonText()
+
+
+def _can_be_columns(names: Collection[str]) -> bool:
+    """Is there a name, and none with a NUL, which Arrow can't hold?"""
+    return bool(names) and not any("\0" in name for name in names)

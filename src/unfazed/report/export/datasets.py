@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from unfazed.core.ids import canonical
-from unfazed.core.parquet import Row, blocks, write_batches
+from unfazed.core.parquet import Row, blocks, field, write_batches
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example, Json, Variant
 from unfazed.report.export._columns import Column, JsonText, Label, Named, Whole, column_for
@@ -103,11 +103,11 @@ _ORDER = ("id", "inputs", "gold", "groups", "source", "family", "meaning", "draw
 
 
 def _write(file: Path, columns: dict[str, Column], rows: Iterable[Row]) -> None:
-    from arro3.core import Field, RecordBatch, Schema
+    from arro3.core import RecordBatch, Schema
 
     features = {name: column.feature() for name, column in columns.items()}
     about = msgspec.json.encode({"info": {"features": features}}).decode()
-    fields = [Field(name, column.type(), nullable=True) for name, column in columns.items()]
+    fields = [field(name, column.type()) for name, column in columns.items()]
     schema = Schema(fields, metadata={"huggingface": about})
     places = [_ORDER.index(name) for name in columns]
 
