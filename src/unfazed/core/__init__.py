@@ -1,1 +1,62 @@
 """The values that travel through unfazed, and the few rules that hold everywhere: ids, seeds, names, errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unfazed.core.lazy import door
+
+if TYPE_CHECKING:
+    from unfazed.core.edits import Edit, slots_of
+    from unfazed.core.edits import apply as apply_edits
+    from unfazed.core.errors import (
+        DataError,
+        MissingExtra,
+        NothingEvaluated,
+        StoredFileError,
+        SystemBroken,
+        UnfazedError,
+        UnknownName,
+        UsageError,
+    )
+    from unfazed.core.errors import nearest as nearest_name
+    from unfazed.core.files import write_atomically
+    from unfazed.core.ids import canonical, content_id, file_hash
+    from unfazed.core.json import decode as decode_json
+    from unfazed.core.parquet import read_batches
+    from unfazed.core.progress import Progress
+    from unfazed.core.registry import Registry
+    from unfazed.core.seeds import Seeds, Stream
+    from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
+    from unfazed.core.task import Task, guess_task, task_named
+    from unfazed.core.values import Estimate, Example, Inputs, Json, Output, Variant
+    from unfazed.core.version import VERSION
+
+__all__ = ["VERSION", "DataError", "Edit", "Estimate", "Example", "Inputs", "Json", "Manifest", "MissingExtra",
+    "NothingEvaluated", "Output", "Progress", "Registry", "Seeds", "StoredFileError", "Stream", "Suite",
+    "SystemBroken", "Task", "UnfazedError", "UnknownName", "UsageError", "Variant", "apply_edits", "canonical",
+    "content_id", "decode_json", "file_hash", "guess_task", "nearest_name", "plan_id", "read_batches", "slots_of",
+    "task_named", "write_atomically", "write_suite"]  # fmt: skip
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = door(
+        __name__,
+        {
+            "unfazed.core.edits": "Edit apply:apply_edits slots_of",
+            "unfazed.core.errors": (
+                "DataError MissingExtra NothingEvaluated StoredFileError SystemBroken UnfazedError "
+                "UnknownName UsageError nearest:nearest_name"
+            ),
+            "unfazed.core.files": "write_atomically",
+            "unfazed.core.ids": "canonical content_id file_hash",
+            "unfazed.core.json": "decode:decode_json",
+            "unfazed.core.parquet": "read_batches",
+            "unfazed.core.progress": "Progress",
+            "unfazed.core.registry": "Registry",
+            "unfazed.core.seeds": "Seeds Stream",
+            "unfazed.core.suite": "Manifest Suite plan_id write_suite",
+            "unfazed.core.task": "Task guess_task task_named",
+            "unfazed.core.values": "Estimate Example Inputs Json Output Variant",
+            "unfazed.core.version": "VERSION",
+        },
+    )

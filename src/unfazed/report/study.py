@@ -11,7 +11,7 @@ from unfazed.core.registry import Registry
 from unfazed.core.values import Json
 
 Given = Mapping[str, Any]  # what the study's own options were given
-Table = Callable[[Path, Given], Json]
+StudyTable = Callable[[Path, Given], Json]
 
 
 class Option(NamedTuple):
@@ -29,7 +29,7 @@ class Option(NamedTuple):
 class Study:
     """Extend, and register with the entry point `unfazed.studies`. The docstring is the command's help."""
 
-    tables: ClassVar[Mapping[str, Table]]
+    tables: ClassVar[Mapping[str, StudyTable]]
     options: ClassVar[tuple[Option, ...]] = ()
 
     def run(self, data: Path, only: Sequence[str] = (), given: Given | None = None) -> dict[str, Json]:

@@ -1,1 +1,26 @@
 """Asking a system about every example and variant: planned, durable, resumable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unfazed.core.lazy import door
+
+if TYPE_CHECKING:
+    from unfazed.run.engine import run_system
+    from unfazed.run.making import make_suite
+    from unfazed.run.plan import NATURE
+    from unfazed.run.record import Run
+
+__all__ = ["NATURE", "Run", "make_suite", "run_system"]  # fmt: skip
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = door(
+        __name__,
+        {
+            "unfazed.run.engine": "run_system",
+            "unfazed.run.making": "make_suite",
+            "unfazed.run.plan": "NATURE",
+            "unfazed.run.record": "Run",
+        },
+    )

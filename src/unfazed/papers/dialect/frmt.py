@@ -11,10 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from unfazed.core.errors import DataError
-from unfazed.core.values import Example, Variant
-from unfazed.data._lines import read_lines, without_break
-from unfazed.data._reader import Reader, ReadOptions
+from unfazed.core import DataError, Example, Variant
+from unfazed.data import Reader, ReadOptions, read_lines, without_break
 
 BASES = {"pt": "pt-BR", "zh": "zh-CN"}  # the dialect that others are compared with
 _NAME = re.compile(r"([a-z]{2})_([a-z]+)_([a-z]+)_en_([a-z]{2}-[A-Z]{2}(?:_\w+)?)\.tsv")

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from unfazed.core.errors import DataError
-from unfazed.core.values import Example, Variant
-from unfazed.data._reader import Reader, ReadOptions
-from unfazed.data.table import csv_rows
+from unfazed.core import DataError, Example, Variant
+from unfazed.data import Reader, ReadOptions, csv_rows
 
 FILE = "pairs_derived.tsv"
 _COLUMNS = ("feature", "dialect_sentence", "matched_standard_sentence")

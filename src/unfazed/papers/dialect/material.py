@@ -10,17 +10,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from unfazed.core.edits import apply
-from unfazed.core.errors import DataError, NothingEvaluated, UsageError
-from unfazed.core.files import write_atomically
-from unfazed.core.json import decode
-from unfazed.core.seeds import Seeds
-from unfazed.data._lines import read_lines, without_break
+from unfazed.core import DataError, NothingEvaluated, Seeds, UsageError, apply_edits, decode_json, write_atomically
+from unfazed.data import read_lines, without_break
 from unfazed.papers.dialect.frmt import BASES, read_segments
 from unfazed.papers.dialect.indian_english import FILE as PAIRS
 from unfazed.papers.dialect.indian_english import read_pairs
-from unfazed.vary.engine import OperatorSpec
-from unfazed.vary.operator import Operator, Text
+from unfazed.vary import Operator, OperatorSpec, Text
 
 OTHERS = {"pt": "pt-PT", "zh": "zh-TW_Simplified"}  # as in the paper, Taiwan's Mandarin is read in simplified script
 WAYS = ("replace", "insert", "delete")
@@ -144,7 +139,7 @@ def _controls(language: str, id: str, text: str, seed: int) -> dict[str, tuple[s
         operator, seeds = _operator(way, seed)
         change = operator.change(Text(text, language), seeds.stream(id, 0, "text"))
         if change is not None:
-            found[way] = (apply(text, change.edits), change.note)
+            found[way] = (apply_edits(text, change.edits), change.note)
     return found
 
 
@@ -171,7 +166,7 @@ def read_refused(file: Path | None) -> frozenset[str]:
         if not line.strip():
             continue
         try:
-            answer = decode(line, dict[str, str | bool])
+            answer = decode_json(line, dict[str, str | bool])
             if not isinstance(answer["changed"], bool):
                 raise KeyError("changed")
             if not answer["changed"]:

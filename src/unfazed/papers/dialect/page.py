@@ -8,11 +8,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from unfazed.core.values import Json
+from unfazed.core import Json
+from unfazed.report import NONE, Picture, Row, Section, Table, number, typeset
 from unfazed.report.charts import axis, svg
-from unfazed.report.figures import NONE, number, typeset
-from unfazed.report.rows import Row
-from unfazed.report.sections_page import Picture, Section, Table
 
 TITLE = "Are metrics robust to dialect?"
 PARTS = ("table1", "table2", "table4", "table5", "table8", "figure2")

@@ -11,17 +11,13 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from unfazed.core.errors import UsageError
-from unfazed.core.files import write_atomically
-from unfazed.core.values import Json
-from unfazed.measure.wins import TIES
+from unfazed.core import Json, UsageError, write_atomically
+from unfazed.measure import TIES
 from unfazed.papers.dialect.material import Given as Files
 from unfazed.papers.dialect.material import named_files, read_refused, read_trials, write_material
 from unfazed.papers.dialect.page import PARTS, TITLE, sections
 from unfazed.papers.dialect.tables import Settings, hold_together, measured
-from unfazed.report.sections_page import Section, as_markdown, as_page, as_text
-from unfazed.report.study import Given, Option, Study, Table
-from unfazed.report.tables import render
+from unfazed.report import Given, Option, Section, Study, StudyTable, as_markdown, as_page, as_text, render
 from unfazed.score.metrics import Metric, Scores, open_metric
 
 
@@ -41,7 +37,7 @@ class Dialect(Study):
       unfazed study dialect --data data/ --metric yisi1 --metric my_module:score --mt pt=pt.txt -o out/
     """
 
-    tables: ClassVar[Mapping[str, Table]] = {name: partial(_part, name) for name in PARTS}
+    tables: ClassVar[Mapping[str, StudyTable]] = {name: partial(_part, name) for name in PARTS}
     options = (
         Option("to", "Folder of scores, pages and what is to be judged.", "dialect", short="-o"),
         Option("metric", "A metric of `unfazed metrics list`, or module:function. Repeatable. Default: bleu, chrf, "

@@ -9,11 +9,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from unfazed.core.ids import content_id
-from unfazed.core.values import Json
-from unfazed.measure.corrections import correct
-from unfazed.measure.mixed import Coefficient, mixed_effects
-from unfazed.measure.wins import Ties, Wins, clopper_pearson, win_rate
+from unfazed.core import Json, content_id
+from unfazed.measure import Coefficient, Ties, Wins, clopper_pearson, correct_p_values, mixed_effects, win_rate
 from unfazed.papers.dialect.material import Trial, Trials, groups_of
 from unfazed.score.metrics import Item, Metric, Scores
 
@@ -183,5 +180,5 @@ def hold_together(found: dict[str, dict[str, dict[str, Json]]]) -> None:
             for key in ("success", "success_over_mt")
             if entry.get(key)
         ]
-        for test, p in zip(tests, correct([test["p"] for test in tests]), strict=True):
+        for test, p in zip(tests, correct_p_values([test["p"] for test in tests]), strict=True):
             test["p_holm"] = p

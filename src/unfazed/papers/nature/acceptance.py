@@ -13,14 +13,9 @@ from typing import Any, Literal, TypeVar
 import msgspec
 import numpy as np
 
-from unfazed.core.errors import DataError, NothingEvaluated
-from unfazed.core.ids import content_id
-from unfazed.core.json import decode
-from unfazed.core.values import Estimate
-from unfazed.core.version import VERSION as PACKAGE_VERSION
-from unfazed.measure.intervals import Question, Settings, estimates
-from unfazed.measure.measures import Column
-from unfazed.measure.statistics import Ratio
+from unfazed.core import VERSION as PACKAGE_VERSION
+from unfazed.core import DataError, Estimate, NothingEvaluated, content_id, decode_json
+from unfazed.measure import Column, Question, Ratio, Settings, estimates
 from unfazed.papers.nature.survey import Item, Key, key_file
 
 VERSION = 1  # of these definitions; part of every signature
@@ -97,7 +92,7 @@ def _rows(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
     for row, line in enumerate(lines, 1):
         if line.strip():
             try:
-                yield row, decode(line, kind)
+                yield row, decode_json(line, kind)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 raise DataError(f"this is no {kind.__name__.lower()}: {error}.", path, row) from error
 

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from unfazed.core.values import Inputs, Json
-from unfazed.measure.measuring import flips
+from unfazed.core import Inputs, Json
+from unfazed.measure import flips
 from unfazed.papers.nature.tables import OPERATORS
-from unfazed.run.record import Run
-from unfazed.systems.system import System
+from unfazed.run import Run
+from unfazed.systems import System
 
 _SHOWN = ("EOS Filler", "Syn. Adj.", "Speako")  # of which the paper shows examples
 _EACH = 2

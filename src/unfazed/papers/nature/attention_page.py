@@ -8,10 +8,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from unfazed.report import columns_of, label, typeset
 from unfazed.report.charts import heat, svg
-from unfazed.report.figures import typeset
-from unfazed.report.tables import columns_of
-from unfazed.report.text import label
 
 _LETTER, _PAD, _WORD, _ROW, _NAME = 8, 12, 24, 66, 16
 _LONGEST = 24  # letters of a word that are shown

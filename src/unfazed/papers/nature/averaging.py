@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import sqrt
 
-from unfazed.core.ids import content_id
-from unfazed.core.values import Estimate
+from unfazed.core import Estimate, content_id
 
 VERSION = 1  # of this definition; part of every signature
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from unfazed.core.errors import UsageError
-from unfazed.core.values import Example
+from unfazed.core import Example, UsageError
 from unfazed.data import ReadOptions, read_examples
 
 PAPERS = ("atis", "snips", "nlu_ed")

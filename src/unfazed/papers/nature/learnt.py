@@ -7,10 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from math import log
 
-from unfazed.core.edits import Edit
-from unfazed.core.seeds import Stream
-from unfazed.vary._words import cased, checked_rate, some
-from unfazed.vary.operator import Change, Operator, Text
+from unfazed.core import Edit, Stream
+from unfazed.vary import Change, Operator, Text, cased, checked_rate, some_places
 
 _WINDOW = 20  # words above and below in rank that may replace a word
 _MOST = 30  # words kept for a context
@@ -92,7 +90,7 @@ class Context(Operator):
             if others:
                 places.append((i, others))
         edits = []
-        for i, others in some(places, self.rate, rng):
+        for i, others in some_places(places, self.rate, rng):
             start, end = text.tokens[i]
             other = rng.weighted([o for o, _ in others], [n for _, n in others])
             edits.append(Edit(start, end, cased(other, text.text[start:end])))

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from unfazed.core.edits import Edit
-from unfazed.core.seeds import Stream
-from unfazed.vary._words import cased, checked_rate, some
-from unfazed.vary.operator import Change, Operator, Text
-from unfazed.vary.spoken._masked import MaskedModel
+from unfazed.core import Edit, Stream
+from unfazed.vary import Change, MaskedModel, Operator, Text, cased, checked_rate, some_places
 
 _BATCH = 64
 _TOP = 50  # candidates for a word, drawn by their probabilities
@@ -38,7 +35,7 @@ class Masked(Operator):
 
     def _batch(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
         places = [
-            some([(start, end) for start, end in text.tokens if text.text[start:end].isalpha()], self.rate, rng)
+            some_places([(start, end) for start, end in text.tokens if text.text[start:end].isalpha()], self.rate, rng)
             for text, rng in zip(texts, rngs, strict=True)
         ]
         expected = self._expected(

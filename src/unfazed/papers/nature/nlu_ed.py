@@ -6,11 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from unfazed.core.errors import DataError
-from unfazed.core.values import Example
-from unfazed.data._lines import open_bytes
-from unfazed.data._reader import Reader, ReadOptions
-from unfazed.data.table import csv_rows
+from unfazed.core import DataError, Example
+from unfazed.data import Reader, ReadOptions, csv_rows, open_bytes
 
 _COLUMNS = ("scenario", "intent", "answer_annotation")
 _SLOT = re.compile(r"\[([^\[\]:]*):([^\[\]]*)\]")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from unfazed.core.values import Estimate, Json
+from unfazed.core import Estimate, Json
 from unfazed.papers.nature.attention_page import Look, attention_lines
 from unfazed.papers.nature.tables import AVERAGE, OPERATORS, SCORES
-from unfazed.report.figures import NONE, typeset
-from unfazed.report.rows import Figure, Row
-from unfazed.report.sections_page import Picture, Section, Table
+from unfazed.report import NONE, Figure, Picture, Row, Section, Table, typeset
 
 TITLE = "NATURE: spoken-language variation of slot filling and intent detection"
 _NAMES = {"atis": "ATIS", "snips": "SNIPS", "nlu_ed": "NLU-ED", AVERAGE: "average"}

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unfazed.core.suite import Suite
-from unfazed.core.values import Estimate
-from unfazed.core.version import VERSION as PACKAGE_VERSION
-from unfazed.measure.intervals import Question, Settings, estimates
-from unfazed.measure.measures import Column
-from unfazed.measure.statistics import Ratio
+from unfazed.core import VERSION as PACKAGE_VERSION
+from unfazed.core import Estimate, Suite
+from unfazed.measure import Column, Question, Ratio, Settings, estimates
 
 VERSION = 1  # of this definition; part of every signature
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from unfazed.core.errors import UnknownName, UsageError
-from unfazed.core.values import Example
+from unfazed.core import Example, UnknownName, UsageError
 from unfazed.papers.nature.learnt import Context, TfIdf
-from unfazed.vary import operators
-from unfazed.vary.engine import OperatorSpec
-from unfazed.vary.operator import Operator
+from unfazed.vary import Operator, OperatorSpec, operators
 
 RATE = 0.3  # of the words of an utterance, and of the letters of a word that is mistyped; as nlpaug has it
 

@@ -10,23 +10,15 @@ from typing import ClassVar
 
 import msgspec
 
-from unfazed.core.errors import UsageError
-from unfazed.core.files import write_atomically
-from unfazed.core.suite import Suite
-from unfazed.core.values import Json
+from unfazed.core import Json, Suite, UsageError, write_atomically
 from unfazed.papers.nature import tables
 from unfazed.papers.nature.attention import looks
 from unfazed.papers.nature.corpora import Corpus, find_corpora
 from unfazed.papers.nature.page import TITLE, findings, sections
 from unfazed.papers.nature.training import Training, selector_of, train_all
-from unfazed.report.sections_page import as_markdown, as_page, as_text
-from unfazed.report.study import Given, Option, Study, Table
-from unfazed.report.tables import render
-from unfazed.run.engine import run_system
-from unfazed.run.making import make_suite
-from unfazed.run.plan import NATURE
-from unfazed.systems.opening import open_system
-from unfazed.systems.system import System
+from unfazed.report import Given, Option, Study, StudyTable, as_markdown, as_page, as_text, render
+from unfazed.run import NATURE, make_suite, run_system
+from unfazed.systems import System, open_system
 from unfazed.vary import operators
 
 _AUGMENTED = "+augmented"
@@ -144,7 +136,7 @@ class Nature(Study):
       unfazed study nature --data shared/data/slu --datasets atis,snips -o out/ --format json
     """
 
-    tables: ClassVar[Mapping[str, Table]] = {
+    tables: ClassVar[Mapping[str, StudyTable]] = {
         name: partial(_table, name) for name in ("table1", "table2", "table3", "table4", "table5")
     }
     options = (

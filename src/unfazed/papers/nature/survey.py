@@ -12,13 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from unfazed.core.edits import slots_of
-from unfazed.core.errors import UsageError
-from unfazed.core.files import write_atomically
-from unfazed.core.ids import content_id
-from unfazed.core.seeds import Seeds
-from unfazed.core.suite import Suite
-from unfazed.core.values import Json
+from unfazed.core import Json, Seeds, Suite, UsageError, content_id, slots_of, write_atomically
 
 
 class Slot(msgspec.Struct, frozen=True):

@@ -9,16 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from unfazed.core.suite import Suite
-from unfazed.core.values import Estimate, Json
-from unfazed.measure.compare import compare_runs
-from unfazed.measure.measuring import measure_run
-from unfazed.measure.results import Difference
+from unfazed.core import Estimate, Json, Suite
+from unfazed.measure import Difference, compare_runs, measure_run
 from unfazed.papers.nature.acceptance import read_acceptance
 from unfazed.papers.nature.averaging import mean_of
 from unfazed.papers.nature.corpora import PAPERS, Corpus, sizes
 from unfazed.papers.nature.shares import shares
-from unfazed.run.record import Run
+from unfazed.run import Run
 
 # The paper's names of the operators, in the order of its Table 2.
 OPERATORS = {

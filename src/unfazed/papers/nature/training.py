@@ -11,14 +11,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from unfazed.core.errors import StoredFileError, UnfazedError, UsageError
-from unfazed.core.ids import content_id
-from unfazed.core.values import Example
-from unfazed.mitigate.augment import augment
+from unfazed.core import Example, StoredFileError, UnfazedError, UsageError, content_id
+from unfazed.mitigate import augment_examples
 from unfazed.papers.nature.corpora import Corpus, examples_in
 from unfazed.papers.nature.strategies import strategies
-from unfazed.systems import systems
-from unfazed.systems.baselines.intent import Intent
+from unfazed.systems import Intent, systems
 
 _AT_ONCE = 2
 
@@ -75,7 +72,7 @@ def _learnt(part: Path, training: Training) -> list[Example]:
     if not training.augmented:
         return examples
     learnt_from = lambda: examples_in(training.corpus.train)  # noqa: E731  strategies learn from training data alone
-    return list(augment(examples, strategies((), learnt_from), training.seed, task="slu", language="en"))
+    return list(augment_examples(examples, strategies((), learnt_from), training.seed, task="slu", language="en"))
 
 
 class _Named(io.TextIOBase):

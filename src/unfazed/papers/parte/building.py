@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from unfazed.core.errors import DataError, NothingEvaluated, UsageError
-from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
-from unfazed.core.values import Example, Variant
+from unfazed.core import (
+    DataError,
+    Example,
+    Manifest,
+    NothingEvaluated,
+    Suite,
+    UsageError,
+    Variant,
+    plan_id,
+    write_suite,
+)
 from unfazed.papers.parte.filters import Candidate, Counted, Step, filtered
-from unfazed.systems.system import Failed, System
+from unfazed.systems import Failed, System
 
 ENTAILED = ("entailed", "entailment", "yes", "true", "1")
 BOTH = "both"

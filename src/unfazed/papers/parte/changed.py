@@ -12,16 +12,20 @@ from itertools import combinations
 import msgspec
 import numpy as np
 
-from unfazed.core.errors import NothingEvaluated, UsageError
-from unfazed.core.ids import content_id
-from unfazed.core.values import Estimate, Example, Variant
-from unfazed.core.version import VERSION as PACKAGE_VERSION
-from unfazed.measure.corrections import correct
-from unfazed.measure.intervals import Question, Settings, estimates
-from unfazed.measure.measures import Column
-from unfazed.measure.measuring import Runlike
-from unfazed.measure.pairing import intervals_of, mcnemar, pair_of
-from unfazed.measure.statistics import Ratio
+from unfazed.core import VERSION as PACKAGE_VERSION
+from unfazed.core import Estimate, Example, NothingEvaluated, UsageError, Variant, content_id
+from unfazed.measure import (
+    Column,
+    Question,
+    Ratio,
+    Runlike,
+    Settings,
+    correct_p_values,
+    estimates,
+    intervals_of,
+    mcnemar,
+    pair_of,
+)
 
 VERSION = 1  # of these definitions; part of every signature
 CONFUSION = ("right_right", "right_wrong", "wrong_right", "wrong_wrong")  # before, then after
@@ -221,7 +225,7 @@ def contrasts(models: Mapping[str, Sequence[Judged]], settings: Settings | None 
     intervals = intervals_of([both.pair for *_, both in compared], settings)
     exact = [mcnemar(both.more, both.less) for *_, both in compared]
     swapped = [both.pair.p_value(settings)[0] for *_, both in compared]
-    corrected = zip(correct(exact, CORRECTION), correct(swapped, CORRECTION), strict=True)
+    corrected = zip(correct_p_values(exact, CORRECTION), correct_p_values(swapped, CORRECTION), strict=True)
     found = []
     for row, interval, p, q, (p_all, q_all) in zip(compared, intervals, exact, swapped, corrected, strict=True):
         measure, a, b, both = row

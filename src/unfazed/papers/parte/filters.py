@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from unfazed.vary.paraphrase._normal import jaccard, normal
+from unfazed.vary import jaccard, normal_text
 
 OVERLAP = 0.75  # P̂aRTE's threshold: more alike is hardly a paraphrase
 RATED = 75.0  # of 100, on the slider that people moved
@@ -66,8 +66,8 @@ def different() -> Step:
         seen: set[tuple[int, str, str]] = set()
         left = []
         for c in candidates:
-            key = (c.row, c.field, normal(c.text))
-            if key[2] != normal(c.original) and key not in seen:
+            key = (c.row, c.field, normal_text(c.text))
+            if key[2] != normal_text(c.original) and key not in seen:
                 seen.add(key)
                 left.append(c)
         return left

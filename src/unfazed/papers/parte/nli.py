@@ -8,12 +8,10 @@ from typing import Self
 
 import numpy as np
 
-from unfazed.core.ids import content_id
-from unfazed.core.progress import Progress
-from unfazed.core.values import Example, Inputs, Json
+from unfazed.core import Example, Inputs, Json, Progress, content_id
 from unfazed.papers.parte.entailment import Doubles, document_counts, fit, pair_numbers
-from unfazed.systems.baselines._saved import Arrays, Card, Quiet, SavedSystem, numbered, two_fields
-from unfazed.systems.system import Failed
+from unfazed.systems import Failed
+from unfazed.systems.baselines import Arrays, Card, Quiet, SavedSystem, numbered, two_fields
 
 NAME = "baselines/nli"
 _PENALTY = 1.0

@@ -10,17 +10,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import msgspec
 
-from unfazed.core.errors import DataError, UsageError
-from unfazed.core.ids import canonical, content_id
-from unfazed.core.json import decode
-from unfazed.core.seeds import Seeds
-from unfazed.core.task import task_named
-from unfazed.core.values import Example, Inputs, Json
+from unfazed.core import (
+    DataError,
+    Example,
+    Inputs,
+    Json,
+    Seeds,
+    UsageError,
+    canonical,
+    content_id,
+    decode_json,
+    task_named,
+)
+from unfazed.systems import Failed
 from unfazed.systems._place import Card, Place
 from unfazed.systems._settings import Settings, changed
 from unfazed.systems._torch import need, seeded, threads
 from unfazed.systems._trained import TrainedSystem
-from unfazed.systems.system import Failed
 
 if TYPE_CHECKING:
     from unfazed.papers.parte.networks import PairNetwork
@@ -149,7 +155,7 @@ class NliSystem(TrainedSystem):
         from unfazed.systems._checkpoint import read_packed
 
         tensors, text = read_packed(place.weights)
-        made = decode(text, _Made)
+        made = decode_json(text, _Made)
         rows = tensors.pop("vectors").numpy()
         network = cls.network_class()(Vectors(made.words, rows), len(made.labels), made.settings)
         network.load_state_dict(tensors)

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from unfazed.core.ids import canonical
-from unfazed.core.seeds import Seeds
-from unfazed.core.values import Json
+from unfazed.core import Json, Seeds, canonical
 from unfazed.papers.parte.networks import PairNetwork, Pairs
 from unfazed.papers.parte.nli_system import Pair
 from unfazed.systems._loop import Loop

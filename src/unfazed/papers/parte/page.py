@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unfazed.core.values import Json
+from unfazed.core import Json
 from unfazed.papers.parte.changed import CONFUSION, Changed, Contrast, Share
+from unfazed.report import NONE, Figure, Picture, Row, Section, Table
 from unfazed.report.charts import grouped_bars
-from unfazed.report.figures import NONE
-from unfazed.report.rows import Figure, Row
-from unfazed.report.sections_page import Picture, Section, Table
 
 TITLE = "P̂aRTE: do entailment predictions survive paraphrase?"
 FIGURES = {

@@ -10,8 +10,7 @@ from typing import Any
 
 import msgspec
 
-from unfazed.core.errors import DataError
-from unfazed.core.json import decode
+from unfazed.core import DataError, decode_json
 from unfazed.papers.parte.filters import Rating, Ratings
 
 _ORIGINAL, _PARAPHRASE = ("original", "text", "a"), ("paraphrase", "other", "b")
@@ -57,7 +56,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for line, text in enumerate(content.split("\n"), 1):
         if text.strip():
             try:
-                yield line, decode(text, dict[str, Any])
+                yield line, decode_json(text, dict[str, Any])
             except msgspec.MsgspecError as error:
                 raise DataError(f"this is not a JSON object: {error}.", path, line) from error
 

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from unfazed.core.errors import DataError
-from unfazed.core.values import Example, Inputs, Variant
-from unfazed.data._reader import Reader, ReadOptions
-from unfazed.data.table import csv_rows
+from unfazed.core import DataError, Example, Inputs, Variant
+from unfazed.data import Reader, ReadOptions, csv_rows
 from unfazed.papers.parte.rte import ENTAILED, NOT_ENTAILED
 
 FILE = "collated_data_and_preds.csv"

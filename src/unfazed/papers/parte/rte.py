@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from unfazed.core.errors import DataError
-from unfazed.core.values import Example
-from unfazed.data._lines import open_bytes
-from unfazed.data._reader import Reader, ReadOptions
-from unfazed.data.jsonl import Jsonl
+from unfazed.core import DataError, Example
+from unfazed.data import Jsonl, Reader, ReadOptions, open_bytes
 
 ENTAILED, NOT_ENTAILED = "entailed", "not_entailed"
 _LABELS = {"TRUE": ENTAILED, "FALSE": NOT_ENTAILED, "YES": ENTAILED, "NO": NOT_ENTAILED}

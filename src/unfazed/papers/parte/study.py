@@ -11,21 +11,16 @@ from typing import ClassVar
 
 import msgspec
 
-from unfazed.core.errors import UsageError
-from unfazed.core.files import write_atomically
-from unfazed.core.suite import Suite
-from unfazed.core.values import Json
+from unfazed.core import Json, Suite, UsageError, write_atomically
 from unfazed.data import ReadOptions, import_corpus
-from unfazed.measure.intervals import Settings
+from unfazed.measure import Settings
 from unfazed.papers.parte.changed import Changed, Contrast, Judged, changed_predictions, contrasts, judged_pairs
 from unfazed.papers.parte.page import FIGURES, TITLE, sections
 from unfazed.papers.parte.reader import FILE, read_pairs
 from unfazed.papers.parte.rte import ENTAILED, NOT_ENTAILED
-from unfazed.report.sections_page import Section, as_markdown, as_page, as_text
-from unfazed.report.study import Given, Option, Study, Table
-from unfazed.report.tables import render
-from unfazed.run.engine import run_system
-from unfazed.systems.opening import open_system
+from unfazed.report import Given, Option, Section, Study, StudyTable, as_markdown, as_page, as_text, render
+from unfazed.run import run_system
+from unfazed.systems import open_system
 
 _PARTS = ("table2", "figure1", *FIGURES, "tests")
 _MNLI = {"entailment": ENTAILED, "neutral": NOT_ENTAILED, "contradiction": NOT_ENTAILED}
@@ -48,7 +43,7 @@ class Parte(Study):
       unfazed study parte --data parte/ --system baseline=model/ -o out/
     """
 
-    tables: ClassVar[Mapping[str, Table]] = {name: partial(_part, name) for name in _PARTS}
+    tables: ClassVar[Mapping[str, StudyTable]] = {name: partial(_part, name) for name in _PARTS}
     options = (
         Option("to", "Folder of the set, runs and pages.", "parte", short="-o"),
         Option("predictions", "P̂aRTE's table of predictions, in DIR or elsewhere. Default: that in DIR, if no system."),

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from unfazed.core.errors import DataError
+from unfazed.core import DataError
 
 VOCABULARY = 50_000  # as many words as P̂aRTE's models know
 _WORD = re.compile(r"n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+?(?=n['’]t\b)|[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")

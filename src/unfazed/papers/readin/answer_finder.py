@@ -7,14 +7,10 @@ from typing import Self
 
 import numpy as np
 
-from unfazed.core.ids import content_id
-from unfazed.core.progress import Progress
-from unfazed.core.seeds import Seeds
-from unfazed.core.values import Example, Inputs, Json
+from unfazed.core import Example, Inputs, Json, Progress, Seeds, content_id
 from unfazed.papers.readin.answer_features import SIZE, Doubles, Ints, Reading
-from unfazed.systems.baselines._features import Floats, Rows
-from unfazed.systems.baselines._saved import Arrays, Card, Quiet, SavedSystem
-from unfazed.systems.system import Failed
+from unfazed.systems import Failed
+from unfazed.systems.baselines import Arrays, Card, Floats, Quiet, Rows, SavedSystem
 
 NAME = "baselines/reader"
 _EPOCHS = 2

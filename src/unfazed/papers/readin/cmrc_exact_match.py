@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from unfazed.core.task import Task
-from unfazed.core.values import Json
+from unfazed.core import Json, Task
 from unfazed.papers.readin.cmrc import bare
-from unfazed.score._mean import MeanScorer
-from unfazed.score.exact_match import texts_of
+from unfazed.score import MeanScorer, texts_of
 
 
 class CmrcExactMatch(MeanScorer):

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from unfazed.core.errors import DataError, UnknownName
-from unfazed.core.ids import content_id
+from unfazed.core import DataError, UnknownName, content_id
 
 _FILE = Path(__file__).parent / "data" / "characters.txt.xz"
 _COLUMNS = {"pinyin": 1, "pinyin_tone": 1, "zhuyin": 2, "wubi": 3, "stroke": 4}

@@ -12,15 +12,10 @@ import msgspec
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from unfazed.core.errors import DataError
-from unfazed.core.ids import canonical
-from unfazed.core.values import Estimate
-from unfazed.core.version import VERSION as PACKAGE_VERSION
-from unfazed.data._lines import read_lines, without_break
-from unfazed.measure.files import check_lengths
-from unfazed.measure.intervals import Question, Settings, estimates
-from unfazed.measure.measures import Column
-from unfazed.measure.statistics import Ratio
+from unfazed.core import VERSION as PACKAGE_VERSION
+from unfazed.core import DataError, Estimate, canonical
+from unfazed.data import read_lines, without_break
+from unfazed.measure import Column, Question, Ratio, Settings, check_lengths, estimates
 
 VERSION = 1
 _SIGHAN_TEXT = re.compile(r"\(pid=([^)]*)\)\s*(.*)", re.S)

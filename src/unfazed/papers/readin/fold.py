@@ -7,13 +7,10 @@ from typing import Any
 
 import msgspec
 
-from unfazed.core.suite import Suite
-from unfazed.core.values import Example, Inputs, Json
-from unfazed.mitigate.correct import chosen
+from unfazed.core import Example, Inputs, Json, Suite
+from unfazed.mitigate import chosen_inputs
 from unfazed.papers.readin.codes import Codes
-from unfazed.systems.baselines.intent import Intent
-from unfazed.systems.opening import open_system
-from unfazed.systems.system import Failed, System
+from unfazed.systems import Failed, Intent, System, open_system
 
 NAME = "mitigate/fold"
 VERSION = 1
@@ -67,4 +64,4 @@ def fold_examples(examples: Iterable[Example], codes: Codes, fields: str | Seque
 
 
 def folded_inputs(inputs: Inputs, codes: Codes, fields: str | Sequence[str] = ()) -> Inputs:
-    return inputs | {name: codes.fold(text) for name, text in chosen(inputs, fields).items()}
+    return inputs | {name: codes.fold(text) for name, text in chosen_inputs(inputs, fields).items()}

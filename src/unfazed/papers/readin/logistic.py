@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from unfazed.systems.baselines._features import Floats, Rows
+from unfazed.systems.baselines import Floats, Rows
 
 _MEMORY = 8  # steps that L-BFGS remembers
 _ENOUGH = 1e-3  # of the first gradient's length

@@ -8,25 +8,17 @@ from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 
-from unfazed.core.errors import UsageError
-from unfazed.core.suite import Suite
-from unfazed.core.task import guess_task
-from unfazed.core.values import Example
+from unfazed.core import Example, Suite, UsageError, guess_task
 from unfazed.data import import_corpus
-from unfazed.mitigate.augment import augment
-from unfazed.mitigate.correct import Corrected
-from unfazed.mitigate.noisy_channel import NAME as EMBEDDED
-from unfazed.mitigate.noisy_channel import NoisyChannel
+from unfazed.mitigate import EMBEDDED_CORRECTOR as EMBEDDED
+from unfazed.mitigate import Corrected, NoisyChannel, augment_examples
 from unfazed.papers.readin.codes import Codes
 from unfazed.papers.readin.fold import Folded, fold_examples
 from unfazed.papers.readin.reader import clean_file, read_rows
-from unfazed.report.study import Given
-from unfazed.run.engine import run_system
-from unfazed.run.record import Run
-from unfazed.systems import systems
-from unfazed.systems.opening import open_system
-from unfazed.systems.system import System
-from unfazed.vary.engine import OperatorSpec
+from unfazed.report import Given
+from unfazed.run import Run, run_system
+from unfazed.systems import System, open_system, systems
+from unfazed.vary import OperatorSpec
 
 PLAIN, CORRECTION = "plain", "correction"
 NOISE = {"ada": "keyboard/homophone", "ada-simulated": "keyboard/pinyin"}
@@ -108,7 +100,7 @@ class Corpus:
         noise = next((NOISE[part] for part in method.split("+") if part in NOISE), None)
         if noise:
             operators = [OperatorSpec(noise).make()]
-            examples = augment(examples, operators, self.seed, task=self.task, language="zh", people=_PEOPLE)
+            examples = augment_examples(examples, operators, self.seed, task=self.task, language="zh", people=_PEOPLE)
         return fold_examples(examples, Codes("pinyin", index=False)) if "subchar" in method else examples
 
     def _corrector(self) -> str:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from unfazed.core.task import Task
-from unfazed.core.values import Json
-from unfazed.score._mean import label_among
-from unfazed.score.accuracy import Accuracy
+from unfazed.core import Json, Task
+from unfazed.score import Accuracy, label_among
 
 
 class NegativeAccuracy(Accuracy):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from unfazed.core.values import Estimate, Json
+from unfazed.core import Estimate, Json
 from unfazed.papers.readin.methods import METHODS
 from unfazed.papers.readin.tables import COLUMNS, MEASURES, TABLES
-from unfazed.report.figures import NONE, typeset
-from unfazed.report.rows import Figure, Row
-from unfazed.report.sections_page import Section, Table
+from unfazed.report import NONE, Figure, Row, Section, Table, typeset
 
 TITLE = "READIN: Chinese as people type and say it"
 _NAMES = {"afqmc": "AFQMC", "cmrc2018": "CMRC2018", "cspider": "CSpider", "nmt": "WMT2021"}

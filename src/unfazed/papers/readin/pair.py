@@ -8,15 +8,22 @@ from typing import Self
 
 import numpy as np
 
-from unfazed.core.ids import content_id
-from unfazed.core.progress import Progress
-from unfazed.core.values import Example, Inputs, Json
+from unfazed.core import Example, Inputs, Json, Progress, content_id
 from unfazed.papers.readin.logistic import train_logistic
 from unfazed.papers.readin.pair_features import pair_features
-from unfazed.systems.baselines._features import Floats, Rows, Vocabulary
-from unfazed.systems.baselines._saved import Arrays, Card, Quiet, SavedSystem, numbered, two_fields
-from unfazed.systems.baselines._softmax import best_labels
-from unfazed.systems.system import Failed
+from unfazed.systems import Failed
+from unfazed.systems.baselines import (
+    Arrays,
+    Card,
+    Floats,
+    Quiet,
+    Rows,
+    SavedSystem,
+    Vocabulary,
+    best_labels,
+    numbered,
+    two_fields,
+)
 
 NAME = "baselines/pair"
 _STEPS = 80  # at most; it takes about 60 for AFQMC

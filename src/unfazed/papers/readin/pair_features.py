@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from unfazed.systems.baselines._features import hashed
+from unfazed.systems.baselines import hashed
 
 _LETTERS = 200  # as much of a text as is compared
 _CROSSED = 64  # pieces of one side that are paired with pieces of the other

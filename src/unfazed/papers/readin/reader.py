@@ -14,12 +14,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from unfazed.core.errors import DataError
-from unfazed.core.values import Example, Inputs, Variant
-from unfazed.data._lines import read_lines, without_break
-from unfazed.data._reader import Reader, ReadOptions
-from unfazed.data.jsonl import Jsonl
-from unfazed.data.squad import Squad, is_squad
+from unfazed.core import DataError, Example, Inputs, Variant
+from unfazed.data import Jsonl, Reader, ReadOptions, Squad, is_squad, read_lines, without_break
 from unfazed.papers.readin.spider import Spider
 
 _VERSION = re.compile(r"(?:noisy|keyboard|asr|speech).*?(\d+)\.json$")

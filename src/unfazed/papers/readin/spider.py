@@ -8,11 +8,8 @@ from typing import Any
 
 import msgspec
 
-from unfazed.core.errors import DataError, nearest
-from unfazed.core.json import decode
-from unfazed.core.values import Example, Json
-from unfazed.data._lines import open_bytes
-from unfazed.data._reader import Reader, ReadOptions
+from unfazed.core import DataError, Example, Json, decode_json, nearest_name
+from unfazed.data import Reader, ReadOptions, open_bytes
 from unfazed.papers.readin.sql_task import schema_of
 
 _TABLES = "tables.json"
@@ -35,7 +32,7 @@ class Spider(Reader):
             self.line = row + 1
             db_id = _text(record, "db_id", self)
             if db_id not in schemas:
-                near = nearest(db_id, schemas)
+                near = nearest_name(db_id, schemas)
                 hint = f" Did you mean {near!r}?" if near else ""
                 raise DataError(f"{_TABLES} has no database {db_id!r}.{hint}", path, self.line)
             inputs = {"question": _question(record, options, self), "db_id": db_id}
@@ -89,7 +86,7 @@ def _decoded(path: Path) -> Any:
     with open_bytes(path) as file:
         content = file.read()
     try:
-        return decode(content)
+        return decode_json(content)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise DataError(f"this is not valid JSON: {error}.", path) from error
 

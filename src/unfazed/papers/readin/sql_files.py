@@ -6,12 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from unfazed.core.errors import DataError, nearest
-from unfazed.core.task import task_named
-from unfazed.core.values import Json
-from unfazed.data._lines import read_lines
-from unfazed.measure.files import check_lengths, file_id, score_values
-from unfazed.measure.intervals import Settings
+from unfazed.core import DataError, Json, nearest_name, task_named
+from unfazed.data import read_lines
+from unfazed.measure import Settings, check_lengths, file_id, score_values
 from unfazed.papers.readin.spider import read_schemas
 from unfazed.papers.readin.sql_compare import LEVELS, Rule, hardness
 from unfazed.papers.readin.sql_match import SqlMatch
@@ -80,7 +77,7 @@ def _read_gold(path: Path, tables: Path) -> tuple[list[Json], list[str]]:
         if not tab:
             raise DataError("a line must be SQL, a tab and the name of its database.", path, number)
         if db_id not in schemas:
-            near = nearest(db_id, schemas)
+            near = nearest_name(db_id, schemas)
             hint = f" Did you mean {near!r}?" if near else ""
             raise DataError(f"{tables} has no database {db_id!r}.{hint}", path, number)
         try:

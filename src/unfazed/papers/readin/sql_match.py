@@ -8,13 +8,11 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from unfazed.core.ids import canonical
-from unfazed.core.task import Task
-from unfazed.core.values import Json
+from unfazed.core import Json, Task, canonical
 from unfazed.papers.readin.sql_compare import Rule, same
 from unfazed.papers.readin.sql_parser import Unparseable, parse
 from unfazed.papers.readin.sql_query import Query
-from unfazed.score._mean import MeanScorer
+from unfazed.score import MeanScorer
 
 
 class SqlMatch(MeanScorer):

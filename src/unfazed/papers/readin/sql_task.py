@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
-from unfazed.core.task import Task
-from unfazed.core.values import Example, Inputs, Json
+from unfazed.core import Example, Inputs, Json, Task
 
 
 class Sql(Task):

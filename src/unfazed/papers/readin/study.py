@@ -10,19 +10,14 @@ from typing import ClassVar
 
 import msgspec
 
-from unfazed.core.errors import DataError
-from unfazed.core.files import write_atomically
-from unfazed.core.task import guess_task
-from unfazed.core.values import Estimate, Json
-from unfazed.measure.error_rate import ErrorRates, Group, error_rates
+from unfazed.core import DataError, Estimate, Json, guess_task, write_atomically
+from unfazed.measure import ErrorRates, Group, error_rates
 from unfazed.papers.readin import tables
 from unfazed.papers.readin.methods import METHODS, Corpus, check_systems
 from unfazed.papers.readin.page import TITLE, sections
 from unfazed.papers.readin.reader import Readin as Reader
 from unfazed.papers.readin.reader import clean_file, people_in, read_rows
-from unfazed.report.sections_page import as_markdown, as_page, as_text
-from unfazed.report.study import Given, Option, Study, Table
-from unfazed.report.tables import render
+from unfazed.report import Given, Option, Study, StudyTable, as_markdown, as_page, as_text, render
 
 _RATES = "error-rates"
 _CORPORA = {"classify": "afqmc", "qa": "cmrc2018", "sql": "cspider", "translate": "nmt"}
@@ -96,7 +91,7 @@ class Readin(Study):
       unfazed study readin --data readin/ --system nmt=my_module:translate -o out/ --format md
     """
 
-    tables: ClassVar[Mapping[str, Table]] = {
+    tables: ClassVar[Mapping[str, StudyTable]] = {
         "table2": partial(_table, "table2"),
         _RATES: error_rate_table,
         **{name: partial(_table, name) for name in (*tables.TABLES, "table10")},

@@ -9,10 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from unfazed.core.errors import DataError, MissingExtra, StoredFileError, UsageError
-from unfazed.core.files import write_atomically
-from unfazed.core.json import decode
-from unfazed.core.values import Json
+from unfazed.core import DataError, Json, MissingExtra, StoredFileError, UsageError, decode_json, write_atomically
 from unfazed.papers.readin.charsmap import charsmap
 from unfazed.papers.readin.codes import Codes
 
@@ -90,8 +87,8 @@ class SubChar:
     def load(cls, folder: str | Path) -> SubChar:
         folder = Path(folder)
         try:
-            card = decode((folder / "subchar.json").read_bytes(), Card)
-            return cls(card, decode((folder / "tokenizer.json").read_bytes()))
+            card = decode_json((folder / "subchar.json").read_bytes(), Card)
+            return cls(card, decode_json((folder / "tokenizer.json").read_bytes()))
         except (OSError, msgspec.MsgspecError, TypeError, ValueError) as error:
             raise StoredFileError(f"{folder}: this is no saved vocabulary ({error}). Train it again.") from error
 

@@ -7,14 +7,11 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from unfazed.core.task import task_named
-from unfazed.core.values import Estimate, Json
-from unfazed.measure.compare import compare_runs
-from unfazed.measure.measuring import measure_run
-from unfazed.measure.realism.looks import looks
+from unfazed.core import Estimate, Json, task_named
+from unfazed.measure import compare_runs, measure_run, typing_errors
 from unfazed.papers.readin.methods import PLAIN, Corpus
 from unfazed.papers.readin.reader import clean_file, people_in, read_rows
-from unfazed.run.record import Run
+from unfazed.run import Run
 
 MEASURES = ("clean", "average", "worst")
 # Column → its corpus, and the score of each measure, which READIN does not always take the same.
@@ -117,5 +114,5 @@ def _slips(corpus: Corpus) -> dict[str, float]:
             fields = task_named(corpus.task).varied or tuple(version.inputs)
             texts += [clean[version.id][field] for field in fields]
             typed += [version.inputs[field] for field in fields]
-    found = looks(texts, typed) if texts else {}
+    found = typing_errors(texts, typed) if texts else {}
     return {cell: found[cell] for cell in paper()["table10"] if cell in found}

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unfazed.core.errors import MissingExtra, UsageError
-from unfazed.core.ids import file_hash
-from unfazed.score.metrics._metric import Item, Metric
+from unfazed.core import MissingExtra, UsageError, file_hash
+from unfazed.score.metrics import Item, Metric
 
 
 class Bertscore(Metric):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from unfazed.core.ids import file_hash
+from unfazed.core import file_hash
 from unfazed.papers.dialect.metrics.environment import Worker
-from unfazed.score.metrics._metric import Item, Metric
+from unfazed.score.metrics import Item, Metric
 
 
 class Bleurt(Metric):

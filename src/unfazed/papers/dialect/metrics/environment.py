@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from unfazed.core.errors import SystemBroken, UnknownName, UsageError
+from unfazed.core import SystemBroken, UnknownName, UsageError
 
 # Pins that were tried together; the metrics' own ranges let in versions with which they fail.
 PACKAGES = {

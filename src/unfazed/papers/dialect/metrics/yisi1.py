@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from unfazed.core.errors import DataError
-from unfazed.core.ids import file_hash
-from unfazed.score.metrics._metric import Item, Metric
+from unfazed.core import DataError, file_hash
+from unfazed.score.metrics import Item, Metric
 
 Array = npt.NDArray[np.float32]
 SIZE = 256  # of vectors made from letters

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from unfazed.core.errors import DataError
+from unfazed.core import DataError
 
 Format = Literal["reference", "source", "both"]
 

@@ -12,10 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from unfazed.core.errors import DataError, StoredFileError, UsageError
-from unfazed.core.json import decode
-from unfazed.core.parquet import read_batches
-from unfazed.core.values import Json
+from unfazed.core import DataError, Json, StoredFileError, UsageError, decode_json, read_batches
 
 # Top-level domains that are no region's letters.
 _REGIONS = {"uk": "GB", "ac": "SH", "su": "RU"}
@@ -61,7 +58,7 @@ def records(path: Path) -> Iterator[tuple[int, dict[str, Json]]]:
                 if not line.strip():
                     continue
                 try:
-                    record = decode(line)
+                    record = decode_json(line)
                 except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                     raise DataError(f"this is not JSON: {error}.", path, row) from error
                 if not isinstance(record, dict):

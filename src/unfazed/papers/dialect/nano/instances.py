@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from unfazed.core.errors import DataError, UsageError
-from unfazed.core.seeds import Stream
+from unfazed.core import DataError, Stream, UsageError
 from unfazed.papers.dialect.nano.config import Format
 from unfazed.papers.dialect.nano.corpus import Rating, Sentence
 

@@ -8,9 +8,7 @@ from typing import cast
 
 import msgspec
 
-from unfazed.core.errors import StoredFileError, UsageError
-from unfazed.core.ids import file_hash
-from unfazed.core.json import decode
+from unfazed.core import StoredFileError, UsageError, decode_json, file_hash
 from unfazed.papers.dialect.nano.config import Format
 from unfazed.papers.dialect.nano.corpus import Rating
 from unfazed.papers.dialect.nano.instances import ANY, acceptability, judged
@@ -51,7 +49,7 @@ class Nano:
         need("NANO", "transformers")
         file = Path(folder, "nano.json")
         try:
-            self.trained = decode(file.read_bytes(), Trained)
+            self.trained = decode_json(file.read_bytes(), Trained)
         except OSError as error:
             raise UsageError(
                 f"{folder} holds no trained NANO model: {file} can't be read ({error.strerror})."

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from unfazed.core.errors import UsageError
+from unfazed.core import UsageError
 from unfazed.systems._settings import Settings
 
 SCORED = "<extra_id_0>"  # the token whose logit is the score, where the vocabulary has it; else its last one

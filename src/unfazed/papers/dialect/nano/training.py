@@ -14,16 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unfazed.core.errors import UsageError
-from unfazed.core.files import write_atomically
-from unfazed.core.ids import content_id
-from unfazed.core.progress import Progress
-from unfazed.core.seeds import Seeds, Stream
+from unfazed.core import Progress, Seeds, Stream, UsageError, content_id, write_atomically
 from unfazed.papers.dialect.nano.config import Config, Finetuning, Pretraining
 from unfazed.papers.dialect.nano.corpus import Corpus, Rating, Sentence, ratings
 from unfazed.papers.dialect.nano.instances import ANY, Instance, Tags, acceptability, judged
 from unfazed.papers.dialect.nano.network import Network, load
-from unfazed.score._correlation import kendall
+from unfazed.score import kendall
 from unfazed.systems._checkpoint import Checkpoint
 from unfazed.systems._loop import Loop
 from unfazed.systems._settings import Settings

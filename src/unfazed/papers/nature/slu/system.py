@@ -9,17 +9,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import msgspec
 
-from unfazed.core.errors import DataError, UsageError
-from unfazed.core.ids import canonical, content_id
-from unfazed.core.json import decode
-from unfazed.core.seeds import Seeds
-from unfazed.core.task import task_named
-from unfazed.core.values import Example, Inputs, Json
+from unfazed.core import (
+    DataError,
+    Example,
+    Inputs,
+    Json,
+    Seeds,
+    UsageError,
+    canonical,
+    content_id,
+    decode_json,
+    task_named,
+)
+from unfazed.systems import Failed
 from unfazed.systems._place import Card, Place
 from unfazed.systems._settings import Labels, Settings, changed
 from unfazed.systems._torch import need, seeded, threads
 from unfazed.systems._trained import TrainedSystem
-from unfazed.systems.system import Failed
 
 if TYPE_CHECKING:
     from unfazed.papers.nature.slu.training import Said
@@ -152,7 +158,7 @@ class SluSystem(TrainedSystem):
         from unfazed.systems._checkpoint import read_packed
 
         tensors, text = read_packed(place.weights)
-        return cls(cls._rebuilt(decode(text, _Made), tensors), card)
+        return cls(cls._rebuilt(decode_json(text, _Made), tensors), card)
 
     @classmethod
     def _rebuilt(cls, made: _Made, tensors: Tensors) -> Network:

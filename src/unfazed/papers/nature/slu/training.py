@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from unfazed.core.seeds import Seeds
+from unfazed.core import Seeds
 from unfazed.systems._loop import Loop
 from unfazed.systems.batch import Batch, Gold, Network, answers, padded, windows
 
