@@ -15,11 +15,11 @@ import httpx
 
 from benchmarks._http_server import Server
 from benchmarks._measure import Row, show
+from unfazed.core.asking import Asking
 from unfazed.core.prompt import Template
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.values import Example
 from unfazed.data import read_examples, sample_path
-from unfazed.run.asking import Asking
 from unfazed.run.engine import run_system
 from unfazed.systems.http import PROMPTS
 from unfazed.systems.opening import open_system

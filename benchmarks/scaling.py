@@ -18,15 +18,14 @@ from statistics import median
 from typing import Any
 
 from benchmarks._measure import LeftOut, Row, cpu_seconds, folder_megabytes, say, show, wall_seconds
+from unfazed.core.asking import Asking
+from unfazed.core.store import AnswerStore
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example, Output
-from unfazed.run.asking import Answering, Asking
-from unfazed.run.engine import run_system
-from unfazed.run.engines import Engine, Map
+from unfazed.run.engine import Answering, run_system
 from unfazed.run.making import make_suite
-from unfazed.run.pool import Job, in_order
-from unfazed.run.store import Store
 from unfazed.run.varying import Varying
+from unfazed.run.workers import Engine, Job, Map, in_order
 from unfazed.systems.opening import open_system
 from unfazed.vary.engine import BLOCK, OperatorSpec, Variation
 
@@ -142,7 +141,7 @@ def store_row(place: Path) -> Row:
     """What the one store takes that one driver writes."""
 
     def write() -> None:
-        with Store.writer(place / f"store-{time.monotonic_ns()}") as store:
+        with AnswerStore.writer(place / f"store-{time.monotonic_ns()}") as store:
             for at in range(0, STORED, 64):
                 store.put((blake2b(b"%d" % i, digest_size=16).digest(), Output("label")) for i in range(at, at + 64))
 

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from unfazed.measure.measuring import measure_run
     from unfazed.report.html import write_report
     from unfazed.run.engine import run_system
-    from unfazed.run.engines import Engine
     from unfazed.run.making import make_suite
     from unfazed.run.plan import Plan, read_plan
     from unfazed.run.record import Run
+    from unfazed.run.workers import Engine
     from unfazed.score import Scorer
     from unfazed.systems import System
     from unfazed.vary import Operator
 
 _PLACES = {
-    "Engine": "unfazed.run.engines",
+    "Engine": "unfazed.run.workers",
     "Estimate": "unfazed.core.values",
     "Example": "unfazed.core.values",
     "Operator": "unfazed.vary",

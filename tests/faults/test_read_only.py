@@ -125,9 +125,13 @@ def test_a_run_that_was_killed_is_not_read_by_halves(place: Path, there: Path) -
     shutil.copytree(place / "run", begun)
     (begun / "outputs.sqlite-wal").write_bytes(b"x" * 100)
     code = (
-        "import sys, os; from unfazed.run.store import Store; from pathlib import Path; os.access = lambda *_: False; "
+        "import sys, os; from unfazed.core.store import AnswerStore; from pathlib import Path; "
+        "os.access = lambda *_: False; "
     )
     done = subprocess.run(
-        [*COMMAND[:1], "-c", code + f"Store.reader(Path({str(begun)!r}))"], capture_output=True, text=True, timeout=60
+        [*COMMAND[:1], "-c", code + f"AnswerStore.reader(Path({str(begun)!r}))"],
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert "was stopped while it wrote" in done.stderr

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from unfazed.core.asking import Asking
 from unfazed.core.errors import Interrupted, InUse, StoredFileError, SystemBroken, UsageError
+from unfazed.core.store import AnswerStore
 from unfazed.core.suite import Suite
 from unfazed.core.values import Inputs
-from unfazed.run.asking import Asking
 from unfazed.run.engine import run_system
 from unfazed.run.record import Run
-from unfazed.run.store import Store
 from unfazed.systems.system import Failed, System
 
 Make = Callable[..., Suite]
@@ -177,7 +177,7 @@ def test_ctrl_c_keeps_what_came_and_says_how_to_go_on(make: Make, tmp_path: Path
 def test_two_processes_cannot_write_one_run(make: Make, tmp_path: Path) -> None:
     suite = make()
     run_system(suite, Recorder(), tmp_path / "run")
-    with Store.writer(tmp_path / "run"), pytest.raises(InUse, match="Another process.*process [0-9]+"):
+    with AnswerStore.writer(tmp_path / "run"), pytest.raises(InUse, match="Another process.*process [0-9]+"):
         run_system(suite, Recorder(), tmp_path / "run")
     run_system(suite, Recorder(), tmp_path / "run")
 

@@ -20,9 +20,9 @@ from unfazed.core.errors import MissingExtra
 from unfazed.core.suite import Suite
 from unfazed.measure.measuring import measure_run
 from unfazed.run.engine import run_system
-from unfazed.run.engines import Engine
 from unfazed.run.making import make_suite
 from unfazed.run.record import Run
+from unfazed.run.workers import Engine
 from unfazed.vary.engine import OperatorSpec
 
 pytest.importorskip("ray", reason="the extra `ray` is not installed")

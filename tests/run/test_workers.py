@@ -17,16 +17,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unfazed.core.asking import Asking
 from unfazed.core.errors import SystemBroken, UnfazedError, UsageError
 from unfazed.core.suite import Suite
 from unfazed.measure.measuring import measure_run
-from unfazed.run.asking import Asking
 from unfazed.run.engine import run_system
-from unfazed.run.engines import Engine
 from unfazed.run.making import make_suite
 from unfazed.run.plan import Plan, read_plan
-from unfazed.run.pool import Here, in_order
 from unfazed.run.record import Run
+from unfazed.run.workers import Engine, Here, in_order
 from unfazed.vary.operator import Change, Operator, Text
 
 Make = Callable[..., Suite]

@@ -1,4 +1,4 @@
-"""Example, Variant, Output and Estimate: the plain values that every part takes and gives."""
+"""Example, Variant, Output, Failed and Estimate: the plain values that every part takes and gives."""
 
 from __future__ import annotations
 
@@ -46,6 +46,19 @@ class Output(msgspec.Struct, frozen=True):
     @property
     def ok(self) -> bool:
         return self.error is None
+
+
+class Failed:
+    """Stands in a batch's outputs for an item that has none, with the reason; the item may be asked again."""
+
+    __slots__ = ("error", "final")
+
+    def __init__(self, error: str, final: bool = False) -> None:
+        self.error = error
+        self.final = final  # asking again can't help
+
+    def __repr__(self) -> str:
+        return f"Failed({self.error!r}, final={self.final})"
 
 
 class Estimate(msgspec.Struct, frozen=True):

@@ -18,8 +18,8 @@ from unfazed.measure.signature import Signer
 from unfazed.measure.spill import Spill
 from unfazed.measure.tabling import Item, answer_of, read_table
 from unfazed.measure.validity import Validity
-from unfazed.run.engines import Engine
 from unfazed.run.scoring import scored_by
+from unfazed.run.workers import Engine
 from unfazed.score import scorers
 from unfazed.score._scorer import Scorer
 

@@ -12,23 +12,64 @@ from typing import Any
 
 import msgspec
 
-from unfazed.core.errors import Interrupted, SystemBroken, UsageError
+from unfazed.core.asking import Answers, Asker, Asking
+from unfazed.core.errors import Interrupted, StoredFileError, SystemBroken, UsageError
 from unfazed.core.files import write_atomically
 from unfazed.core.progress import Progress
+from unfazed.core.store import AnswerStore, Key, keyer
 from unfazed.core.suite import Suite
+from unfazed.core.task import Task
 from unfazed.core.values import Inputs, Json, Output
 from unfazed.core.version import VERSION
-from unfazed.run.asking import Answering, Answers, Asker, Asking
-from unfazed.run.engines import Engine
-from unfazed.run.pool import Here, Lost, Pool
 from unfazed.run.record import Run, RunManifest
-from unfazed.run.store import Key, Store, keyer
+from unfazed.run.workers import Engine, Here, Lost, Pool
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 
 _LOOK_AHEAD = 4096  # requests looked at together, to batch those of like length
 
 Request = tuple[Key, Inputs]
+
+
+class Answering(msgspec.Struct, frozen=True, kw_only=True):
+    """All that another process needs to ask the same system about the same suite."""
+
+    system: str
+    options: dict[str, Json]
+    identity: str
+    suite: str
+    suite_id: str
+    asking: Asking
+
+    def start(self) -> Asker:
+        suite = Suite(self.suite)
+        if suite.id != self.suite_id:
+            raise StoredFileError(f"{self.suite}: a worker finds another suite here than the one that is run.")
+        system = open_system(self.system, **self.options)
+        system.prepare(suite)
+        if system.identity != self.identity:
+            raise SystemBroken(
+                f"{self.system} is another system in a worker: {system.identity!r} there, {self.identity!r} here. "
+                f"Give the workers the same files, or use one process."
+            )
+        return asker_of(system, suite, self.asking)
+
+
+def asker_of(system: System, suite: Suite, asking: Asking) -> Asker:
+    """Asks a system about a suite: what the task can't read, or a label outside its set, is a failure."""
+    task, labels = suite.task, set(suite.manifest.labels) if suite.manifest.labels else None
+
+    def problem(value: Json, inputs: Inputs) -> str | None:
+        return task.output_problem(value, inputs) or _label_problem(value, task, labels)
+
+    return Asker(system, asking, problem)
+
+
+def _label_problem(value: Json, task: Task, labels: set[str] | None) -> str | None:
+    label = task.label(value) if labels is not None else None
+    if labels is None or label is None or label in labels:
+        return None
+    return f"the label {label!r} is not in the set: {', '.join(sorted(labels))}"
 
 
 def run_system(
@@ -52,12 +93,12 @@ def run_system(
     _refuse_other(folder, suite)
     if engine.here:
         system.prepare(suite)
-        asker = Asker(system, suite, asking)
+        asker = asker_of(system, suite, asking)
         return _run(suite, system, folder, asking, lambda: Here(asker, system.concurrency))
     name, options = _reference(system)
     with closing(open_system(name, **options)) as asked:  # once more, to know it; what was given need not load for that
         asked.prepare(suite)
-        asking.tell(asked)
+        asking.apply(asked)
         job = Answering(
             system=name,
             options=options,
@@ -70,7 +111,7 @@ def run_system(
 
 
 def _run(suite: Suite, system: System, folder: Path, asking: Asking, pool: Callable[[], Pool]) -> Run:
-    with Store.writer(folder) as store:
+    with AnswerStore.writer(folder) as store:
         _write_manifest(folder, suite, system)
         total = suite.manifest.examples + suite.manifest.variants
         engine = _Engine(suite, system, store, asking, Progress("asked", total))
@@ -96,7 +137,7 @@ def _reference(system: System) -> tuple[str, dict[str, Json]]:
 
 
 @contextmanager
-def _counting(store: Store, system: System) -> Iterator[None]:
+def _counting(store: AnswerStore, system: System) -> Iterator[None]:
     """Whatever happens, what was used up to then is counted."""
     try:
         yield
@@ -117,7 +158,7 @@ def _staying() -> Iterator[None]:
 class _Engine:
     """What is still to be asked goes out to a pool; what comes back is stored."""
 
-    def __init__(self, suite: Suite, system: System, store: Store, asking: Asking, progress: Progress) -> None:
+    def __init__(self, suite: Suite, system: System, store: AnswerStore, asking: Asking, progress: Progress) -> None:
         self.suite, self.system, self.store = suite, system, store
         self.asking, self.progress = asking, progress
         self.stored = 0
@@ -194,7 +235,7 @@ class _Engine:
             self.store.commit()
             raise SystemBroken(
                 f"{self.system.name} failed on {self.failed_in_a_row} items one after another. The last error: "
-                f"{answers.outputs[-1].error} Mend it, then give the same command again; {self.stored:,} outputs are "
+                f"{answers.outputs[-1].error} Fix it, then run the same command again; {self.stored:,} outputs are "
                 f"kept."
             )
 

@@ -21,10 +21,10 @@ from unfazed.core.task import guess_task
 from unfazed.core.values import Example, Json, Variant
 from unfazed.data import ReadOptions, examples_of, read_examples, task_and_language
 from unfazed.run.engine import run_system
-from unfazed.run.engines import Engine
 from unfazed.run.hard import hardest
 from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan
 from unfazed.run.varying import varied_by
+from unfazed.run.workers import Engine
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 from unfazed.vary import operators as known_operators

@@ -12,10 +12,10 @@ from typing import Literal
 
 import msgspec
 
+from unfazed.core.asking import Asking
 from unfazed.core.errors import UsageError
 from unfazed.core.values import Json
-from unfazed.run.asking import Asking
-from unfazed.run.engines import Engine
+from unfazed.run.workers import Engine
 from unfazed.vary.engine import OperatorSpec
 
 GateOn = Literal["value", "ci-lower", "ci-upper"]

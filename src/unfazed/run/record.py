@@ -10,9 +10,9 @@ import msgspec
 
 from unfazed.core.errors import StoredFileError
 from unfazed.core.json import decode
+from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example, Output, Variant
-from unfazed.run.store import Store, keyer
 
 _EXAMPLES_A_BLOCK = 200
 NOT_ASKED = Output(error="not asked yet")
@@ -54,7 +54,7 @@ class Run:
         """Each example with its output, and each of its variants with theirs; streamed."""
         key = keyer(self.identity)
         groups = self.suite.groups()
-        with Store.reader(self.path) as store:
+        with AnswerStore.reader(self.path) as store:
             while block := list(islice(groups, _EXAMPLES_A_BLOCK)):
                 keys = [[key(e.inputs), *(key(v.inputs) for v in variants)] for e, variants in block]
                 found = store.get([k for group in keys for k in group])
@@ -64,7 +64,7 @@ class Run:
 
     def used(self) -> dict[str, float]:
         """What answering used over the whole run, such as requests, retries, tokens and cost; empty where not known."""
-        with Store.reader(self.path) as store:
+        with AnswerStore.reader(self.path) as store:
             return store.used()
 
 

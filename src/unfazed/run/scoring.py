@@ -10,8 +10,7 @@ import numpy as np
 
 from unfazed.core.errors import UnfazedError
 from unfazed.core.task import Task, task_named
-from unfazed.run.engines import Engine, Map
-from unfazed.run.pool import Lost
+from unfazed.run.workers import Engine, Lost, Map
 from unfazed.score import scorers
 from unfazed.score._scorer import Array, Pair, Scorer, Stats, stats_here
 

@@ -8,8 +8,7 @@ import msgspec
 
 from unfazed.core.errors import UnfazedError
 from unfazed.core.values import Example
-from unfazed.run.engines import Engine
-from unfazed.run.pool import Lost
+from unfazed.run.workers import Engine, Lost
 from unfazed.vary.engine import Blocks, Made, Through, Variation, Varier, here
 
 

@@ -7,23 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unfazed.core.errors import UsageError
-from unfazed.core.values import Inputs, Json
+from unfazed.core.values import Failed, Inputs, Json
 
 if TYPE_CHECKING:
     from unfazed.core.suite import Suite
 
-
-class Failed:
-    """Stands in a batch's outputs for an item that has none, with the reason; the item may be asked again."""
-
-    __slots__ = ("error", "final")
-
-    def __init__(self, error: str, final: bool = False) -> None:
-        self.error = error
-        self.final = final  # asking again can't help
-
-    def __repr__(self) -> str:
-        return f"Failed({self.error!r}, final={self.final})"
+__all__ = ["Failed", "System"]
 
 
 class System:

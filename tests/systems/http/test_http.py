@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from unfazed.cli import unfazed as command
+from unfazed.core.asking import Asking
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.values import Example, Inputs, Json, Variant
-from unfazed.run.asking import Asking
 from unfazed.run.engine import run_system
 from unfazed.run.record import Run
 from unfazed.systems.http import ChatSystem

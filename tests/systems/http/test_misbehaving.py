@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks._http_server import KINDS, Server, says, trouble_of
+from unfazed.core.asking import Asking
 from unfazed.core.prompt import Template
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.values import Example
-from unfazed.run.asking import Asking
 from unfazed.run.engine import run_system
 from unfazed.run.record import Run
 from unfazed.systems.http import PROMPTS

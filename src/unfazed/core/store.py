@@ -1,4 +1,4 @@
-"""The store of a run's outputs: one SQLite file, written as answers come, safe against kill -9.
+"""The store of answers, whoever gave them: one SQLite file, written as answers come, safe against kill -9.
 
 A key is the system's identity and the request, so that no system is ever given another's answers. Keys are random:
 once there are too many for each page to be met again while it is at hand, outputs go to a small table first, which is
@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from unfazed.core.errors import InUse, StoredFileError
+from unfazed.core.errors import InUse, StoredFileError, UsageError
 from unfazed.core.ids import canonical
 from unfazed.core.values import Inputs, Output
 
@@ -59,13 +59,19 @@ def keyer(identity: str) -> Callable[[Inputs], Key]:
     return key
 
 
-class Store:
-    """Outputs by key. `Store.writer` also keeps other writers out until it is closed or its process dies."""
+class AnswerStore:
+    """Outputs by key. `writer` also keeps other writers out until it is closed or its process dies.
 
-    def __init__(self, folder: Path, connection: sqlite3.Connection, lock: sqlite3.Connection | None) -> None:
-        self._file = folder / "outputs.sqlite"
+    A store in a file of its own is `shared`: several processes may write to it, as workers do. Used by one thread.
+    """
+
+    def __init__(
+        self, file: Path, connection: sqlite3.Connection, lock: sqlite3.Connection | None, shared: bool = False
+    ) -> None:
+        self._file = file
         self._db = connection
         self._lock = lock
+        self._shared = shared  # other processes wait for what is not committed
         self._committed = time.monotonic()
         self._commit_every = _COMMIT_SECONDS
         self._waiting: list[tuple[object, ...]] = []
@@ -74,6 +80,8 @@ class Store:
             there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_RECENT,)).fetchone()
             self._tables = (_ALL, _RECENT) if there else (_ALL,)  # a run of before this was made has no second table
             self._sizes = {table: self._rows(table) for table in self._tables} if lock else {}
+            if shared:
+                self._tables, self._sizes = (_ALL,), {_ALL: 0, _RECENT: 0}
         except sqlite3.DatabaseError as error:
             connection.close()
             raise _damaged(self._file, error) from error
@@ -84,7 +92,8 @@ class Store:
         return int(last or 0)
 
     @classmethod
-    def writer(cls, folder: Path) -> Store:
+    def writer(cls, folder: Path) -> AnswerStore:
+        """The store of a folder, with `outputs.sqlite` in it; raises InUse where another process writes there."""
         folder.mkdir(parents=True, exist_ok=True)
         lock = _lock(folder)
         try:
@@ -94,7 +103,7 @@ class Store:
             db.execute("PRAGMA cache_size=-65536")  # KiB; keys are random, so pages come up again and again
             for schema in (_SCHEMA.format(_ALL), _SCHEMA.format(_RECENT), _USAGE):
                 db.execute(schema)
-            store = cls(folder, db, lock)
+            store = cls(folder / "outputs.sqlite", db, lock)
         except sqlite3.DatabaseError as error:
             lock.close()
             raise _damaged(folder / "outputs.sqlite", error) from error
@@ -104,13 +113,37 @@ class Store:
         return store
 
     @classmethod
-    def reader(cls, folder: Path) -> Store:
+    def shared(cls, file: Path) -> AnswerStore:
+        """A store in this file, to which several processes may write at once."""
+        if file.is_dir() or not file.parent.is_dir():
+            raise UsageError(f"Answers can't be kept in {file}: it is a folder, or its folder does not exist.")
+        db = _connect(file)
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=NORMAL")
+            db.execute(_SCHEMA.format(_ALL))
+            db.execute(_USAGE)
+        except sqlite3.DatabaseError as error:
+            db.close()
+            raise _damaged(file, error) from error
+        return cls(file, db, None, shared=True)
+
+    @classmethod
+    def in_memory(cls) -> AnswerStore:
+        """A store that is gone when it is closed."""
+        db = sqlite3.connect(":memory:", check_same_thread=False)
+        db.execute(_SCHEMA.format(_ALL))
+        db.execute(_USAGE)
+        return cls(Path(":memory:"), db, None, shared=True)
+
+    @classmethod
+    def reader(cls, folder: Path) -> AnswerStore:
         file = folder / "outputs.sqlite"
         if not file.exists():
             raise StoredFileError(f"{file}: the run has no outputs yet. Start it with `unfazed run`.")
-        return cls(folder, _connect(file) if os.access(folder, os.W_OK) else _connect_read_only(file), None)
+        return cls(file, _connect(file) if os.access(folder, os.W_OK) else _connect_read_only(file), None)
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> AnswerStore:
         return self
 
     def __exit__(
@@ -124,7 +157,7 @@ class Store:
         self._waiting += [
             (key, encode(o.value) if o.error is None else None, o.error, o.seconds, o.attempts) for key, o in rows
         ]
-        if time.monotonic() - self._committed > self._commit_every:
+        if self._shared or time.monotonic() - self._committed > self._commit_every:
             self.commit()
 
     def use(self, amounts: Mapping[str, float]) -> None:
@@ -149,7 +182,7 @@ class Store:
             self._db.commit()
         except sqlite3.OperationalError as error:
             raise _unwritable(self._file, error) from error
-        if self._sizes[_RECENT] >= _RECENTLY:
+        if self._sizes[_RECENT] >= _RECENTLY and not self._shared:
             self._move()
         self._committed = time.monotonic()
         cost = self._committed - began
@@ -187,7 +220,7 @@ class Store:
     def _flush(self) -> None:
         """Hands waiting rows to SQLite, in the order of their keys, which are random: that touches each page once."""
         rows, self._waiting = sorted(self._waiting, key=itemgetter(0)), []
-        table = _ALL if self._sizes[_ALL] < _DIRECTLY else _RECENT
+        table = _ALL if self._shared or self._sizes[_ALL] < _DIRECTLY else _RECENT
         self._sizes[table] += len(rows)
         try:
             self._db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?)", rows)  # noqa: S608
@@ -213,7 +246,7 @@ class Store:
 
     def close(self) -> None:
         try:
-            if self._lock:
+            if self._lock or self._shared:
                 self.commit()
         finally:
             self._db.close()
@@ -230,7 +263,7 @@ def _connect_read_only(file: Path) -> sqlite3.Connection:
     log = file.with_name(f"{file.name}-wal")
     if log.exists() and log.stat().st_size:
         raise StoredFileError(
-            f"{file}: the run was stopped while it wrote, and here nothing can be written to mend that. "
+            f"{file}: the run was stopped while it wrote, and nothing can be written here to repair that. "
             f"Copy {file.parent} to a place where it can."
         )
     place = f"file:{quote(str(file.absolute()))}?immutable=1"

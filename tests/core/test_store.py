@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from unfazed.core import store as store_module
+from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.values import Output
-from unfazed.run import store as store_module
-from unfazed.run.store import Store, keyer
 
 KEY = keyer("a system")
 ANSWER = st.one_of(st.text(max_size=5).map(Output), st.just(Output(error="it broke")))
@@ -38,24 +38,24 @@ def key(number: int) -> bytes:
 def test_it_is_a_dict_on_disk(small, tmp_path_factory, puts, reopened):
     folder = tmp_path_factory.mktemp("run")
     expected = {}
-    store = Store.writer(folder)
+    store = AnswerStore.writer(folder)
     for i, rows in enumerate(puts):
         store.put((key(number), output) for number, output in rows)
         expected |= {key(number): output for number, output in rows}
         store.commit()
         if i in reopened:
             store.close()
-            store = Store.writer(folder)
+            store = AnswerStore.writer(folder)
         everything = [key(number) for number in range(41)]
         assert store.get(everything) == expected
         assert store.answered(everything) == {k for k, output in expected.items() if output.ok}
     store.close()
-    with Store.reader(folder) as reader:
+    with AnswerStore.reader(folder) as reader:
         assert reader.get([key(number) for number in range(41)]) == expected
 
 
 def test_outputs_are_moved_to_the_large_table(small, tmp_path):
-    with Store.writer(tmp_path) as store:
+    with AnswerStore.writer(tmp_path) as store:
         for number in range(30):
             store.put([(key(number), Output("x"))])
             store.commit()
@@ -75,11 +75,11 @@ def test_a_store_of_before_is_read_and_continued(tmp_path):
     db.execute("INSERT INTO outputs VALUES (?, ?, NULL, 0.5, 1)", (key(1), b'"kept"'))
     db.commit()
     db.close()
-    with Store.reader(tmp_path) as store:
+    with AnswerStore.reader(tmp_path) as store:
         assert store.get([key(1), key(2)]) == {key(1): Output("kept", None, 0.5)}
-    with Store.writer(tmp_path) as store:
+    with AnswerStore.writer(tmp_path) as store:
         store.put([(key(2), Output("new"))])
-    with Store.reader(tmp_path) as store:
+    with AnswerStore.reader(tmp_path) as store:
         assert [output.value for output in store.get([key(1), key(2)]).values()] == ["kept", "new"]
 
 
@@ -87,10 +87,10 @@ WRITING = """
 import sys
 from pathlib import Path
 from unfazed.core.values import Output
-from unfazed.run import store
+from unfazed.core import store
 store._DIRECTLY, store._RECENTLY = 500, 1000
 key = store.keyer("a system")
-with store.Store.writer(Path(sys.argv[1])) as kept:
+with store.AnswerStore.writer(Path(sys.argv[1])) as kept:
     for number in range(int(sys.argv[2]), 10**9):
         kept.put([(key({"text": str(number)}), Output(number))])
         if number % 50 == 0:
@@ -110,7 +110,7 @@ def test_kills_while_it_moves_lose_nothing_that_was_said_to_be_stored(tmp_path: 
         time.sleep(0.3)
         os.kill(writing.pid, signal.SIGKILL)
         last = max([first, *(int(line) for line in writing.communicate()[0].splitlines() if line)])
-        with Store.reader(tmp_path) as store:
+        with AnswerStore.reader(tmp_path) as store:
             found = store.get([key(number) for number in range(1, last + 1)])
         assert [found[key(number)].value for number in range(1, last + 1)] == list(range(1, last + 1))
     assert last > 2500, "it was moved while it was killed"

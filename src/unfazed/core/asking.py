@@ -1,20 +1,33 @@
-"""Asks a system about a batch: what fails is asked again, what the task can't read is a failure."""
+"""Ask, remember, resume: batches of requests to anything that answers, failures asked again, nothing asked twice."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from typing import NamedTuple, Protocol
 
 import msgspec
 
-from unfazed.core.errors import StoredFileError, SystemBroken
-from unfazed.core.suite import Suite
-from unfazed.core.task import Task
-from unfazed.core.values import Inputs, Json, Output
-from unfazed.systems.opening import open_system
-from unfazed.systems.system import Failed, System
+from unfazed.core.errors import SystemBroken
+from unfazed.core.store import AnswerStore, Key, keyer
+from unfazed.core.values import Failed, Inputs, Json, Output
+
+
+class Answerer(Protocol):
+    """Anything that answers, as far as asking goes; every `System` is such."""
+
+    name: str
+    batch_size: int
+    concurrency: int
+    retries: int
+
+    @property
+    def identity(self) -> str: ...
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]: ...
+    def used(self) -> dict[str, float]: ...
+    def close(self) -> None: ...
 
 
 class Asking(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,8 +39,8 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     backoff: float = 0.1  # seconds before the first retry of an item; doubled each time
     give_up: int = 20  # items that fail one after another before the system counts as broken
 
-    def tell(self, system: System) -> None:
-        """Tells a system what was chosen for it."""
+    def apply(self, system: Answerer) -> None:
+        """Sets what was chosen on the system itself."""
         system.concurrency = self.concurrency or system.concurrency
         system.retries = system.retries if self.retries is None else self.retries
 
@@ -39,38 +52,21 @@ class Answers(NamedTuple):
     used: dict[str, float]
 
 
-class Answering(msgspec.Struct, frozen=True, kw_only=True):
-    """All that another process needs to ask the same system about the same suite."""
-
-    system: str
-    options: dict[str, Json]
-    identity: str
-    suite: str
-    suite_id: str
-    asking: Asking
-
-    def start(self) -> Asker:
-        suite = Suite(self.suite)
-        if suite.id != self.suite_id:
-            raise StoredFileError(f"{self.suite}: a worker finds another suite here than the one that is run.")
-        system = open_system(self.system, **self.options)
-        system.prepare(suite)
-        if system.identity != self.identity:
-            raise SystemBroken(
-                f"{self.system} is another system in a worker: {system.identity!r} there, {self.identity!r} here. "
-                f"Give the workers the same files, or use one process."
-            )
-        return Asker(system, suite, self.asking)
+def _no_problem(value: Json, inputs: Inputs) -> str | None:
+    return None
 
 
 class Asker:
-    """Asks one system in this process; batches may come from several threads."""
+    """Asks one system in this process; batches may come from several threads.
 
-    def __init__(self, system: System, suite: Suite, asking: Asking) -> None:
-        asking.tell(system)
-        self.system, self.asking = system, asking
-        self.task = suite.task
-        self.labels = set(suite.manifest.labels) if suite.manifest.labels else None
+    `problem` says what is wrong with an output, if anything; such an output is a failure.
+    """
+
+    def __init__(
+        self, system: Answerer, asking: Asking, problem: Callable[[Json, Inputs], str | None] = _no_problem
+    ) -> None:
+        asking.apply(system)
+        self.system, self.asking, self._problem = system, asking, problem
 
     def do(self, batch: Sequence[Inputs]) -> Answers:
         outputs = self.ask(batch)
@@ -142,20 +138,72 @@ class Asker:
         return values
 
     def checked(self, value: Json | Failed, inputs: Inputs, seconds: float) -> Output:
-        """The value as a stored output; one that the task can't read is an explicit failure."""
+        """The value as a stored output; one that can't be read is an explicit failure."""
         if isinstance(value, Failed):
             return Output(None, value.error, seconds)
-        problem = self.task.output_problem(value, inputs) or _label_problem(value, self.task, self.labels)
+        problem = self._problem(value, inputs)
         return (
             Output(None, f"{problem} (input: {_quote(inputs)})", seconds) if problem else Output(value, None, seconds)
         )
 
 
-def _label_problem(value: Json, task: Task, labels: set[str] | None) -> str | None:
-    label = task.label(value) if labels is not None else None
-    if labels is None or label is None or label in labels:
-        return None
-    return f"the label {label!r} is not in the set: {', '.join(sorted(labels))}"
+def ask(
+    system: Answerer, requests: Iterable[Inputs], store: AnswerStore | None = None, asking: Asking | None = None
+) -> list[Output]:
+    """An output for each request, in order. Only what the store has no answer to is asked, each request once.
+
+    Answers are stored as they come, so that what was stopped goes on where it was. Failures are stored too,
+    and are asked again the next time.
+    """
+    if store is None:
+        with AnswerStore.in_memory() as store:
+            return ask(system, requests, store, asking)
+    requests = list(requests)
+    key = keyer(system.identity)
+    keys = [key(inputs) for inputs in requests]
+    answered = store.answered(keys)
+    due = {k: inputs for k, inputs in zip(keys, requests, strict=True) if k not in answered}
+    asker = Asker(system, asking or Asking())
+    size = asker.asking.batch_size or system.batch_size
+    pending = list(due.items())
+    batches = [pending[at : at + size] for at in range(0, len(pending), size)]
+    fresh: dict[Key, Output] = {}
+    failed_in_a_row = 0
+    try:
+        for batch, answers in _answered(asker, batches):
+            outputs = dict(zip((k for k, _ in batch), answers.outputs, strict=True))
+            fresh |= outputs
+            store.use(answers.used)
+            store.put(outputs.items())
+            for output in answers.outputs:
+                failed_in_a_row = 0 if output.ok else failed_in_a_row + 1
+            if failed_in_a_row >= asker.asking.give_up:
+                raise SystemBroken(f"{system.name} failed on {failed_in_a_row} items in a row: {output.error}")
+    finally:
+        if batches:
+            store.commit()
+    stored = store.get(list(answered))
+    return [fresh[k] if k in fresh else stored[k] for k in keys]
+
+
+Batch = list[tuple[Key, Inputs]]
+
+
+def _answered(asker: Asker, batches: list[Batch]) -> Iterator[tuple[Batch, Answers]]:
+    """Each batch with its answers as they come; several at once where the system takes that."""
+    if asker.system.concurrency == 1 or len(batches) < 2:
+        for batch in batches:
+            yield batch, asker.do([inputs for _, inputs in batch])
+        return
+    pool = ThreadPoolExecutor(asker.system.concurrency)
+    try:
+        coming: dict[Future[Answers], Batch] = {
+            pool.submit(asker.do, [inputs for _, inputs in batch]): batch for batch in batches
+        }
+        for future in as_completed(coming):
+            yield coming[future], future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _describe(error: BaseException) -> str:
