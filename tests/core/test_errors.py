@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
+import subprocess
+import sys
 
 import unfazed
 from unfazed.core import errors
@@ -32,3 +34,21 @@ def test_every_public_name_is_there() -> None:
     assert set(unfazed.__all__) == set(unfazed._PLACES)
     for name in unfazed.__all__:
         assert getattr(unfazed, name) is not None
+
+
+def test_an_option_is_spelled_as_the_caller_spells_it() -> None:
+    assert (errors.option("input"), errors.option("o", "to"), errors.option("max-drop")) == (
+        "input=",
+        "to=",
+        "max_drop=",
+    )
+    with errors.at_command_line():
+        assert (errors.option("input"), errors.option("o", "to"), errors.option("max-drop")) == (
+            "--input",
+            "-o",
+            "--max-drop",
+        )
+        code = "from unfazed.core.errors import option; print(option('input'))"
+        worker = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert worker.stdout == "--input\n"
+    assert errors.option("input") == "input="

@@ -83,7 +83,7 @@ def test_the_content_id_follows_the_content(tmp_path: Path) -> None:
 
 def test_another_suite_is_not_replaced_unless_asked(tmp_path: Path) -> None:
     small(tmp_path / "s")
-    with pytest.raises(UsageError, match="--overwrite"):
+    with pytest.raises(UsageError, match="overwrite="):
         small(tmp_path / "s")
     (tmp_path / "other").mkdir()
     (tmp_path / "other/thesis.doc").write_text("do not lose me")

@@ -74,7 +74,7 @@ BAD_FILES = {  # file name → content → what the message says after the folde
     "unclear fields": (
         "a.jsonl",
         '{"a":"x","b":"y"}',
-        "a.jsonl:1: it is not clear which field holds the text; the fields are: a, b. Say which with --input",
+        "a.jsonl:1: it is not clear which field holds the text; the fields are: a, b. Choose it with input=",
     ),
     "NaN in a table": ("a.csv", "text,label\na,x\nb,NaN\n", "a.csv:3: label is NaN"),
     "an empty label": ("a.csv", "text,label\na,x\nb,\n", "a.csv:3: gold must be one label"),
@@ -96,7 +96,7 @@ BAD_FILES = {  # file name → content → what the message says after the folde
     "unknown suffix": (
         "a.xyz",
         b"a",
-        "a.xyz: no reader knows this kind of file by its name. Say how to read it with --format-in",
+        "a.xyz: no reader knows this kind of file by its name. Choose a reader with format=",
     ),
 }
 
@@ -165,7 +165,7 @@ class TestOptions:
         return path
 
     def test_a_label_outside_the_set(self, path: Path) -> None:
-        with pytest.raises(DataError, match=r"a.jsonl:2: the label 'yess' is not one of no, yes. Did you mean 'yes'\?"):
+        with pytest.raises(DataError, match=r"2: the label 'yess' is not in labels= \(no, yes\). Did you mean 'yes'"):
             list(read_examples(path, ReadOptions(labels=("yes", "no"))))
         assert len(list(read_examples(path, ReadOptions(labels=("yes", "yess"))))) == 2
 
@@ -179,7 +179,7 @@ class TestOptions:
             list(read_examples(path, ReadOptions(**option)))
 
     def test_another_task_than_the_data_has(self, path: Path) -> None:
-        with pytest.raises(DataError, match=r"a.jsonl:1: gold must be .*intent.*name another task with --task"):
+        with pytest.raises(DataError, match=r"a.jsonl:1: gold must be .*intent.*choose another task with task="):
             list(read_examples(path, ReadOptions(task="slu")))
 
 

@@ -107,7 +107,7 @@ def test_environment_says_where_from_and_where_to(server: Server, tmp_path: Path
 @pytest.mark.parametrize(
     ("behaviour", "message"),
     [
-        ("missing", r"tiny/train/label: the server answered 404 Not Found.*--mirror"),
+        ("missing", r"tiny/train/label: the server answered 404 Not Found.*mirror="),
         ("wrong", r"tiny/train/label: the file is not the one that was expected \(SHA-256 .* Try again"),
         ("cut", r"tiny/train/label: the connection was cut after 1,000 of 8,000 bytes. Try again"),
         ("hanging", r"tiny/train/label: the server was silent for 0.2 seconds. Try again later"),
@@ -141,7 +141,7 @@ def test_nobody_listens(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with pytest.raises(PullError, match=rf"http://127.0.0.1:{port}/tiny/train/label: no answer \(.*refused.*--mirror"):
+    with pytest.raises(PullError, match=rf"http://127.0.0.1:{port}/tiny/train/label: no answer \(.*refused.*mirror="):
         pull("tiny", tmp_path, f"http://127.0.0.1:{port}")
     assert files_under(tmp_path) == {}
 

@@ -65,7 +65,7 @@ class TestText:
         assert [e.inputs["text"] for e in read(write("t.txt", "\n".join(texts)))] == texts
 
     def test_has_no_fields(self, write) -> None:
-        with pytest.raises(UsageError, match="Leave out --gold"):
+        with pytest.raises(UsageError, match="Leave out gold="):
             read(write("t.txt", "a\n"), gold="label")
 
 

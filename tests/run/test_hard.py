@@ -121,9 +121,9 @@ def test_a_selector_that_does_not_answer_makes_no_suite(tmp_path: Path) -> None:
 
 def test_wrong_use_is_told(tmp_path: Path) -> None:
     data = [{"text": "a b", "label": "x"}]
-    with pytest.raises(UsageError, match="needs a selector"):
+    with pytest.raises(UsageError, match="set selector="):
         make_suite(data, THREE, set="hard", to=tmp_path / "s")
-    with pytest.raises(UsageError, match="say --set hard"):
+    with pytest.raises(UsageError, match="set set= to hard"):
         make_suite(data, THREE, selector=selector, to=tmp_path / "s")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from unfazed.core.errors import Interrupted, UnfazedError
+from unfazed.core.errors import Interrupted, UnfazedError, at_command_line
 
 
 class _Commands(click.Group):
@@ -28,6 +28,10 @@ class _Commands(click.Group):
             return None
         command: click.Command = importlib.import_module(f"unfazed.cli.{name}").command
         return command
+
+    def invoke(self, context: click.Context) -> object:
+        with at_command_line():
+            return super().invoke(context)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

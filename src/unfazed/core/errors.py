@@ -19,8 +19,36 @@ UnfazedError                3   something went wrong inside, or a result is inco
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
+
+_CALLER = "UNFAZED_CALLER"  # in the environment, so that the worker processes of a command know as well
+
+
+@contextmanager
+def at_command_line() -> Iterator[None]:
+    """While this is open, messages name the options of the command line; otherwise the arguments in Python."""
+    before = os.environ.get(_CALLER)
+    os.environ[_CALLER] = "command line"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(_CALLER, None)
+        else:
+            os.environ[_CALLER] = before
+
+
+def option(name: str, argument: str | None = None) -> str:
+    """How the caller spells an option in a message: `--input` at the command line, `input=` in Python.
+
+    `argument` is the name in Python where it differs: `option("o", "to")` is `-o` or `to=`.
+    """
+    if os.environ.get(_CALLER):
+        return f"-{name}" if len(name) == 1 else f"--{name}"
+    return f"{argument or name.replace('-', '_')}="
 
 
 class UnfazedError(Exception):

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 
-from unfazed.core.errors import StoredFileError
+from unfazed.core.errors import StoredFileError, option
 
 _HERE, _EXCHANGE = -100, 2  # renameat2's: paths from the current folder; both names change places
 
@@ -85,7 +85,9 @@ def unwritable(path: Path, what: str = "the file") -> Iterator[None]:
 
 def _unwritable(path: Path, what: str, error: OSError) -> StoredFileError:
     told = error.strerror or str(error)
-    return StoredFileError(f"{path}: {what} can't be written ({told}). Make room or get access, or choose another -o.")
+    return StoredFileError(
+        f"{path}: {what} can't be written ({told}). Make room or get access, or choose another {option('o', 'to')}."
+    )
 
 
 def partial_of(path: Path) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from unfazed.core.errors import WrongLanguage
+from unfazed.core.errors import WrongLanguage, option
 
 _SCRIPTS = {
     "ja": re.compile(r"[\u3040-\u30ff]"),
@@ -22,7 +22,7 @@ _SCRIPTS = {
 
 
 def guess_language(texts: Iterable[str]) -> str:
-    """The likeliest language by script alone: Latin letters count as English, so say `--lang` for others."""
+    """The likeliest language by script alone: Latin letters count as English, so give other languages by name."""
     sample = " ".join(text[:1000] for text, _ in zip(texts, range(200), strict=False))
     counts = {language: len(pattern.findall(sample)) for language, pattern in _SCRIPTS.items()}
     if counts["ja"] * 5 > counts["zh"]:  # Japanese is written with kana among its Han characters
@@ -44,5 +44,5 @@ def require_language(name: str, languages: Sequence[str], language: str, guessed
         how = f"{language!r}, guessed from the script" if guessed else repr(language)
         raise WrongLanguage(
             f"{name} varies {', '.join(languages)}, but the data's language is {how}. "
-            f"Choose another operator (`unfazed list operators`), or say --lang if that is wrong."
+            f"Choose another operator (`unfazed list operators`), or set {option('lang', 'language')} if that is wrong."
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from unfazed.core.errors import StoredFileError, UsageError
+from unfazed.core.errors import StoredFileError, UsageError, option
 
 ROWS_A_BATCH = 16_384
 BYTES_A_BATCH = 32 << 20
@@ -75,7 +75,8 @@ def write_batches(path: Path, schema: Any, batches: Iterable[Any]) -> None:
             raise
         # The native writer panics where the disk is full, with an exception that is not an Exception.
         full = getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(error)
-        what = "the disk is full. Free some space, or choose another place with -o" if full else str(error)
+        elsewhere = f"the disk is full. Free some space, or choose another folder with {option('o', 'to')}"
+        what = elsewhere if full else str(error)
         raise StoredFileError(f"{path}: the file can't be written: {what}.") from error
     if problem:
         raise problem[0]

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from unfazed.core.errors import DataError, StoredFileError, UnknownName, UsageError
+from unfazed.core.errors import DataError, StoredFileError, UnknownName, UsageError, option
 from unfazed.core.files import partial_of, put_in_place, unwritable
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.parquet import read_rows, write_rows
@@ -173,9 +173,11 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
     if not path.exists() or (path.is_dir() and not any(path.iterdir())):
         return
     if not path.is_dir() or not (path / "manifest.json").exists():
-        raise UsageError(f"{path} exists and is not a suite. Choose another place with -o.")
+        raise UsageError(f"{path} exists and is not a suite. Choose another folder with {option('o', 'to')}.")
     if not overwrite:
-        raise UsageError(f"{path} holds another suite. Say --overwrite, or choose another place with -o.")
+        raise UsageError(
+            f"{path} holds another suite. Use {option('overwrite')}, or choose another folder with {option('o', 'to')}."
+        )
 
 
 def _example_rows(examples: Iterable[Example], hashed: Callable[[bytes], None]) -> Iterator[tuple[Any, ...]]:

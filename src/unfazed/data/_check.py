@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from unfazed.core.errors import UsageError, nearest
+from unfazed.core.errors import UsageError, nearest, option
 from unfazed.core.ids import canonical, content_id
 from unfazed.core.task import Task
 from unfazed.core.values import Example, Json
@@ -32,7 +32,7 @@ class Checks:
             raise Problem(unfit)
         problem = self._task.gold_problem(example)
         if problem:
-            raise Problem(f"{problem}. Mend the row, or name another task with --task.")
+            raise Problem(f"{problem}. Fix the row, or choose another task with {option('task')}.")
         if self._labels is not None:
             self._check_label(example)
         return self._with_id(example, line)
@@ -50,13 +50,15 @@ class Checks:
         assert self._labels is not None
         label = self._task.label(example.gold)
         if label is None:
-            raise UsageError(f"The task {self._task.name} has no labels, so --labels can't be checked. Leave it out.")
+            raise UsageError(
+                f"The task {self._task.name} has no labels, so {option('labels')} can't be checked. Leave it out."
+            )
         if label not in self._labels:
             near = nearest(label, self._labels)
             hint = f" Did you mean {near!r}?" if near else ""
             raise Problem(
-                f"the label {label!r} is not one of {', '.join(sorted(self._labels))}.{hint} "
-                f"Mend it, or add it to --labels."
+                f"the label {label!r} is not in {option('labels')} ({', '.join(sorted(self._labels))}).{hint} "
+                f"Fix the label, or add it to {option('labels')}."
             )
 
     def _with_id(self, example: Example, line: int) -> Example:
@@ -99,7 +101,7 @@ def _unfit(gold: Json, depth: int = 0) -> str | None:
         )
     if kind is dict or kind is list:
         if depth == _DEPTH:
-            return f"gold is nested more than {_DEPTH} deep. Mend the row, or leave it out."
+            return f"gold is nested more than {_DEPTH} deep. Fix the row, or leave it out."
         for value in gold.values() if kind is dict else gold:
             if unfit := _unfit(value, depth + 1):
                 return unfit

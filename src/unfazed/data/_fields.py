@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from unfazed.core.errors import DataError, nearest
+from unfazed.core.errors import DataError, nearest, option
 from unfazed.core.values import Example, Inputs, Json
 from unfazed.data._reader import ReadOptions
 
@@ -129,7 +129,9 @@ def _guess_inputs(record: Record, taken: set[str | None]) -> tuple[str, ...]:
     if len(texts) == 1:
         return (texts[0],)
     has = ", ".join(record) or "none"
-    raise Problem(f"it is not clear which field holds the text; the fields are: {has}. Say which with --input NAME.")
+    raise Problem(
+        f"it is not clear which field holds the text; the fields are: {has}. Choose it with {option('input')}."
+    )
 
 
 def _field(record: Record, name: str) -> Any:

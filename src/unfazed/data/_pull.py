@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import quote, urlsplit
 
-from unfazed.core.errors import PullError, UsageError
+from unfazed.core.errors import PullError, UsageError, option
 from unfazed.core.ids import file_hash
 from unfazed.core.version import VERSION
 from unfazed.data._catalogue import Corpus, CorpusFile, corpus_named
@@ -69,7 +69,8 @@ def _fetch(url: str, file: CorpusFile, target: Path, progress: Callable[[int], N
         if digest != file.sha256:
             raise PullError(
                 f"{url}: the file is not the one that was expected (SHA-256 {digest}, not {file.sha256}). "
-                f"It changed at its source or on the way; nothing was kept. Try again, or another --mirror."
+                f"It changed at its source or on the way; nothing was kept. "
+                f"Try again, or choose another {option('mirror')}."
             )
         with _disk_problems(target):
             os.replace(partial, target)
@@ -123,15 +124,18 @@ def _network_problems(url: str, timeout: float) -> Iterator[None]:
     except HTTPError as error:
         error.close()
         what = f"the server answered {error.code} {error.reason}. The file may have moved"
-        raise PullError(f"{url}: {what}: try again later, or say --mirror URL.") from error
+        raise PullError(f"{url}: {what}: try again later, or choose another server with {option('mirror')}.") from error
     except (URLError, HTTPException, OSError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
         if isinstance(reason, TimeoutError):
             raise PullError(
-                f"{url}: the server was silent for {timeout:g} seconds. Try again later, or --mirror URL."
+                f"{url}: the server was silent for {timeout:g} seconds. "
+                f"Try again later, or choose another server with {option('mirror')}."
             ) from error
         what = str(reason) or type(reason).__name__
-        raise PullError(f"{url}: no answer ({what}). Check the network, or say --mirror URL.") from error
+        raise PullError(
+            f"{url}: no answer ({what}). Check the network, or choose another server with {option('mirror')}."
+        ) from error
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from unfazed.core.errors import DataError, UsageError, nearest
+from unfazed.core.errors import DataError, UsageError, nearest, option
 from unfazed.core.language import guess_language
 from unfazed.core.task import Task, guess_task, task_named
 from unfazed.core.values import Example
@@ -141,7 +141,9 @@ def find_reader(path: Path, options: ReadOptions) -> Reader:
 def _only_fitting(path: Path) -> str:
     fitting = _fitting(path)
     if len(fitting) > 1:
-        raise UsageError(f"{path} could be read by {' or '.join(fitting)}. Say which with --format-in NAME.")
+        raise UsageError(
+            f"{path} could be read by {' or '.join(fitting)}. Choose one with {option('format-in', 'format')}."
+        )
     if fitting:
         return fitting[0]
     inside = sorted(child.name for child in path.iterdir() if _fitting(child)) if path.is_dir() else []
@@ -149,7 +151,7 @@ def _only_fitting(path: Path) -> str:
         raise DataError(f"this folder holds {', '.join(inside)}. Name one of them, such as {path / inside[0]}.", path)
     raise DataError(
         f"no reader knows this kind of {'folder' if path.is_dir() else 'file'} by its name. "
-        f"Say how to read it with --format-in NAME; readers: {', '.join(readers.names())}.",
+        f"Choose a reader with {option('format-in', 'format')}: {', '.join(readers.names())}.",
         path,
     )
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import msgspec
 
+from unfazed.core.errors import option
 from unfazed.core.registry import Registry
 from unfazed.core.values import Example, Variant
 
@@ -24,9 +25,14 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...] | None = None  # all labels that there may be
 
     def chosen_fields(self) -> list[str]:
-        """The command-line options that choose fields, as far as they were given."""
-        given = {"--input": self.inputs, "--gold": self.gold, "--id": self.id, "--group": self.groups}
-        return [option for option, value in given.items() if value]
+        """The options that choose fields, as far as the caller set them, in the caller's spelling."""
+        chosen = {
+            option("input"): self.inputs,
+            option("gold"): self.gold,
+            option("id"): self.id,
+            option("group", "groups"): self.groups,
+        }
+        return [name for name, value in chosen.items() if value]
 
 
 class Reader:

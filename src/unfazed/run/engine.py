@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from unfazed.core.asking import Answers, Asker, Asking
-from unfazed.core.errors import Interrupted, StoredFileError, SystemBroken, UsageError
+from unfazed.core.errors import Interrupted, StoredFileError, SystemBroken, UsageError, option
 from unfazed.core.files import write_atomically
 from unfazed.core.progress import Progress
 from unfazed.core.store import AnswerStore, Key, keyer
@@ -81,7 +81,7 @@ def run_system(
 ) -> Run:
     """Makes or continues the run in folder `to`: nothing that has an answer there is asked again.
 
-    `system` is a function from a list of inputs to a list of outputs, or whatever `--system` takes. An engine of
+    `system` is a function from a list of inputs to a list of outputs, or a text as in `open_system`. An engine of
     several workers opens it in each of them, so it must be one that can be named: a text, or a module's function.
     """
     suite = suite if isinstance(suite, Suite) else Suite(suite)
@@ -243,11 +243,11 @@ class _Engine:
 def _refuse_other(folder: Path, suite: Suite) -> None:
     if (folder / "run.json").exists():
         if Run(folder).manifest.suite_id != suite.id:
-            raise UsageError(f"{folder} holds a run on another suite. Choose another place with -o.")
+            raise UsageError(f"{folder} holds a run on another suite. Choose another folder with {option('o', 'to')}.")
     elif folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file. Choose another place with -o.")
+        raise UsageError(f"{folder} is a file. Choose another folder with {option('o', 'to')}.")
     elif folder.exists() and any(f.name not in _OWN for f in folder.iterdir()):
-        raise UsageError(f"{folder} exists and is not a run. Choose another place with -o.")
+        raise UsageError(f"{folder} exists and is not a run. Choose another folder with {option('o', 'to')}.")
 
 
 _OWN = {"outputs.sqlite", "outputs.sqlite-wal", "outputs.sqlite-shm", "lock.sqlite", "lock.pid", "suite"}

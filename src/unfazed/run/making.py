@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from unfazed.core.errors import NothingEvaluated, UsageError
+from unfazed.core.errors import NothingEvaluated, UsageError, option
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.language import guess_language
 from unfazed.core.progress import Progress
@@ -131,9 +131,9 @@ def making_of(
     """The plan's suite, ready to be made. `place` is where a selection keeps its work; without one, a passing place."""
     selector = selector if selector is not None else plan.vary.selector
     if plan.vary.set == "hard" and selector is None:
-        raise UsageError("A hard set needs a selector: say --selector with what --system takes.")
+        raise UsageError(f"A hard set needs a system that selects it: set {option('selector')}.")
     if plan.vary.set != "hard" and selector is not None:
-        raise UsageError("A selector is for hard sets: say --set hard, or leave it out.")
+        raise UsageError(f"{option('selector')} is for hard sets: set {option('set')} to hard, or leave it out.")
     making = Making(plan, records)
     if selector is None:
         yield making

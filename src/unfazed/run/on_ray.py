@@ -133,7 +133,7 @@ def connected(address: str, size: int | None) -> tuple[Any, bool]:
     try:
         import ray
     except ImportError as error:
-        raise MissingExtra("--engine ray", "ray") from error
+        raise MissingExtra("The engine ray", "ray") from error
     if ray.is_initialized():
         return ray, False
     address = address or os.environ.get("RAY_ADDRESS", "local")
