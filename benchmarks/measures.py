@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks._measure import Row, in_turns, peak_megabytes, show
+from unfazed.core.estimate import Mean, bootstrap, sample_of
 from unfazed.core.task import Task, task_named
 from unfazed.core.values import Example, Json, Output, Variant
 from unfazed.measure.measuring import measure_run
-from unfazed.measure.resample import bootstrap, sample_of
-from unfazed.measure.statistics import Mean
 from unfazed.score._mean import MeanScorer
 
 EXAMPLES, DRAWS, SAMPLES = 100_000, 3, 10_000

@@ -145,7 +145,7 @@ def toml(values: dict[str, object]) -> str:
 
 
 def long_rows() -> Iterator[Row]:
-    from unfazed.measure.wins import binomial_tail
+    from unfazed.core.estimate import binomial_tail
     from unfazed.papers.dialect.nano.config import read_config
     from unfazed.papers.dialect.nano.training import train
 

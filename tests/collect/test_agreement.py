@@ -60,7 +60,9 @@ def test_alpha_is_close_to_fleiss_and_knows_no_names(units):
     ratings = {str(n): dict(enumerate(unit)) for n, unit in enumerate(units)}
     renamed = {str(n): {who: {"a": "z", "b": "y", "c": "x"}[v] for who, v in enumerate(u)} for n, u in enumerate(units)}
     found = alpha(ratings, bootstrap=20)
-    assert found == alpha(renamed, bootstrap=20)
+    other = alpha(renamed, bootstrap=20)
+    assert (found.value, found.low, found.high) == (other.value, other.low, other.high)
+    assert found.signature != other.signature
     fleiss = fleiss_kappa(units)
     if fleiss is None:
         assert found.value is None
@@ -73,3 +75,30 @@ def test_where_there_is_nothing_to_compare():
     assert alpha({"i": {"a": 1}}).value is None
     assert agreement({"i": {"a": "x", "b": "x"}}).cohen is None
     assert fleiss_kappa([["a", "b"], ["a"]]) is None
+
+
+def test_a_signature_tells_apart_whatever_decides_alpha():
+    item = next(iter(RATINGS))
+    other_answer = {**RATINGS, item: {**RATINGS[item], "0": 5}}
+    other_item = {("another" if name == item else name): given for name, given in RATINGS.items()}
+    fewer = {name: given for name, given in RATINGS.items() if name != item}
+    found = [
+        alpha(RATINGS),
+        alpha(other_answer),
+        alpha(other_item),
+        alpha(fewer),
+        alpha(RATINGS, "interval"),
+        alpha(RATINGS, bootstrap=500),
+        alpha(RATINGS, seed=1),
+        alpha(RATINGS, confidence=0.9),
+    ]
+    assert len({estimate.signature for estimate in found}) == len(found)
+    shuffled = {name: dict(reversed(given.items())) for name, given in reversed(RATINGS.items())}
+    assert alpha(shuffled).signature == found[0].signature
+    assert "|unfazed=" in found[0].signature
+
+
+def test_full_agreement_of_few_items_is_not_certain():
+    found = alpha({str(n): {"a": n % 2, "b": n % 2} for n in range(10)})
+    assert found.value == found.high == 1
+    assert found.low < 0.9

@@ -10,13 +10,13 @@ from unfazed.collect.export import answers_of
 from unfazed.collect.items import entries, make_study
 from unfazed.collect.store import open_store
 from unfazed.collect.study import read_study
+from unfazed.core.estimate import Resampling
 from unfazed.core.prompt import Template
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.suite_jsonl import export_suite, import_suite
 from unfazed.core.values import Example, Variant
 from unfazed.data._scores import read_judgements, read_long
 from unfazed.measure.files import score_files
-from unfazed.measure.intervals import Settings
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.mixed import mixed_effects
 from unfazed.measure.realism.reading import read_people as read_aligned_people
@@ -42,7 +42,7 @@ from unfazed.vary.speech import _profile as speakers
 
 from .valid import TABLES, Kind, rows
 
-QUICK = Settings(bootstrap=20)
+QUICK = Resampling(bootstrap=20)
 
 
 def content(folder: Path) -> dict[str, bytes]:

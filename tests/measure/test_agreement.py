@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from unfazed.core.errors import DataError
+from unfazed.core.estimate import Resampling
 from unfazed.measure.agreement import agreement
-from unfazed.measure.intervals import Settings
 from unfazed.score._correlation import kendall, pearson
 
 
@@ -24,7 +24,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 WMT = Path(__file__).parents[2] / "../shared/data/wmt20_da"
-QUICK = Settings(bootstrap=200)
+QUICK = Resampling(bootstrap=200)
 
 
 def judgements(path: Path) -> list[list[str]]:

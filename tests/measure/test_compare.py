@@ -12,13 +12,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from unfazed.core.errors import NothingEvaluated, UnknownName, UsageError
+from unfazed.core.estimate import Mean, Ratio, bonferroni, correct, count_rows, holm, mcnemar, swap
 from unfazed.measure.compare import compare_runs
-from unfazed.measure.corrections import bonferroni, correct, holm
 from unfazed.measure.measuring import measure_run
-from unfazed.measure.pairing import mcnemar
-from unfazed.measure.resample import count_rows, swap
 from unfazed.measure.results import Comparison
-from unfazed.measure.statistics import Mean, Ratio
 
 
 def found(comparison, measure, set_="all"):

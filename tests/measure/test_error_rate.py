@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unfazed.core.estimate import Resampling
 from unfazed.core.suite import Manifest, write_suite
 from unfazed.core.values import Example, Variant
 from unfazed.measure.error_rate import distances, error_rates, suite_error_rates
-from unfazed.measure.intervals import Settings
 
-FEW = Settings(bootstrap=20)
+FEW = Resampling(bootstrap=20)
 TEXT = st.text("ab花呗\U0001f600", max_size=6)
 
 

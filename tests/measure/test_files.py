@@ -9,12 +9,12 @@ import pytest
 from sklearn.metrics import f1_score
 
 from unfazed.core.errors import DataError, NothingEvaluated, UnknownName
+from unfazed.core.estimate import Resampling
 from unfazed.measure.files import score_files
-from unfazed.measure.intervals import Settings
 from unfazed.papers.readin.sql_files import score_sql_files
 
 SHARED = Path(__file__).parents[2] / "../shared/data"
-FEW = Settings(bootstrap=50)
+FEW = Resampling(bootstrap=50)
 TABLES = [
     {
         "db_id": "music",

@@ -9,12 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from unfazed.measure import resample
-from unfazed.measure.intervals import certain_interval, interval
+from unfazed.core.estimate import Mean, Ratio, bootstrap, certain_interval, count_rows, interval, resample, sample_of
+from unfazed.core.estimate.resample import draw_counts
 from unfazed.measure.measuring import measure_run
-from unfazed.measure.resample import bootstrap, count_rows, sample_of
-from unfazed.measure.statistics import Mean, Ratio
-from unfazed.measure.weights import draw_counts
 
 RNG = np.random.default_rng(3)
 BINARY = (RNG.random(300) < 0.8).astype(float)

@@ -169,3 +169,15 @@ def test_holes_are_counted_and_bad_cells_named(tmp_path: Path) -> None:
     assert ":46" in done.stderr
     done = command("measure", "mixed", str(path), "--score", "scor")
     assert "Did you mean 'score'?" in done.stderr
+
+
+def test_a_signature_tells_apart_whatever_decides_the_regression() -> None:
+    examples, conditions, scores = table(80, 3)
+    found = [
+        mixed_effects(examples, conditions, scores),
+        mixed_effects(examples, conditions, scores, level=0.9),
+        mixed_effects(examples, conditions, scores, reference=sorted(set(conditions))[-1]),
+        mixed_effects(examples, conditions, [scores[0] + 1, *scores[1:]]),
+        mixed_effects(examples[1:], conditions[1:], scores[1:]),
+    ]
+    assert len({fit.signature for fit in found}) == len(found)

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unfazed.core.errors import StoredFileError
+from unfazed.core.estimate import count_rows
 from unfazed.core.task import task_named
 from unfazed.core.values import Output
 from unfazed.measure import pairs, spill, tabling, tally
 from unfazed.measure.compare import compare_runs
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.pairs import PairCodes
-from unfazed.measure.resample import count_rows
 from unfazed.measure.spill import Distinct, Spill
 from unfazed.measure.tabling import read_table
 from unfazed.measure.tally import Tally

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from unfazed.core.errors import UsageError
+from unfazed.core.estimate import binomial_tail, clopper_pearson
 from unfazed.measure.power import pairs_for_difference, pairs_for_wins, power_of_wins
-from unfazed.measure.wins import binomial_tail, clopper_pearson, win_rate
+from unfazed.measure.wins import win_rate
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -44,6 +45,7 @@ def test_ties_decide() -> None:
     assert loss.p == pytest.approx(0.35, abs=0.01)
     assert drop.p == pytest.approx(0.086, abs=0.001)
     assert "ties=half" in half.share.signature
+    assert win_rate(gaps * 2, zero).share.signature != win_rate(gaps, zero).share.signature
     with pytest.raises(UsageError, match="'some'"):
         win_rate(gaps, zero, ties="some")  # type: ignore[arg-type]
 

@@ -49,12 +49,12 @@ def error_rate_command(suite: str, level: float, bootstrap: int, format_: str) -
     A variant's error rate is its Levenshtein distance from the original over the original's length. `average` is the
     mean over examples of their variants' mean, `worst` of their variants' highest; 0.2 is 20 %.
     """
+    from unfazed.core.estimate import Resampling
     from unfazed.core.suite import Suite
     from unfazed.measure.error_rate import suite_error_rates
-    from unfazed.measure.intervals import Settings
     from unfazed.report.tables import render
 
-    opened, settings = Suite(suite), Settings(level, bootstrap)
+    opened, settings = Suite(suite), Resampling(level, bootstrap)
     families = sorted({variant.family for variant in opened.variants()})
     rates = {family or "all": suite_error_rates(opened, family, settings)._asdict() for family in [None, *families]}
     if format_ == "json":
@@ -122,11 +122,11 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
     \b
       unfazed measure darr human.csv metric.csv --format json
     """
+    from unfazed.core.estimate import Resampling
     from unfazed.measure.agreement import agreement
-    from unfazed.measure.intervals import Settings
     from unfazed.report.tables import render
 
-    found = agreement(human, metric, Settings(level, bootstrap), difference)
+    found = agreement(human, metric, Resampling(level, bootstrap), difference)
     shown: Any = found if format_ == "json" else [_plain(found)]
     click.echo(render(shown, format_))
     if found.missing:

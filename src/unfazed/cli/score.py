@@ -40,10 +40,10 @@ def command(name: str, gold: str, pred: str, level: float, bootstrap: int, forma
     of gold is SQL, a tab and the database. For `correction`, source and gold may be SIGHAN's files.
     `unfazed list scorers` shows what else there is.
     """
-    from unfazed.measure.intervals import Settings
+    from unfazed.core.estimate import Resampling
     from unfazed.report.tables import render
 
-    settings = Settings(level, bootstrap)
+    settings = Resampling(level, bootstrap)
     special = {"sql": _sql, "correction": _correction}
     if name in special:
         click.echo(render(special[name](gold, pred, settings, given, "json" in format_), format_))

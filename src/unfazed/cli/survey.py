@@ -51,11 +51,11 @@ def read(answers: str, items: str, min_control: float | None, level: float, boot
     A line of ANSWERS is {"item": ID, "participant": NAME, "slots": "reasonable", "intent": "unreasonable"}; true and
     false serve as well, and null is no answer.
     """
-    from unfazed.measure.intervals import Settings
+    from unfazed.core.estimate import Resampling
     from unfazed.papers.nature.acceptance import read_acceptance
     from unfazed.report.tables import render
 
-    found = read_acceptance(answers, items, least_control=min_control, settings=Settings(level, bootstrap))
+    found = read_acceptance(answers, items, least_control=min_control, settings=Resampling(level, bootstrap))
     if format_ in ("json", "jsonl"):
         click.echo(render(found, format_))
     else:

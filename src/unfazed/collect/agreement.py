@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
 from typing import Literal
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from unfazed.core.seeds import Seeds
-from unfazed.core.values import Estimate
+from unfazed.core.estimate import (
+    Array,
+    Estimate,
+    Observations,
+    Question,
+    Resampling,
+    Statistic,
+    estimates,
+    ratio,
+    sign,
+)
+from unfazed.core.ids import content_id
 
-VERSION = 1  # of these definitions; part of every signature
+VERSION = 2  # of these definitions; part of every signature
 Level = Literal["nominal", "interval"]
 Rating = Hashable
 Ratings = Mapping[str, Mapping[str, Rating]]  # item → person → what they said
-Array = npt.NDArray[np.float64]
-_BLOCK = 2_000_000  # weights held at once
 
 
 class Agreement(msgspec.Struct, frozen=True):
@@ -39,40 +46,25 @@ def agreement(ratings: Ratings, level: Level = "nominal", bootstrap: int = 1000,
     return Agreement(alpha(both, level, bootstrap, seed), fleiss, cohen, len(cohens))
 
 
-def alpha(ratings: Ratings, level: Level = "nominal", bootstrap: int = 1000, seed: int = 0) -> Estimate:
+def alpha(
+    ratings: Ratings, level: Level = "nominal", bootstrap: int = 1000, seed: int = 0, confidence: float = 0.95
+) -> Estimate:
     """Krippendorff's alpha, 1 − observed / expected disagreement. Its interval resamples items.
 
-    It has no value where fewer than two people share an item, or where nobody ever says anything else.
+    It has no value if fewer than two people share an item, or if nobody ever gives another answer.
     """
-    units = [list(said.values()) for said in ratings.values() if len(said) > 1]
-    signature = f"measure=krippendorff:{VERSION}|level={level}|bootstrap={bootstrap}|seed={seed}"
-    if not units:
-        return Estimate(None, None, None, 0, len(ratings), signature)
-    sums, disagreement = _sums(units, level)
-    value = float(disagreement(np.ones((1, len(units))) @ sums)[0])
-    stream = Seeds(seed, "collect/alpha", VERSION).stream("", 0).numpy()
-    drawn: list[Array] = []
-    step = max(1, _BLOCK // len(units))
-    for start in range(0, bootstrap, step):
-        rows = min(step, bootstrap - start)
-        counts = stream.multinomial(len(units), np.full(len(units), 1 / len(units)), size=rows)
-        drawn.append(disagreement(counts @ sums))
-    values = np.concatenate(drawn)
-    values = values[np.isfinite(values)]
-    known = np.isfinite(value)
-    low, high = np.quantile(values, [0.025, 0.975]) if known and len(values) else (None, None)
-    return Estimate(
-        value if known else None,
-        None if low is None else float(low),
-        None if high is None else float(high),
-        len(units),
-        len(ratings) - len(units),
-        signature,
-    )
+    settings = Resampling(confidence, bootstrap, seed)
+    answers = sorted((item, who, repr(answer)) for item, given in ratings.items() for who, answer in given.items())
+    fields = {"measure": f"krippendorff:{VERSION}", "scale": level, "answers": content_id(answers)}
+    units = [list(given.values()) for given in ratings.values() if len(given) > 1]
+    alone = np.array([len(ratings) - len(units)], dtype=np.int64)
+    values, statistic = _sums(units, level) if units else (np.zeros((0, 1)), _Nominal())
+    observed = Observations(np.arange(len(units)), values, statistic, alone, (-1.0, 1.0))
+    return estimates([Question(observed, sign(fields, settings))], settings)[0]
 
 
-def _sums(units: Sequence[Sequence[Rating]], level: Level) -> tuple[Array, Callable[[Array], Array]]:
-    """Per item what alpha is made of, and the function that makes it of their totals.
+def _sums(units: Sequence[Sequence[Rating]], level: Level) -> tuple[Array, Statistic]:
+    """Per item what alpha is made of, and the statistic that makes it of their totals.
 
     Every value weighs 1/(m − 1) of its pairs within an item of m answers, so that an item counts with m values.
     """
@@ -82,7 +74,7 @@ def _sums(units: Sequence[Sequence[Rating]], level: Level) -> tuple[Array, Calla
             x = np.array(unit, dtype=float)
             observed = 2 * float(len(x) * (x @ x) - x.sum() ** 2) / (len(x) - 1)
             rows.append((observed, len(x), x.sum(), x @ x))
-        return np.array(rows, dtype=float), _interval
+        return np.array(rows, dtype=float), _Interval()
     names = {name: n for n, name in enumerate(dict.fromkeys(value for unit in units for value in unit))}
     table = np.zeros((len(units), 1 + len(names)))
     for row, unit in enumerate(units):
@@ -90,21 +82,21 @@ def _sums(units: Sequence[Sequence[Rating]], level: Level) -> tuple[Array, Calla
             table[row, 1 + names[value]] += 1
         counts = table[row, 1:]
         table[row, 0] = (len(unit) ** 2 - counts @ counts) / (len(unit) - 1)
-    return table, _nominal
+    return table, _Nominal()
 
 
-def _nominal(sums: Array) -> Array:
-    n = sums[:, 1:].sum(axis=1)
-    expected = (n**2 - (sums[:, 1:] ** 2).sum(axis=1)) / (n - 1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(1 - sums[:, 0] / expected)
+class _Nominal(Statistic):
+    def __call__(self, sums: Array, n: int) -> Array:
+        values = sums[:, 1:].sum(axis=1)
+        expected = (values**2 - (sums[:, 1:] ** 2).sum(axis=1)) / (values - 1)
+        return 1 - ratio(sums[:, 0], expected)
 
 
-def _interval(sums: Array) -> Array:
-    observed, n, total, squares = sums.T
-    expected = 2 * (n * squares - total**2) / (n - 1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(1 - observed / np.where(expected > 0, expected, np.nan))
+class _Interval(Statistic):
+    def __call__(self, sums: Array, n: int) -> Array:
+        observed, values, total, squares = sums.T
+        expected = 2 * (values * squares - total**2) / (values - 1)
+        return 1 - ratio(observed, np.where(expected > 0, expected, 0.0))
 
 
 def cohen_kappa(one: Sequence[Rating], other: Sequence[Rating]) -> float | None:

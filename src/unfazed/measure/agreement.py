@@ -11,13 +11,10 @@ import msgspec
 import numpy as np
 
 from unfazed.core.errors import NothingEvaluated
+from unfazed.core.estimate import Array, Observations, Question, Resampling, Statistic, estimates, sign
 from unfazed.core.ids import file_hash
 from unfazed.core.values import Estimate
-from unfazed.core.version import VERSION as PACKAGE_VERSION
 from unfazed.data._scores import Judgement, read_judgements
-from unfazed.measure.intervals import Question, Settings, estimates
-from unfazed.measure.measures import Column
-from unfazed.measure.statistics import Array, Statistic
 from unfazed.score._correlation import kendall, pearson
 
 VERSION = 1  # of these definitions; part of every signature
@@ -58,20 +55,17 @@ class _Tau(Statistic):
 
 
 def agreement(
-    human: str | Path, metric: str | Path, settings: Settings | None = None, difference: float = DIFFERENCE
+    human: str | Path, metric: str | Path, settings: Resampling | None = None, difference: float = DIFFERENCE
 ) -> Agreement:
     """daRR and correlations of the metric's scores with people's. Systems named Human… are not judged."""
-    settings = settings or Settings()
+    settings = settings or Resampling()
     judged = read_judgements(Path(human), "RAW.SCR", finite=True)
     judged = [row for row in judged if not row.system.upper().startswith("HUMAN")]
     rows = read_judgements(Path(metric), "SCORE")
     scored = {(row.system, row.segment): row.score for row in rows if isfinite(row.score)}
     counts, missing = _relative_ranks(judged, scored, difference)
-    signature = (
-        f"measure=darr:{VERSION}|difference={difference}|human={file_hash(Path(human))[:16]}"
-        f"|metric={file_hash(Path(metric))[:16]}|level={settings.level}|bootstrap={settings.bootstrap}"
-        f"|seed={settings.seed}|unfazed={PACKAGE_VERSION}"
-    )
+    files = {"human": file_hash(Path(human))[:16], "metric": file_hash(Path(metric))[:16]}
+    signature = sign({"measure": f"darr:{VERSION}", "difference": difference, **files}, settings)
     pairs = int(counts.sum())
     if not pairs and not missing:
         raise NothingEvaluated(f"No two translations of a segment are {difference:g} points apart in {human}.")
@@ -111,11 +105,11 @@ def _relative_ranks(
     return np.array(counts, dtype=float).reshape(-1, 2), missing
 
 
-def _tau(counts: Array, missing: int, settings: Settings, signature: str) -> Estimate:
+def _tau(counts: Array, missing: int, settings: Resampling, signature: str) -> Estimate:
     """Resampled by segment: its pairs stand or fall together."""
     left = np.zeros(max(len(counts), 1), dtype=np.int64)
     left[0] = missing
-    column = Column(np.arange(len(counts)), counts, _Tau(), left, (-1.0, 1.0))
+    column = Observations(np.arange(len(counts)), counts, _Tau(), left, (-1.0, 1.0))
     return estimates([Question(column, signature)], settings)[0]
 
 

@@ -10,9 +10,8 @@ import msgspec
 import numpy as np
 
 from unfazed.core.errors import NothingEvaluated, UsageError
-from unfazed.measure.corrections import correct
-from unfazed.measure.intervals import Settings
-from unfazed.measure.measures import Column, Layout, Scope, answer_columns, scope_of, score_columns
+from unfazed.core.estimate import Observations, Resampling, correct
+from unfazed.measure.measures import Layout, Scope, answer_columns, scope_of, score_columns
 from unfazed.measure.measuring import Runlike, scorers_for
 from unfazed.measure.pairing import Pair, intervals_of
 from unfazed.measure.pairs import PairCodes
@@ -37,7 +36,7 @@ def compare_runs(
     correction: str = "holm",
 ) -> Comparison:
     """B less A for each measure, overall and by operator, under the first of `scores`, on what both answered."""
-    settings = Settings(level, bootstrap, seed)
+    settings = Resampling(level, bootstrap, seed)
     correct([], correction)
     if run_a.suite.id != run_b.suite.id:
         raise UsageError(
@@ -125,7 +124,7 @@ def _sets(part: Part) -> Iterator[tuple[str, Scope]]:
             yield f"operator={name}", scope
 
 
-def _columns(part: Part, scope: Scope, scorer: Scorer | None, layout: Layout) -> dict[str, Column]:
+def _columns(part: Part, scope: Scope, scorer: Scorer | None, layout: Layout) -> dict[str, Observations]:
     scores = score_columns(part, part.scored[scorer.name], scope, layout) if scorer else {}
     found = scores | answer_columns(part, scope)
     return {measure: found[measure] for measure in _WORDS if measure in found}
@@ -134,7 +133,7 @@ def _columns(part: Part, scope: Scope, scorer: Scorer | None, layout: Layout) ->
 def _difference(
     pair: Pair,
     interval: tuple[float | None, float | None] | None,
-    settings: Settings,
+    settings: Resampling,
     measure: str,
     set_: str,
     signature: str,

@@ -9,13 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from unfazed.core.estimate import Array, Mean, Observations, Question, Resampling, estimates, sign
 from unfazed.core.ids import canonical
 from unfazed.core.suite import Suite
 from unfazed.core.values import Estimate
-from unfazed.core.version import VERSION as PACKAGE_VERSION
-from unfazed.measure.intervals import Question, Settings, estimates
-from unfazed.measure.measures import Column
-from unfazed.measure.statistics import Array, Mean
 
 VERSION = 1
 _ENDLESS = (0.0, float("inf"))  # a version may be longer than its text
@@ -30,12 +27,12 @@ class ErrorRates(NamedTuple):
     worst: Estimate
 
 
-def error_rates(groups: Iterable[Group], settings: Settings | None = None) -> ErrorRates:
+def error_rates(groups: Iterable[Group], settings: Resampling | None = None) -> ErrorRates:
     """The error rates of examples with their versions. Texts that belong together count as one long text.
 
     A version of a text without characters has no error rate and is missing; an example without versions is left out.
     """
-    settings = settings or Settings()
+    settings = settings or Resampling()
     owner, rates, digest = _rates(groups)
     n = int(owner.max()) + 1 if len(owner) else 0
     known = ~np.isnan(rates)
@@ -48,13 +45,16 @@ def error_rates(groups: Iterable[Group], settings: Settings | None = None) -> Er
     np.maximum.at(highest, owner, rates)
     values = {"average": sums[examples] / counts[examples], "worst": highest[examples]}
     questions = [
-        Question(Column(examples, value[:, None], Mean(), missing, _ENDLESS), _signature(name, digest, settings))
+        Question(
+            Observations(examples, value[:, None], Mean(), missing, _ENDLESS),
+            sign({"measure": f"error_rate.{name}:{VERSION}", "texts": digest}, settings),
+        )
         for name, value in values.items()
     ]
     return ErrorRates(*estimates(questions, settings))
 
 
-def suite_error_rates(suite: Suite, family: str | None = None, settings: Settings | None = None) -> ErrorRates:
+def suite_error_rates(suite: Suite, family: str | None = None, settings: Resampling | None = None) -> ErrorRates:
     """The error rates of a suite's variants, or of one family's, in the inputs that its task varies."""
 
     def groups() -> Iterable[Group]:
@@ -96,10 +96,3 @@ def _rates(groups: Iterable[Group]) -> tuple[npt.NDArray[np.int64], Array, str]:
     lengths = np.bincount(version, weights=[len(text) for text in texts], minlength=len(owners))
     rates = np.divide(edits, lengths, out=np.full(len(owners), np.nan), where=lengths > 0)
     return np.array(owners, dtype=np.int64), rates, digest
-
-
-def _signature(name: str, digest: str, settings: Settings) -> str:
-    return (
-        f"measure=error_rate.{name}:{VERSION}|texts={digest}|level={settings.level}|bootstrap={settings.bootstrap}"
-        f"|seed={settings.seed}|unfazed={PACKAGE_VERSION}"
-    )

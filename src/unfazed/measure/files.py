@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from unfazed.core.errors import DataError, NothingEvaluated
+from unfazed.core.estimate import Mean, Observations, Question, Resampling, estimates, sign
 from unfazed.core.ids import file_hash
 from unfazed.core.json import decode
 from unfazed.core.task import Task, task_named, tasks
 from unfazed.core.values import Estimate, Json
-from unfazed.core.version import VERSION as PACKAGE_VERSION
 from unfazed.data._lines import read_lines, without_break
-from unfazed.measure.intervals import Question, Settings, estimates
-from unfazed.measure.measures import Column
-from unfazed.measure.statistics import Corpus, Mean
+from unfazed.measure.measures import SetScore
 from unfazed.score import scorers
 from unfazed.score._scorer import Scorer
 
 
-def score_files(name: str, gold: str | Path, predicted: str | Path, settings: Settings | None = None) -> Estimate:
+def score_files(name: str, gold: str | Path, predicted: str | Path, settings: Resampling | None = None) -> Estimate:
     """The score of two files with a text, or in `.jsonl` files a JSON value, a line."""
     scorer = scorers.get(name)()
     golds, outputs = _values(Path(gold)), _values(Path(predicted))
     check_lengths(gold, len(golds), predicted, len(outputs))
-    signature = f"score={scorer.name}:{scorer.version}|gold={file_id(gold)}|outputs={file_id(predicted)}"
-    return score_values(scorer, golds, outputs, task_of(name), signature, settings)
+    files = {"gold": file_id(gold), "outputs": file_id(predicted)}
+    return score_values(scorer, golds, outputs, task_of(name), files, settings)
 
 
 def score_values(
@@ -36,11 +34,14 @@ def score_values(
     golds: Sequence[Json],
     outputs: Sequence[Json],
     task: Task,
-    signature: str,
-    settings: Settings | None = None,
+    files: Mapping[str, str],
+    settings: Resampling | None = None,
 ) -> Estimate:
-    """The score of outputs with its interval. Outputs that can't be read are missing, where a score is due."""
-    settings = settings or Settings()
+    """The score of outputs with its interval; `files` are ids of what was read, for the signature.
+
+    Outputs that can't be read are missing, where a score is due.
+    """
+    settings = settings or Resampling()
     due = [i for i, gold in enumerate(golds) if scorer.gold_key(gold, task) is not None]
     known = [i for i in due if scorer.key(outputs[i], task) is not None]
     if not known:
@@ -49,12 +50,13 @@ def score_values(
     missing = np.zeros(len(golds), dtype=np.int64)
     missing[list(set(due) - set(known))] = 1
     if scorer.linear:
-        column = Column(np.array(known), scorer.aggregate(rows)[:, None], Mean(), missing, scorer.bounds)
+        column = Observations(np.array(known), scorer.aggregate(rows)[:, None], Mean(), missing, scorer.bounds)
     else:
         codes = np.arange(len(rows), dtype=float)[:, None]
-        column = Column(np.array(known), codes, Corpus(scorer, rows, 1), missing, scorer.bounds)
-    whole = f"{signature}|level={settings.level}|bootstrap={settings.bootstrap}|seed={settings.seed}"
-    return estimates([Question(column, f"{whole}|unfazed={PACKAGE_VERSION}")], settings)[0]
+        column = Observations(np.array(known), codes, SetScore(scorer, rows, 1), missing, scorer.bounds)
+    return estimates(
+        [Question(column, sign({"score": f"{scorer.name}:{scorer.version}", **files}, settings))], settings
+    )[0]
 
 
 def task_of(scorer: str) -> Task:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unfazed.measure.pairs import Ints
-from unfazed.measure.statistics import Array, Corpus, Mean, Ratio, Statistic
+from unfazed.core.estimate import Array, Ints, Mean, Observations, Ratio, Statistic, ratio
 from unfazed.measure.table import Bools, Part, Scored
+from unfazed.score._scorer import Scorer
 
 VERSION = 1  # of these definitions; part of every signature
 SCORE_MEASURES = ("clean", "average", "worst", "drop")
@@ -17,18 +17,39 @@ MEASURES = SCORE_MEASURES + ANSWER_MEASURES
 
 
 @dataclass(frozen=True)
-class Column:
-    """One measure over one set of variants of some examples, before any slice is cut from it.
+class SetScore(Statistic):
+    """The scores of whole sets under a scorer that is not a mean.
 
-    `values` has a row for each of `examples`, the ones it rests on; `missing` counts, for every example, the items
-    without an output that should have counted. `span` is the least and the greatest that the measure can be.
+    An example's values are codes of `rows`, the scorer's statistics; -1 is none. There are `width` codes for each
+    set. The statistic is the mean of the sets' scores, or, with `drop`, the first set's less the mean of the rest.
     """
 
-    examples: Ints
-    values: Array
-    statistic: Statistic
-    missing: Ints
-    span: tuple[float, float] = (0.0, 1.0)
+    scorer: Scorer
+    rows: Array
+    width: int
+    drop: bool = False
+
+    def columns(self, distinct: Array) -> Array:
+        n, codes = distinct.shape
+        known = np.vstack([self.rows, np.zeros((1, self.rows.shape[1]))])  # the last row, reached by -1, adds nothing
+        picked = known[distinct.astype(np.intp)].reshape(n, codes // self.width, self.width, -1)
+        sums: Array = picked.sum(axis=2)
+        return sums.reshape(n, -1)
+
+    def __call__(self, sums: Array, n: int) -> Array:
+        scores = self.scorer.aggregate(sums.reshape(len(sums), -1, self.rows.shape[1]))
+        if self.drop:
+            return scores[:, 0] - _mean_of_defined(scores[:, 1:])
+        return _mean_of_defined(scores)
+
+    @property
+    def id(self) -> str:
+        return f"{self.scorer.name}:{self.scorer.version}:{self.drop}"
+
+
+def _mean_of_defined(scores: Array) -> Array:
+    defined = ~np.isnan(scores)
+    return ratio(np.where(defined, scores, 0.0).sum(axis=1), defined.sum(axis=1).astype(float))
 
 
 @dataclass(frozen=True)
@@ -90,24 +111,24 @@ class Layout:
         return order, cell, rank
 
 
-def no_column(part: Part) -> Column:
+def no_column(part: Part) -> Observations:
     """The column of a measure that nothing can be said of, such as a score without a scorer."""
     nothing = np.zeros(0, dtype=np.int64)
-    return Column(nothing, np.zeros((0, 1)), Mean(), np.zeros(part.size, dtype=np.int64))
+    return Observations(nothing, np.zeros((0, 1)), Mean(), np.zeros(part.size, dtype=np.int64))
 
 
-def answer_columns(part: Part, scope: Scope) -> dict[str, Column]:
+def answer_columns(part: Part, scope: Scope) -> dict[str, Observations]:
     """Flips, consistency and noticed: they compare answers with the clean answer and need no gold."""
     flips = _changes(part, scope.same)
     kept = (flips.values[:, :1] == 0).astype(float)
     return {
         "flips": flips,
-        "consistency": Column(flips.examples, kept, Mean(), flips.missing),
+        "consistency": Observations(flips.examples, kept, Mean(), flips.missing),
         "noticed": _changes(part, scope.changed),
     }
 
 
-def _changes(part: Part, variants: Ints) -> Column:
+def _changes(part: Part, variants: Ints) -> Observations:
     """Changed answers over compared answers."""
     n = part.size
     example, flip = part.example[variants], part.flip[variants]
@@ -116,10 +137,10 @@ def _changes(part: Part, variants: Ints) -> Column:
     changed = np.bincount(example[flip == 1], minlength=n)
     examples = np.flatnonzero(compared)
     values = np.column_stack([changed, compared])[examples].astype(float)
-    return Column(examples, values, Ratio(), np.bincount(example[~known], minlength=n))
+    return Observations(examples, values, Ratio(), np.bincount(example[~known], minlength=n))
 
 
-def score_columns(part: Part, scored: Scored, scope: Scope, layout: Layout) -> dict[str, Column]:
+def score_columns(part: Part, scored: Scored, scope: Scope, layout: Layout) -> dict[str, Observations]:
     """Clean, average, worst and drop under one scorer."""
     n = part.size
     lost = ~scored.known & scored.due
@@ -137,7 +158,7 @@ def score_columns(part: Part, scored: Scored, scope: Scope, layout: Layout) -> d
     low, high = scored.scorer.bounds
     spans = dict.fromkeys(SCORE_MEASURES, (low, high)) | {"drop": (low - high, high - low)}
     return {
-        name: Column(examples, values, statistic, gaps[name], spans[name])
+        name: Observations(examples, values, statistic, gaps[name], spans[name])
         for name, (examples, values, statistic) in columns.items()
     }
 
@@ -179,14 +200,14 @@ def _corpus_columns(part: Part, scored: Scored, scope: Scope, layout: Layout) ->
     both = varied[has_clean]
     first = np.full((len(both), width), -1)
     first[:, 0] = scored.clean_codes[both]
-    one = Corpus(scored.scorer, scored.rows, 1)
+    one = SetScore(scored.scorer, scored.rows, 1)
     return {
         "clean": (clean_of, scored.clean_codes[clean_of, None].astype(float), one),
-        "average": (varied, codes, Corpus(scored.scorer, scored.rows, width)),
+        "average": (varied, codes, SetScore(scored.scorer, scored.rows, width)),
         "worst": (varied, worst[varied, None].astype(float), one),
         "drop": (
             both,
             np.hstack([first, codes[has_clean]]),
-            Corpus(scored.scorer, scored.rows, width, drop=True),
+            SetScore(scored.scorer, scored.rows, width, drop=True),
         ),
     }

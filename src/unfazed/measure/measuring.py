@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from math import isnan
 from typing import NamedTuple, Protocol
 
+from unfazed.core.estimate import Resampling
 from unfazed.core.suite import Suite
 from unfazed.core.task import Task
 from unfazed.core.values import Example, Json, Output, Variant
-from unfazed.measure.intervals import Settings
 from unfazed.measure.pairs import PairCodes
 from unfazed.measure.planning import ALL, GRID, SCORES, Plan
 from unfazed.measure.results import Results
@@ -50,7 +50,7 @@ def measure_run(
 
     `groups` are the slices to cut, all by default. Raises NothingEvaluated if there is no output to measure.
     """
-    settings = Settings(level, bootstrap, seed)
+    settings = Resampling(level, bootstrap, seed)
     suite = run.suite
     used = scorers_for(suite.task, scores)
     spill = Spill()

@@ -13,12 +13,10 @@ from typing import Literal, NamedTuple
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from unfazed.core.errors import NothingEvaluated, UsageError
+from unfazed.core.estimate import Array, Ints, digest, sign
 
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 VERSION = 1  # of this definition; part of every signature
 _GOLDEN = (sqrt(5) - 1) / 2
 
@@ -46,6 +44,7 @@ class Mixed(msgspec.Struct, frozen=True):
     examples: int
     incomplete: int
     missing: int
+    signature: str
 
 
 class _Fit(NamedTuple):
@@ -83,7 +82,7 @@ def complete_effects(scores: Array, names: Sequence[str], level: float = 0.95) -
     if n < 2 or k < 2:
         raise NothingEvaluated(f"The regression needs two examples and two conditions, not {n} and {k}.")
     fit = _closed_form(scores)
-    return _mixed(list(names), fit, "closed form", (scores.size, n, 0, 0), level, scores)
+    return _mixed(list(names), fit, "closed form", (scores.size, n, 0, 0), level, scores, digest(scores))
 
 
 def _order(names: list[str], reference: str | None) -> list[int]:
@@ -107,10 +106,12 @@ def _summary(names: list[str], condition: Ints, example: Ints, values: Array, le
     if (counts == 1).all():
         table = np.empty((n, k))
         table[example, condition] = values
-        return _mixed(names, _closed_form(table), "closed form", sizes, level, table)
+        return _mixed(names, _closed_form(table), "closed form", sizes, level, table, digest(table))
     if len(values) <= n or len(values) <= k + 1:
         raise NothingEvaluated("Every example has a single score, so examples can't be told from chance.")
-    return _mixed(names, _reml(counts, condition, example, values), "REML", sizes, level, None)
+    return _mixed(
+        names, _reml(counts, condition, example, values), "REML", sizes, level, None, digest(condition, example, values)
+    )
 
 
 def _closed_form(scores: Array) -> _Fit:
@@ -182,7 +183,7 @@ def _minimum(function: Callable[[float], float], grid: int = 200, rounds: int = 
 
 def _mixed(
     names: list[str], fit: _Fit, method: Literal["closed form", "REML"], sizes: tuple[int, int, int, int],
-    level: float, table: Array | None,
+    level: float, table: Array | None, scores: str,
 ) -> Mixed:  # fmt: skip
     wide = NormalDist().inv_cdf((1 + level) / 2)
 
@@ -202,4 +203,8 @@ def _mixed(
         if j
     }
     variance = {"example": fit.between, "residual": fit.within}
-    return Mixed(names[0], coefficient(float(fit.means[0]), float(c[0, 0])), others, variance, method, *sizes)
+    decided = {"measure": f"mixed:{VERSION}", "conditions": ",".join(names), "method": method, "scores": scores}
+    return Mixed(
+        names[0], coefficient(float(fit.means[0]), float(c[0, 0])), others, variance, method, *sizes,
+        sign({**decided, "missing": sizes[3], "level": level}),
+    )  # fmt: skip

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from unfazed.measure.intervals import Settings, interval
-from unfazed.measure.measures import Column
-from unfazed.measure.resample import Sample, bootstrap, swap
+from unfazed.core.estimate import (
+    Mean,
+    Observations,
+    Paired,
+    Resampling,
+    Sample,
+    Statistic,
+    bootstrap,
+    interval,
+    mcnemar,
+    swap,
+)
 from unfazed.measure.spill import Spill
-from unfazed.measure.statistics import Array, Mean, Statistic
 from unfazed.measure.tally import Tally
 
 _SAME = 1e-12
-
-
-@dataclass(frozen=True)
-class Paired(Statistic):
-    """A statistic of the right half of the columns less that of the left half."""
-
-    inner: Statistic
-
-    def columns(self, distinct: Array) -> Array:
-        left, right = np.hsplit(distinct, 2)
-        return np.hstack([self.inner.columns(left), self.inner.columns(right)])
-
-    def __call__(self, sums: Array, n: int) -> Array:
-        left, right = np.hsplit(sums, 2)
-        return self.inner(right, n) - self.inner(left, n)
-
-    @property
-    def id(self) -> str:
-        return f"paired {self.inner.id}"
 
 
 class Pair:
@@ -44,7 +31,7 @@ class Pair:
         self.missing = 0
         self._a, self._b, self._both, self._less = (Tally(spill) for _ in range(4))
 
-    def add(self, a: Column, b: Column) -> None:
+    def add(self, a: Observations, b: Observations) -> None:
         self.missing += int(a.missing.sum())
         self._a.add(a.values)
         self._b.add(b.values)
@@ -69,7 +56,7 @@ class Pair:
             return self._less.sample(self.statistic)  # one column takes fewer distinct rows than two
         return self._both.sample(Paired(self.statistic))
 
-    def p_value(self, settings: Settings) -> tuple[float, str]:
+    def p_value(self, settings: Resampling) -> tuple[float, str]:
         """How often swapping the systems at random gives as large a difference, and the test that says so."""
         if self._mean:
             rows, counts = self._less.rows()
@@ -87,14 +74,14 @@ class Pair:
         return (1 + as_large) / (1 + len(drawn)), "randomisation"
 
 
-def pair_of(a: Column, b: Column) -> Pair:
+def pair_of(a: Observations, b: Observations) -> Pair:
     """The pair of two whole columns."""
     pair = Pair(a.statistic, a.span, Spill())
     pair.add(a, b)
     return pair
 
 
-def intervals_of(pairs: list[Pair], settings: Settings) -> list[tuple[float | None, float | None]]:
+def intervals_of(pairs: list[Pair], settings: Resampling) -> list[tuple[float | None, float | None]]:
     """The bootstrap interval of each difference, B less A."""
     samples = [pair.sample() for pair in pairs]
     drawn = bootstrap(samples, settings.bootstrap, settings.seed)
@@ -102,12 +89,3 @@ def intervals_of(pairs: list[Pair], settings: Settings) -> list[tuple[float | No
         interval(sample.value, values, sample.n, pair.span, settings.level)
         for pair, sample, values in zip(pairs, samples, drawn, strict=True)
     ]
-
-
-def mcnemar(more: int, less: int) -> float:
-    """The exact two-sided p-value that `more` and `less` come from a fair coin."""
-    total, smaller = more + less, min(more, less)
-    logs = np.append(0.0, np.cumsum(np.log(np.arange(1, total + 1))))
-    wins = np.arange(smaller + 1)
-    chances = np.exp(logs[total] - logs[wins] - logs[total - wins] - total * np.log(2))
-    return min(1.0, 2 * float(chances.sum()))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from unfazed.core.estimate import Observations, Resampling, Sample, estimates
 from unfazed.core.values import Estimate
-from unfazed.measure.intervals import Settings, estimates
 from unfazed.measure.measures import (
     MEASURES,
     SCORE_MEASURES,
-    Column,
     Layout,
     Scope,
     answer_columns,
@@ -17,7 +16,6 @@ from unfazed.measure.measures import (
     scope_of,
     score_columns,
 )
-from unfazed.measure.resample import Sample
 from unfazed.measure.results import Block
 from unfazed.measure.sets import Slice, family_scopes, operator_scopes
 from unfazed.measure.spill import Spill
@@ -35,12 +33,12 @@ ALL, GRID, SCORES = "", "×", "scores"
 class _Question:
     """One number that is wanted, gathered part by part."""
 
-    def __init__(self, column: Column, signature: str, spill: Spill) -> None:
+    def __init__(self, column: Observations, signature: str, spill: Spill) -> None:
         self.span, self.statistic, self.signature = column.span, column.statistic, signature
         self.missing = 0
         self._tally = Tally(spill)
 
-    def add(self, column: Column, inside: Bools | None) -> None:
+    def add(self, column: Observations, inside: Bools | None) -> None:
         values, missing = column.values, column.missing
         if inside is not None:
             values, missing = values[inside[column.examples]], missing[inside]
@@ -96,7 +94,7 @@ class Plan:
             for measure, column in score_columns(part, part.scored[scorer.name], scope, layout).items():
                 self._ask((SCORES, scorer.name, measure), column, scorer, measure, "all")
 
-    def _columns(self, part: Part, kind: str, name: str, scope: Scope) -> dict[str, Column]:
+    def _columns(self, part: Part, kind: str, name: str, scope: Scope) -> dict[str, Observations]:
         answers = answer_columns(part, scope)
         if self._main is None:
             return {measure: no_column(part) for measure in SCORE_MEASURES} | answers
@@ -104,19 +102,25 @@ class Plan:
         return score_columns(part, part.scored[self._main.name], scope, layout) | answers
 
     def _add_block(
-        self, kind: str, name: str, label: str, columns: dict[str, Column], inside: Bools | None = None
+        self, kind: str, name: str, label: str, columns: dict[str, Observations], inside: Bools | None = None
     ) -> None:
         for measure in MEASURES:
             self._ask((kind, name, measure), columns[measure], self._main, measure, label, inside)
 
     def _ask(
-        self, at: Place, column: Column, scorer: Scorer | None, measure: str, label: str, inside: Bools | None = None
+        self,
+        at: Place,
+        column: Observations,
+        scorer: Scorer | None,
+        measure: str,
+        label: str,
+        inside: Bools | None = None,
     ) -> None:
         if at not in self._questions:
             self._questions[at] = _Question(column, self._signs[scorer](measure, label), self._spill)
         self._questions[at].add(column, inside)
 
-    def answer(self, settings: Settings) -> Answers:
+    def answer(self, settings: Resampling) -> Answers:
         found = estimates(list(self._questions.values()), settings)
         return Answers(dict(zip(self._questions, found, strict=True)))
 

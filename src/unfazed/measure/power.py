@@ -6,7 +6,7 @@ from math import ceil
 from statistics import NormalDist
 
 from unfazed.core.errors import UsageError
-from unfazed.measure.wins import binomial_tail
+from unfazed.core.estimate import binomial_tail
 
 
 def power_of_wins(share: float, n: int, alpha: float = 0.05) -> float:

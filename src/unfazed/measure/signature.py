@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy.typing as npt
 
+from unfazed.core.estimate import Resampling, sign
 from unfazed.core.ids import content_id
-from unfazed.core.version import VERSION as PACKAGE_VERSION
-from unfazed.measure.intervals import Settings
 from unfazed.measure.measures import SCORE_MEASURES, VERSION
 from unfazed.measure.table import Part, Parted, Scored
 from unfazed.score._scorer import Scorer
@@ -26,36 +25,23 @@ class Signer:
         runs: Sequence[tuple[Parted, str]],
         scorer: Scorer | None,
         suite: str,
-        settings: Settings,
+        settings: Resampling,
         **more: str,
     ) -> None:
         """`runs` are tables with the identities of the systems that answered; `more` is what else decides."""
         answers = "-".join(answers_id(table) for table, _ in runs)
         scores = "-".join(scores_id(table, scorer) for table, _ in runs) if scorer else answers
         score = f"{scorer.name}:{scorer.version}" if scorer else "none"
-        self._scores = f"score={score}", f"outputs={scores}"
-        self._answers = f"task={runs[0][0].task.name}", f"outputs={answers}"
-        fields = {
-            "suite": _plain(suite),
-            "system": "-".join(content_id(identity) for _, identity in runs),
-            "level": settings.level,
-            "bootstrap": settings.bootstrap,
-            "seed": settings.seed,
-            **more,
-            "unfazed": PACKAGE_VERSION,
-        }
-        self._tail = "|".join(f"{key}={value}" for key, value in fields.items())
+        self._scores = {"score": score}, {"outputs": scores}
+        self._answers = {"task": runs[0][0].task.name}, {"outputs": answers}
+        self._run = {"suite": suite, "system": "-".join(content_id(identity) for _, identity in runs)}
+        self._settings, self._more = settings, more
 
     def sign(self, measure: str, set_: str) -> str:
         """`set_` is "all" or what was selected, as in "operator=spoken/filler_end"."""
         how, outputs = self._scores if measure in SCORE_MEASURES else self._answers
-        return f"measure={measure}:{VERSION}|{how}|set={_plain(set_)}|{outputs}|{self._tail}"
-
-
-def _plain(text: str) -> str:
-    """A text that can stand in a signature: one line, and no bar that would end the field."""
-    escaped = text.replace("%", "%25").replace("|", "%7C")
-    return "".join(c if c.isprintable() else f"%{ord(c):02X}" for c in escaped)
+        fields = {"measure": f"{measure}:{VERSION}", **how, "set": set_, **outputs, **self._run}
+        return sign(fields, self._settings, **self._more)
 
 
 def answers_id(table: Parted) -> str:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from unfazed.core.estimate import Array, Sample, Statistic, count_rows, merge_rows
 from unfazed.measure.pairs import Ints
-from unfazed.measure.resample import Sample, count_rows, merge_rows
 from unfazed.measure.spill import Kept, Spill
-from unfazed.measure.statistics import Array, Statistic
 
 _FIRST = 4096  # rows by which it is decided whether to count or to keep
 

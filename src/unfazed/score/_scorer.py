@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
+from unfazed.core.estimate.statistics import Array, ratio
 from unfazed.core.ids import canonical
 from unfazed.core.task import Task
 from unfazed.core.values import Json
 
-Array = npt.NDArray[np.float64]
+__all__ = ["Array", "Pair", "Scorer", "Stats", "ratio", "stats_here"]
 
 
 class Scorer:
@@ -59,10 +57,3 @@ Stats = Callable[[Scorer, Sequence[Pair], Task], Array]
 def stats_here(scorer: Scorer, pairs: Sequence[Pair], task: Task) -> Array:
     """A scorer's rows for pairs, made in this process."""
     return scorer.stats([output for output, _ in pairs], [gold for _, gold in pairs], task)
-
-
-def ratio(above: Array, below: Array) -> Array:
-    """above / below, and NaN where below is zero."""
-    out: Array = np.full(np.broadcast_shapes(above.shape, below.shape), np.nan)
-    np.divide(above, below, out=out, where=below != 0)
-    return out

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from unfazed.core.errors import DataError, NothingEvaluated, UsageError
+from unfazed.core.estimate import Resampling
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example
-from unfazed.measure.intervals import Settings
 from unfazed.papers.nature.acceptance import read_acceptance
 from unfazed.papers.nature.survey import Design, Survey, key_file, make_survey, write_survey
 from unfazed.run.making import make_suite
 
 OPERATORS = ["keyboard/adjacent", "spoken/filler_begin", "spoken/filler_end"]
-QUICK = Settings(bootstrap=500)
+QUICK = Resampling(bootstrap=500)
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_intervals_resample_items(suites: list[tuple[str, Suite]], tmp_path: Pat
     good = {item.id for item in survey.items[::2]}
     rows = [{**row, "slots": row["item"] in good} for row in rows]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = read_acceptance(tmp_path / "a.jsonl", tmp_path / "items.jsonl", settings=Settings(bootstrap=4000))
+    found = read_acceptance(tmp_path / "a.jsonl", tmp_path / "items.jsonl", settings=Resampling(bootstrap=4000))
     estimate = found.sets[0].slots
     assert estimate.n == 36
     assert estimate.value == 0.5

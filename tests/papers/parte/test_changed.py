@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from unfazed.core.errors import UsageError
-from unfazed.measure.intervals import Settings
+from unfazed.core.estimate import Resampling
 from unfazed.papers.parte.changed import Judged, changed_predictions, contrasts
 
-QUICK = Settings(bootstrap=200)
+QUICK = Resampling(bootstrap=200)
 labels = st.sampled_from(["yes", "no", None])
 judged = st.builds(
     lambda example, side, gold, before, after: Judged(str(example), {"side": side, "gold": gold}, gold, before, after),

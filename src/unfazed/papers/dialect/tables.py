@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unfazed.core import Json, content_id
-from unfazed.measure import Coefficient, Ties, Wins, clopper_pearson, correct_p_values, mixed_effects, win_rate
+from unfazed.core.estimate import correct, share_of
+from unfazed.measure import Coefficient, Ties, Wins, mixed_effects, win_rate
 from unfazed.papers.dialect.material import Trial, Trials, groups_of
 from unfazed.score.metrics import Item, Metric, Scores
 
@@ -46,12 +47,12 @@ def measured(trials: Trials, scores: Scores, settings: Settings) -> dict[str, Js
     elif trials.used:
         scores.learn([trial.reference for trial in trials.used])
         table = _scored(trials, scores)
-        signed = f"metric={scores.metric.name}|{content_id([scores.metric.identity(), trials.used], size=8)}"
-        wins = win_rate(table["dialect"], table["perturb"], signed, settings.ties, settings.level)
+        signed = {"metric": scores.metric.name, "trials": content_id([scores.metric.identity(), trials.used], size=8)}
+        wins = win_rate(table["dialect"], table["perturb"], settings.ties, settings.level, **signed)
         entry["success"] = _shown(wins, settings)
         entry["effect"] = _effects(trials.used, table, settings)
         if "mt" in table:
-            over = win_rate(table["dialect"], table["mt"], signed, settings.ties, settings.level)
+            over = win_rate(table["dialect"], table["mt"], settings.ties, settings.level, **signed)
             entry["success_over_mt"] = _shown(over, settings)
         entry["robust"] = _robust(table, settings)
         entry["by"] = _by(trials, table, settings)
@@ -113,8 +114,8 @@ def _robust(table: dict[str, Array], settings: Settings) -> dict[str, Json]:
     if not len(gaps):
         return {"value": None, "low": None, "high": None, "n": 0, "gap": None}
     same = int((np.abs(gaps) < _EQUAL).sum())
-    low, high = clopper_pearson(same, len(gaps), settings.level)
-    return {"value": same / len(gaps), "low": low, "high": high, "n": len(gaps), "gap": float(gaps.mean())}
+    share = share_of(same, len(gaps), 0, "", settings.level)
+    return {"value": share.value, "low": share.low, "high": share.high, "n": share.n, "gap": float(gaps.mean())}
 
 
 def _coefficient(one: Coefficient) -> dict[str, Json]:
@@ -136,7 +137,9 @@ def _by(trials: Trials, table: dict[str, Array], settings: Settings) -> dict[str
     found = {}
     for group in groups_of(trials):
         inside = np.array([trial.group == group for trial in trials.used])
-        wins = win_rate(table["dialect"][inside], table["perturb"][inside], "", settings.ties, settings.level).share
+        wins = win_rate(
+            table["dialect"][inside], table["perturb"][inside], settings.ties, settings.level, set=group
+        ).share
         found[group] = {"value": wins.value, "low": wins.low, "high": wins.high, "n": wins.n}
     return found
 
@@ -162,7 +165,7 @@ def awareness(trials: Trials, scores: Scores, settings: Settings) -> dict[str, J
             ))
             for tag in trials.tags
         }  # fmt: skip
-        wins = win_rate(by_tag[own], by_tag[other], scores.metric.name, settings.ties, settings.level)
+        wins = win_rate(by_tag[own], by_tag[other], settings.ties, settings.level, metric=scores.metric.name)
         means = {
             tag: float(np.nanmean(values)) if np.isfinite(values).any() else None for tag, values in by_tag.items()
         }
@@ -180,5 +183,5 @@ def hold_together(found: dict[str, dict[str, dict[str, Json]]]) -> None:
             for key in ("success", "success_over_mt")
             if entry.get(key)
         ]
-        for test, p in zip(tests, correct_p_values([test["p"] for test in tests]), strict=True):
+        for test, p in zip(tests, correct([test["p"] for test in tests]), strict=True):
             test["p_holm"] = p

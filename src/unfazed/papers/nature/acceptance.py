@@ -13,9 +13,8 @@ from typing import Any, Literal, TypeVar
 import msgspec
 import numpy as np
 
-from unfazed.core import VERSION as PACKAGE_VERSION
 from unfazed.core import DataError, Estimate, NothingEvaluated, content_id, decode_json
-from unfazed.measure import Column, Question, Ratio, Settings, estimates
+from unfazed.core.estimate import Observations, Question, Ratio, Resampling, estimates, sign
 from unfazed.papers.nature.survey import Item, Key, key_file
 
 VERSION = 1  # of these definitions; part of every signature
@@ -68,7 +67,7 @@ def read_acceptance(
     items: str | Path,
     *,
     least_control: float | None = None,
-    settings: Settings | None = None,
+    settings: Resampling | None = None,
 ) -> Acceptances:
     """Acceptance over all, by group, operator and suite; participants below `least_control` are left out."""
     shown = [item for _, item in _rows(Path(items), Item)]
@@ -80,7 +79,7 @@ def read_acceptance(
     if not used:
         raise NothingEvaluated(f"{answers} has no answers that count.")
     decided = content_id([msgspec.to_builtins(shown), msgspec.to_builtins(sorted(keys.values(), key=lambda k: k.id))])
-    sets = _acceptances(used, keys, group_of, decided, settings or Settings())
+    sets = _acceptances(used, keys, group_of, decided, settings or Resampling())
     return Acceptances(sets, participants, list(_warnings(participants, least_control)))
 
 
@@ -149,19 +148,17 @@ def _warnings(participants: list[Participant], least: float | None) -> Iterator[
 
 
 def _acceptances(
-    used: list[Answer], keys: dict[str, Key], group_of: dict[str, int], items_id: str, settings: Settings
+    used: list[Answer], keys: dict[str, Key], group_of: dict[str, int], items_id: str, settings: Resampling
 ) -> list[Acceptance]:
     place = {id: i for i, id in enumerate(sorted(keys))}
     answers_id = content_id(sorted(msgspec.json.encode(answer).decode() for answer in used))
-    decided = (
-        f"items={items_id}|answers={answers_id}|level={settings.level}|bootstrap={settings.bootstrap}"
-        f"|seed={settings.seed}|unfazed={PACKAGE_VERSION}"
-    )
+    decided = {"items": items_id, "answers": answers_id}
+    measure = f"acceptance:{VERSION}"
     sets = _sets(used, keys, group_of)
     asked = [
         Question(
             _column(answers, question, place),
-            f"measure=acceptance:{VERSION}|question={question}|set={set_}={name}|{decided}",
+            sign({"measure": measure, "question": question, "set": f"{set_}={name}", **decided}, settings),
         )
         for (set_, name), answers in sets.items()
         for question in QUESTIONS
@@ -188,7 +185,7 @@ def _sets(used: list[Answer], keys: dict[str, Key], group_of: dict[str, int]) ->
     return dict(sorted(sets.items(), key=lambda item: (order[item[0][0]], item[0][1])))
 
 
-def _column(answers: list[Answer], question: str, place: dict[str, int]) -> Column:
+def _column(answers: list[Answer], question: str, place: dict[str, int]) -> Observations:
     """For each item how many found the label reasonable, of how many."""
     rows: Any = np.zeros((len(place), 2))
     missing = np.zeros(len(place), dtype=np.int64)
@@ -200,4 +197,4 @@ def _column(answers: list[Answer], question: str, place: dict[str, int]) -> Colu
         else:
             rows[at] += verdict, 1
     known = np.flatnonzero(rows[:, 1])
-    return Column(known, rows[known], Ratio(), missing)
+    return Observations(known, rows[known], Ratio(), missing)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unfazed.core import Estimate, Json, Suite
+from unfazed.core.estimate import mean_of
 from unfazed.measure import Difference, compare_runs, measure_run
 from unfazed.papers.nature.acceptance import read_acceptance
-from unfazed.papers.nature.averaging import mean_of
 from unfazed.papers.nature.corpora import PAPERS, Corpus, sizes
 from unfazed.papers.nature.shares import shares
 from unfazed.run import Run

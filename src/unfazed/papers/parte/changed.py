@@ -12,20 +12,9 @@ from itertools import combinations
 import msgspec
 import numpy as np
 
-from unfazed.core import VERSION as PACKAGE_VERSION
 from unfazed.core import Estimate, Example, NothingEvaluated, UsageError, Variant, content_id
-from unfazed.measure import (
-    Column,
-    Question,
-    Ratio,
-    Runlike,
-    Settings,
-    correct_p_values,
-    estimates,
-    intervals_of,
-    mcnemar,
-    pair_of,
-)
+from unfazed.core.estimate import Observations, Question, Ratio, Resampling, correct, estimates, mcnemar, sign
+from unfazed.measure import Runlike, intervals_of, pair_of
 
 VERSION = 1  # of these definitions; part of every signature
 CONFUSION = ("right_right", "right_wrong", "wrong_right", "wrong_wrong")  # before, then after
@@ -108,9 +97,9 @@ def side_of(example: Example, variant: Variant) -> str:
 _Told = Callable[[Judged], bool | None]  # True and False count; None is left out, and missing where it should count
 
 
-def changed_predictions(pairs: Sequence[Judged], system: str, settings: Settings | None = None) -> Changed:
+def changed_predictions(pairs: Sequence[Judged], system: str, settings: Resampling | None = None) -> Changed:
     """Accuracies, the share of changed predictions overall and by slice, and right and wrong before and after."""
-    settings = settings or Settings()
+    settings = settings or Resampling()
     signed = _signer(pairs, system, settings)
     asked: dict[tuple[str, ...], tuple[list[Judged], _Told]] = {
         ("accuracy_original",): (list(pairs), lambda p: p.right_before),
@@ -171,16 +160,13 @@ class _Counted:
         rows = np.array(list(counts.values()), dtype=float).reshape(-1, 3)
         known = np.flatnonzero(rows[:, 1])
         self.pairs = int(rows[:, 1].sum())
-        self.column = Column(known, rows[known, :2], Ratio(), rows[:, 2].astype(np.int64))
+        self.column = Observations(known, rows[known, :2], Ratio(), rows[:, 2].astype(np.int64))
 
 
-def _signer(pairs: Sequence[Judged], system: str, settings: Settings) -> Callable[[Sequence[str]], str]:
+def _signer(pairs: Sequence[Judged], system: str, settings: Resampling) -> Callable[[Sequence[str]], str]:
     data = content_id([[p.example, p.gold, p.gold_after, p.before, p.after, p.slices] for p in pairs], 8)
-    decided = (
-        f"pairs={data}|system={content_id(system)}|level={settings.level}|bootstrap={settings.bootstrap}"
-        f"|seed={settings.seed}|unfazed={PACKAGE_VERSION}"
-    )
-    return lambda name: f"measure=changed:{VERSION}|of={'.'.join(name).replace('|', '%7C')}|{decided}"
+    decided = {"pairs": data, "system": content_id(system)}
+    return lambda name: sign({"measure": f"changed:{VERSION}", "of": ".".join(name), **decided}, settings)
 
 
 class Contrast(msgspec.Struct, frozen=True):
@@ -208,12 +194,12 @@ class Contrast(msgspec.Struct, frozen=True):
 _MEASURES: dict[str, _Told] = {"changed": lambda p: p.changed, "accuracy_paraphrased": lambda p: p.right_after}
 
 
-def contrasts(models: Mapping[str, Sequence[Judged]], settings: Settings | None = None) -> list[Contrast]:
+def contrasts(models: Mapping[str, Sequence[Judged]], settings: Resampling | None = None) -> list[Contrast]:
     """Each model's accuracy before against after; then every two models' changes and accuracies after paraphrase.
 
     The p-values of all of them are corrected together, by Holm's method, for each of the two tests.
     """
-    settings = settings or Settings()
+    settings = settings or Resampling()
     compared: list[tuple[str, str, str, _Both]] = []
     for name, pairs in models.items():
         both = _Both(pairs, pairs, lambda p: p.right_before, lambda p: p.right_after)
@@ -225,7 +211,7 @@ def contrasts(models: Mapping[str, Sequence[Judged]], settings: Settings | None 
     intervals = intervals_of([both.pair for *_, both in compared], settings)
     exact = [mcnemar(both.more, both.less) for *_, both in compared]
     swapped = [both.pair.p_value(settings)[0] for *_, both in compared]
-    corrected = zip(correct_p_values(exact, CORRECTION), correct_p_values(swapped, CORRECTION), strict=True)
+    corrected = zip(correct(exact, CORRECTION), correct(swapped, CORRECTION), strict=True)
     found = []
     for row, interval, p, q, (p_all, q_all) in zip(compared, intervals, exact, swapped, corrected, strict=True):
         measure, a, b, both = row
@@ -258,4 +244,4 @@ class _Both:
         counts = np.array(list(rows.values()), dtype=float).reshape(-1, 3)
         missing = np.zeros(len(counts), dtype=np.int64)
         places = np.arange(len(counts))
-        self.pair = pair_of(*(Column(places, counts[:, [side, 2]], Ratio(), missing) for side in (0, 1)))
+        self.pair = pair_of(*(Observations(places, counts[:, [side, 2]], Ratio(), missing) for side in (0, 1)))

@@ -12,8 +12,8 @@ from typing import ClassVar
 import msgspec
 
 from unfazed.core import Json, Suite, UsageError, write_atomically
+from unfazed.core.estimate import Resampling
 from unfazed.data import ReadOptions, import_corpus
-from unfazed.measure import Settings
 from unfazed.papers.parte.changed import Changed, Contrast, Judged, changed_predictions, contrasts, judged_pairs
 from unfazed.papers.parte.page import FIGURES, TITLE, sections
 from unfazed.papers.parte.reader import FILE, read_pairs
@@ -63,7 +63,7 @@ class Parte(Study):
         """
         self.check(only)
         given = given or {}
-        settings = Settings(bootstrap=int(given.get("bootstrap") or 10_000), seed=int(given.get("seed") or 0))
+        settings = Resampling(bootstrap=int(given.get("bootstrap") or 10_000), seed=int(given.get("seed") or 0))
         to = Path(given.get("to") or "parte")
         asked = _asked(data, to, given)
         measured = {name: changed_predictions(pairs, name, settings) for name, pairs in asked.items()}

@@ -12,10 +12,10 @@ import msgspec
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from unfazed.core import VERSION as PACKAGE_VERSION
 from unfazed.core import DataError, Estimate, canonical
+from unfazed.core.estimate import Observations, Question, Ratio, Resampling, estimates, sign
 from unfazed.data import read_lines, without_break
-from unfazed.measure import Column, Question, Ratio, Settings, check_lengths, estimates
+from unfazed.measure import check_lengths
 
 VERSION = 1
 _SIGHAN_TEXT = re.compile(r"\(pid=([^)]*)\)\s*(.*)", re.S)
@@ -53,16 +53,19 @@ class Correction(msgspec.Struct, frozen=True):
 
 
 def score_correction(
-    sources: Sequence[str], golds: Sequence[str], outputs: Sequence[str], settings: Settings | None = None
+    sources: Sequence[str], golds: Sequence[str], outputs: Sequence[str], settings: Resampling | None = None
 ) -> Correction:
     """Scores corrected texts against the right ones; `sources` are the texts as they were written."""
-    settings = settings or Settings()
+    settings = settings or Resampling()
     rows = np.array([_row(*texts) for texts in zip(sources, golds, outputs, strict=True)], dtype=float)
     if not len(rows):
         raise DataError("there are no texts to score.")
     digest = blake2b(canonical([list(sources), list(golds), list(outputs)]), digest_size=8).hexdigest()
     questions = [
-        Question(_column(rows, above, below), _signature(name, digest, settings)) for name, above, below in _questions()
+        Question(
+            _column(rows, above, below), sign({"measure": f"correction.{name}:{VERSION}", "texts": digest}, settings)
+        )
+        for name, above, below in _questions()
     ]
     found = iter(estimates(questions, settings))
     character, sentence = (Level(*(Prf(*islice(found, 3)) for _ in range(2))) for _ in range(2))
@@ -93,9 +96,9 @@ def _questions() -> list[tuple[str, int, tuple[int, ...]]]:
     return [*asked, ("wrongly_changed", 9, (8,))]
 
 
-def _column(rows: np.ndarray, above: int, below: tuple[int, ...]) -> Column:
+def _column(rows: np.ndarray, above: int, below: tuple[int, ...]) -> Observations:
     values = np.column_stack([rows[:, above] * len(below), rows[:, list(below)].sum(axis=1)])
-    return Column(np.arange(len(rows)), values, Ratio(), np.zeros(len(rows), dtype=np.int64), (0.0, 1.0))
+    return Observations(np.arange(len(rows)), values, Ratio(), np.zeros(len(rows), dtype=np.int64), (0.0, 1.0))
 
 
 def changes(source: str, text: str) -> Changes:
@@ -113,15 +116,8 @@ def changes(source: str, text: str) -> Changes:
     return found
 
 
-def _signature(name: str, digest: str, settings: Settings) -> str:
-    return (
-        f"measure=correction.{name}:{VERSION}|texts={digest}|level={settings.level}|bootstrap={settings.bootstrap}"
-        f"|seed={settings.seed}|unfazed={PACKAGE_VERSION}"
-    )
-
-
 def score_correction_files(
-    source: str | Path, gold: str | Path, predicted: str | Path, settings: Settings | None = None
+    source: str | Path, gold: str | Path, predicted: str | Path, settings: Resampling | None = None
 ) -> Correction:
     """Files with a text a line; the source and the gold may also be SIGHAN's input and truth."""
     sources, outputs = _texts(Path(source)), [text for _, text in _texts(Path(predicted))]

@@ -7,8 +7,9 @@ from pathlib import Path
 import msgspec
 
 from unfazed.core import DataError, Json, nearest_name, task_named
+from unfazed.core.estimate import Resampling
 from unfazed.data import read_lines
-from unfazed.measure import Settings, check_lengths, file_id, score_values
+from unfazed.measure import check_lengths, file_id, score_values
 from unfazed.papers.readin.spider import read_schemas
 from unfazed.papers.readin.sql_compare import LEVELS, Rule, hardness
 from unfazed.papers.readin.sql_match import SqlMatch
@@ -41,16 +42,15 @@ def score_sql_files(
     predicted: str | Path,
     tables: str | Path,
     rule: Rule = "current",
-    settings: Settings | None = None,
+    settings: Resampling | None = None,
 ) -> SqlScores:
     """`gold` has SQL, a tab and the database a line, `predicted` SQL a line, `tables` is Spider's `tables.json`."""
     golds, levels = _read_gold(Path(gold), Path(tables))
     outputs = [line.split("\t")[0].strip() for line in _lines(Path(predicted), len(golds))]
     check_lengths(gold, len(golds), predicted, len(outputs))
     scorer, task = (SqlMatchFirst() if rule == "first" else SqlMatch()), task_named("sql")
-    files = f"gold={file_id(gold)}|outputs={file_id(predicted)}|tables={file_id(tables)}"
-    signature = f"score={scorer.name}:{scorer.version}|{files}"
-    whole = score_values(scorer, golds, outputs, task, signature, settings)
+    files = {"gold": file_id(gold), "outputs": file_id(predicted), "tables": file_id(tables)}
+    whole = score_values(scorer, golds, outputs, task, files, settings)
     matches = scorer.stats(outputs, golds, task)[:, 0]
     found = {}
     for level in LEVELS:

@@ -1,25 +1,26 @@
-"""Estimates from columns: the value, its percentile bootstrap interval by example, and the signature of both."""
+"""Estimates from observations: the value, its percentile bootstrap interval by example, and the signature of both."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, sqrt
 from typing import Protocol
 
 import numpy as np
 
 from unfazed.core.errors import UsageError
+from unfazed.core.estimate.resample import Sample, bootstrap, sample_of
+from unfazed.core.estimate.statistics import Array, Observations
+from unfazed.core.ids import content_id
 from unfazed.core.values import Estimate
-from unfazed.measure.measures import Column
-from unfazed.measure.resample import Sample, bootstrap, sample_of
-from unfazed.measure.statistics import Array
 
 _NO_WIDTH = 1e-12
+_MEAN_VERSION = 1  # of the definition of `mean_of`; part of its signature
 
 
 @dataclass(frozen=True)
-class Settings:
+class Resampling:
     """How intervals are made: their level, the number of bootstrap samples, and the seed of these."""
 
     level: float = 0.95
@@ -50,25 +51,25 @@ class Wanted(Protocol):
 
 @dataclass(frozen=True)
 class Question:
-    """The number of one column, and the signature to give it."""
+    """The number that some observations give, and the signature to give it."""
 
-    column: Column
+    observed: Observations
     signature: str
 
     def sample(self) -> Sample | None:
-        values = self.column.values
-        return sample_of(values, self.column.statistic) if len(values) else None
+        values = self.observed.values
+        return sample_of(values, self.observed.statistic) if len(values) else None
 
     @property
     def missing(self) -> int:
-        return int(self.column.missing.sum())
+        return int(self.observed.missing.sum())
 
     @property
     def span(self) -> tuple[float, float]:
-        return self.column.span
+        return self.observed.span
 
 
-def estimates(questions: Sequence[Wanted], settings: Settings) -> list[Estimate]:
+def estimates(questions: Sequence[Wanted], settings: Resampling) -> list[Estimate]:
     """An estimate for each question; costly draws are shared among them."""
     samples = [question.sample() for question in questions]
     drawn = iter(bootstrap([s for s in samples if s is not None], settings.bootstrap, settings.seed))
@@ -78,7 +79,7 @@ def estimates(questions: Sequence[Wanted], settings: Settings) -> list[Estimate]
     ]
 
 
-def _estimate(question: Wanted, sample: Sample | None, drawn: Array | None, settings: Settings) -> Estimate:
+def _estimate(question: Wanted, sample: Sample | None, drawn: Array | None, settings: Resampling) -> Estimate:
     value = None if sample is None else sample.value
     if sample is None or drawn is None or value is None or not isfinite(value):
         return Estimate(None, None, None, 0, question.missing, question.signature)
@@ -110,3 +111,22 @@ def certain_interval(
     share = ((1 - level) / 2) ** (1 / n)
     low, high = (share * value + (1 - share) * end for end in span)
     return (low if isfinite(low) else None), (high if isfinite(high) else None)
+
+
+def mean_of(found: Sequence[Estimate]) -> Estimate:
+    """The mean of independent estimates. One that could not be measured leaves it without a value.
+
+    The interval recovers each estimate's variance from its own limits, on either side by itself (MOVER; Zou and
+    Donner, 2008), so that it needs no symmetry and no new draws.
+    """
+    k, n, missing = len(found), sum(e.n for e in found), sum(e.missing for e in found)
+    signature = f"measure=mean:{_MEAN_VERSION}|of={content_id([e.signature for e in found])}"
+    values = [e.value for e in found if e.value is not None]
+    if not k or len(values) < k:
+        return Estimate(None, None, None, n, missing, signature)
+    below = [e.value - e.low for e in found if e.value is not None and e.low is not None]
+    above = [e.high - e.value for e in found if e.value is not None and e.high is not None]
+    mean = sum(values) / k
+    low = mean - sqrt(sum(d * d for d in below)) / k if len(below) == k else None
+    high = mean + sqrt(sum(d * d for d in above)) / k if len(above) == k else None
+    return Estimate(mean, low, high, n, missing, signature)

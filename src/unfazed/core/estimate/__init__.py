@@ -1,0 +1,60 @@
+"""Numbers with their proof: resampling, intervals, exact tests and signatures, for everything that prints a number."""
+
+from unfazed.core.estimate.intervals import (
+    Question,
+    Resampling,
+    Wanted,
+    certain_interval,
+    estimates,
+    interval,
+    mean_of,
+)
+from unfazed.core.estimate.resample import Sample, bootstrap, count_rows, merge_rows, sample_of, swap
+from unfazed.core.estimate.signature import digest, sign
+from unfazed.core.estimate.significance import (
+    CORRECTIONS,
+    binomial_tail,
+    bonferroni,
+    clopper_pearson,
+    correct,
+    holm,
+    mcnemar,
+    share_of,
+)
+from unfazed.core.estimate.statistics import Array, Ints, Mean, Observations, Paired, Ratio, Statistic, ratio
+from unfazed.core.values import Estimate
+
+__all__ = [
+    "CORRECTIONS",
+    "Array",
+    "Estimate",
+    "Ints",
+    "Mean",
+    "Observations",
+    "Paired",
+    "Question",
+    "Ratio",
+    "Resampling",
+    "Sample",
+    "Statistic",
+    "Wanted",
+    "binomial_tail",
+    "bonferroni",
+    "bootstrap",
+    "certain_interval",
+    "clopper_pearson",
+    "correct",
+    "count_rows",
+    "digest",
+    "estimates",
+    "holm",
+    "interval",
+    "mcnemar",
+    "mean_of",
+    "merge_rows",
+    "ratio",
+    "sample_of",
+    "share_of",
+    "sign",
+    "swap",
+]
