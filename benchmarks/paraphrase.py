@@ -17,7 +17,7 @@ from unfazed.papers.parte.embedding import Embeddings
 from unfazed.papers.parte.reader import FILE, read_pairs
 from unfazed.vary.engine import OperatorSpec
 from unfazed.vary.operator import Text
-from unfazed.vary.paraphrase._normal import jaccard
+from unfazed.vary.words import jaccard
 
 DATA = SHARED / "parte"
 MADE = {

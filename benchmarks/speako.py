@@ -52,9 +52,8 @@ def search() -> Iterator[Row]:
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
-    from unfazed.vary.spoken._phones_g2p import sound_of
-    from unfazed.vary.spoken._speako_search import Query
-    from unfazed.vary.spoken._speako_words import NAME, ONLY_SAID, Word, ears
+    from unfazed.vary.spoken._phones import sound_of
+    from unfazed.vary.spoken._speako import NAME, ONLY_SAID, Query, Word, ears
 
     words = ears()._words
     known = {word.spelling for word in words.words}

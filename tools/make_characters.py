@@ -16,7 +16,7 @@ from pathlib import Path
 from pypinyin import Style, pinyin
 from pywubi import wubi
 
-from unfazed.vary.keyboard._lexicon import lexicon
+from unfazed.vary.chinese import lexicon
 
 TO = Path(__file__).parents[1] / "src/unfazed/mitigate/data/characters.txt.xz"
 BLOCK = [chr(code) for code in (0x3007, *range(0x4E00, 0xA000))]

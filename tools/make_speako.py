@@ -23,11 +23,10 @@ from rapidfuzz.distance import Levenshtein
 from spylls.hunspell import Dictionary
 from wordfreq import get_frequency_dict
 
-from unfazed.vary.spoken._phones import CODES
-from unfazed.vary.spoken._phones_g2p import END, FIRST, NONE, ORDER, START, ZERO, Model, decode, read_model
-from unfazed.vary.spoken._phones_g2p import FILE as LETTERS_FILE
-from unfazed.vary.spoken._speako_words import COMMON, NAME, ONLY_SAID, Word, Words
-from unfazed.vary.spoken._speako_words import FILE as WORDS_FILE
+from unfazed.vary.spoken._phones import CODES, END, FIRST, NONE, ORDER, START, ZERO, Model, decode, read_model
+from unfazed.vary.spoken._phones import FILE as LETTERS_FILE
+from unfazed.vary.spoken._speako import COMMON, NAME, ONLY_SAID, Word, Words
+from unfazed.vary.spoken._speako import FILE as WORDS_FILE
 
 OUT = Path(__file__).parents[1] / "src/unfazed/vary/spoken/data"
 # English Wikipedia had about 4 billion words when the paper was written: 1,000 of them are 250 in a billion.

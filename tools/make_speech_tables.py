@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pypinyin import Style, pinyin
 
-from unfazed.vary.keyboard._lexicon import lexicon
+from unfazed.vary.chinese import lexicon
 
 OUT = Path(__file__).parents[1] / "src/unfazed/vary/speech/data"
 OFTEN = 3  # a pair that came up less often is left to the words' own frequencies

@@ -251,7 +251,7 @@ def tags_of(kind: str) -> list[str]:
 
 def view(classes: dict[str, str], word: str) -> str:
     """What the word before sees of a word."""
-    from unfazed.vary.spoken._tagger import class_of, seen_as
+    from unfazed.vary.english import class_of, seen_as
 
     return seen_as(class_of(word, classes))
 

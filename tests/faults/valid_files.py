@@ -36,9 +36,8 @@ from unfazed.run.record import Run
 from unfazed.score.metrics._metric import Scores
 from unfazed.systems.baselines.intent import Intent
 from unfazed.systems.opening import open_system
-from unfazed.vary.keyboard import _profile as typists
+from unfazed.vary import people
 from unfazed.vary.paraphrase.chat import _Memory
-from unfazed.vary.speech import _profile as speakers
 
 from .valid import TABLES, Kind, rows
 
@@ -150,8 +149,8 @@ LOGGED = rows(
     {"doc": {"inputs": '{"text": "four"}'}, "filtered_resps": [" said "]},
 )
 PROFILES = {
-    "keyboard": (typists._FILE, typists.read_population),
-    "speech": (speakers._FILE, speakers.read_population),
+    "keyboard": (people.TYPISTS_FILE, people.read_typists),
+    "speech": (people.SPEAKERS_FILE, people.read_speakers),
 }
 
 

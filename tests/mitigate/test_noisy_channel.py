@@ -14,7 +14,7 @@ from unfazed.mitigate._word_model import HAN, count
 from unfazed.mitigate.noisy_channel import NoisyChannel
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import Failed
-from unfazed.vary.keyboard._lexicon import lexicon
+from unfazed.vary.chinese import lexicon
 
 PLAIN = NoisyChannel()
 SAID = ["花呗怎么还款", "我的花呗不能用", "花呗额度太低了", "花呗可以分期吗", "怎么关闭花呗", "花呗逾期怎么办"]

@@ -14,7 +14,7 @@ from unfazed.papers.dialect.indian_english import read_pairs
 from unfazed.vary.dialect.indian_english import FEATURES
 from unfazed.vary.engine import OperatorSpec
 from unfazed.vary.operator import Text
-from unfazed.vary.paraphrase._sentence import sentences
+from unfazed.vary.sentence import sentences
 
 PAIRS = Path(__file__).parents[2] / "../shared/data/dialect_indian_english"
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unfazed.core.seeds import Stream
-from unfazed.vary._words import cased, checked_rate, picked, some
+from unfazed.vary.words import cased, checked_rate, picked, some
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.3, 0.9])

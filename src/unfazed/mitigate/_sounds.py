@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from unfazed.vary.keyboard._lexicon import lexicon
+from unfazed.vary.chinese import lexicon
 
 _READINGS = 3  # of a character, the commonest first
 _INITIALS = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("n", "l"), ("f", "h"), ("l", "r"))

@@ -12,7 +12,7 @@ from math import exp, log
 import msgspec
 
 from unfazed.mitigate._sounds import readings
-from unfazed.vary.keyboard._lexicon import lexicon
+from unfazed.vary.chinese import lexicon
 
 START, END = "^", "$"
 HAN = re.compile(r"[\u4e00-\u9fff]{1,100}")  # longer runs are cut, so that memory is bounded

@@ -22,7 +22,7 @@ from unfazed.core.version import VERSION
 from unfazed.mitigate._sounds import near, readings
 from unfazed.mitigate._word_model import END, HAN, START, Counts, WordModel, count
 from unfazed.systems.system import Failed, System
-from unfazed.vary.keyboard import _lexicon
+from unfazed.vary import chinese
 
 NAME = "mitigate/noisy_channel"
 VERSION_OF_MODEL = 1
@@ -74,7 +74,7 @@ class NoisyChannel(System):
 
     @cached_property
     def identity(self) -> str:
-        decides = [VERSION_OF_MODEL, self.caution, file_hash(_lexicon._FILE), self._model.counts]
+        decides = [VERSION_OF_MODEL, self.caution, file_hash(chinese.WORDS_FILE), self._model.counts]
         return f"{NAME} {content_id(msgspec.to_builtins(decides), 16)}"
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:

@@ -9,14 +9,13 @@ from unfazed.core.registry import Registry
 from unfazed.vary.operator import Operator
 
 if TYPE_CHECKING:
-    from unfazed.vary._words import cased, checked_rate
-    from unfazed.vary._words import some as some_places
     from unfazed.vary.engine import OperatorSpec
     from unfazed.vary.operator import Change, Text
-    from unfazed.vary.paraphrase._loading import loaded as load_model
-    from unfazed.vary.paraphrase._normal import jaccard
-    from unfazed.vary.paraphrase._normal import normal as normal_text
-    from unfazed.vary.spoken._masked import MaskedModel
+    from unfazed.vary.synonyms import MaskedModel
+    from unfazed.vary.transformer import loaded as load_model
+    from unfazed.vary.words import cased, checked_rate, jaccard
+    from unfazed.vary.words import normal as normal_text
+    from unfazed.vary.words import some as some_places
 
 __all__ = ["Change", "MaskedModel", "Operator", "OperatorSpec", "Text", "cased", "checked_rate", "jaccard",
     "load_model", "normal_text", "operators", "some_places"]  # fmt: skip
@@ -27,11 +26,10 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = door(
         __name__,
         {
-            "unfazed.vary._words": "cased checked_rate some:some_places",
+            "unfazed.vary.words": "cased checked_rate jaccard normal:normal_text some:some_places",
             "unfazed.vary.engine": "OperatorSpec",
             "unfazed.vary.operator": "Change Text",
-            "unfazed.vary.paraphrase._loading": "loaded:load_model",
-            "unfazed.vary.paraphrase._normal": "jaccard normal:normal_text",
-            "unfazed.vary.spoken._masked": "MaskedModel",
+            "unfazed.vary.transformer": "loaded:load_model",
+            "unfazed.vary.synonyms": "MaskedModel",
         },
     )

@@ -20,7 +20,7 @@ from unfazed.papers.parte.building import build_suite, candidates_of, entails_by
 from unfazed.papers.parte.filters import Candidate, Rating, filtered
 from unfazed.papers.parte.ratings import read_ratings
 from unfazed.systems.callable import CallableSystem
-from unfazed.vary.paraphrase._normal import jaccard, normal
+from unfazed.vary.words import jaccard, normal
 
 PARTE = Path(__file__).parents[3] / "../shared/data/parte/collated_data_and_preds.csv"
 

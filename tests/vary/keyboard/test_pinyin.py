@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 from unfazed.core.edits import Edit, apply
 from unfazed.core.errors import DataError, UnknownName
 from unfazed.core.seeds import Seeds, Stream
-from unfazed.vary.keyboard._explain import slips
-from unfazed.vary.keyboard._fit import count, fit
-from unfazed.vary.keyboard._keys import slip
-from unfazed.vary.keyboard._lexicon import lexicon
-from unfazed.vary.keyboard._profile import population
+from unfazed.vary.calibrate_keyboard import count, fit
+from unfazed.vary.chinese import lexicon, slips
+from unfazed.vary.keyboard._typist import slip
 from unfazed.vary.keyboard.homophone import Homophone, homophones
 from unfazed.vary.keyboard.ime import engine, lacking
 from unfazed.vary.keyboard.pinyin import Pinyin
 from unfazed.vary.operator import Text
+from unfazed.vary.people import typists
 
 TEXTS = [
     "请问花呗怎么还款，逾期了会影响征信吗？",
@@ -130,7 +129,7 @@ def test_wrong_parameters_are_named() -> None:
 @pytest.mark.slow
 def test_fitting_finds_the_rates_that_made_the_texts() -> None:
     clean = [t + str(i) for i in range(40) for t in TEXTS]
-    one, other = population().people[0], population().people[4]
+    one, other = typists().people[0], typists().people[4]
     from unfazed.vary.keyboard._typist import Typist
 
     def made(profile: object) -> list[str]:

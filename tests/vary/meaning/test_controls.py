@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
 from unfazed.vary.engine import OperatorSpec
-from unfazed.vary.meaning._languages import deleted, inserted, replaced
+from unfazed.vary.meaning._control import deleted, inserted, replaced
 from unfazed.vary.meaning._table import LANGUAGES, Found, table
 from unfazed.vary.operator import Text
 

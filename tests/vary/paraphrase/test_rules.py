@@ -16,9 +16,9 @@ from unfazed.core.errors import UnknownName
 from unfazed.core.seeds import Seeds
 from unfazed.core.suite import Suite
 from unfazed.vary.operator import Text
-from unfazed.vary.paraphrase._sentence import sentences
-from unfazed.vary.paraphrase._synonyms import close_synonyms
+from unfazed.vary.paraphrase._phrases import close_synonyms
 from unfazed.vary.paraphrase.rules import KINDS, Rules
+from unfazed.vary.sentence import sentences
 
 
 def said(text: str, kinds: str, draws: int = 12, **more: object) -> set[str]:

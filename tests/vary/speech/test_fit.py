@@ -13,8 +13,8 @@ from unfazed.core.edits import apply
 from unfazed.core.errors import DataError
 from unfazed.core.seeds import Seeds
 from unfazed.measure.realism.reading import read_people
-from unfazed.vary.speech._fit import count, fit
-from unfazed.vary.speech._profile import CLASSES, population, read_population, word_class
+from unfazed.vary.calibrate_speech import count, fit
+from unfazed.vary.people import SPOKEN_CLASSES, read_speakers, speakers, spoken_class
 from unfazed.vary.speech._speaker import Speaker
 from unfazed.vary.speech.mandarin import Mandarin
 
@@ -29,9 +29,9 @@ def sentences(n: int) -> list[str]:
 
 def test_differences_are_counted_by_kind() -> None:
     seen = count(["我们今天还款，“提现”要3000元。"], ["我们金天还款提现药3000元，。"])
-    today = word_class("今天", False)
+    today = spoken_class("今天", False)
     assert seen.seen[f"misheard{today}"] == 1
-    assert sum(seen.seen[f"lost{c}"] for c in range(CLASSES)) == 0
+    assert sum(seen.seen[f"lost{c}"] for c in range(SPOKEN_CLASSES)) == 0
     assert seen.share("lost/comma") == 1
     assert seen.share("lost/quote") == 1
     assert seen.seen["digits"] == 0
@@ -42,19 +42,19 @@ def test_differences_are_counted_by_kind() -> None:
 def test_a_lost_clause_is_one_event() -> None:
     seen = count(["我们今天还款，银行账户支付，学生工作。"], ["我们今天还款，学生工作。"])
     assert (seen.seen["clause"], seen.places["clause"]) == (1, 2)
-    assert sum(seen.seen[f"lost{c}"] for c in range(CLASSES)) == 0
+    assert sum(seen.seen[f"lost{c}"] for c in range(SPOKEN_CLASSES)) == 0
 
 
 def test_a_fitted_speaker_is_heard_like_the_one_it_was_fitted_to() -> None:
     texts, seeds = sentences(150), Seeds(5, "t", 1)
-    real = Speaker(population().people[0])
+    real = Speaker(speakers().people[0])
     said = [apply(t, real.say(t, seeds.stream(str(i), i))) for i, t in enumerate(texts)]
     fitted = Speaker(fit(texts, said, rounds=2))
     again = [apply(t, fitted.say(t, seeds.stream(f"again {i}", i))) for i, t in enumerate(texts)]
     one, two = count(texts, said), count(texts, again)
 
     def share(seen: object, name: str) -> float:
-        return sum(seen.seen[f"{name}{c}"] for c in range(CLASSES)) / len(texts)  # type: ignore[attr-defined]
+        return sum(seen.seen[f"{name}{c}"] for c in range(SPOKEN_CLASSES)) / len(texts)  # type: ignore[attr-defined]
 
     assert share(two, "misheard") == pytest.approx(share(one, "misheard"), rel=0.25)
     assert two.share("lost/comma") == pytest.approx(one.share("lost/comma"), abs=0.12)
@@ -69,7 +69,7 @@ def test_calibrate_writes_a_profile_that_can_be_used(tmp_path: Path) -> None:
     files = ["--clean", str(tmp_path / "c.json"), "--real", str(tmp_path / "h.json")]
     made = CliRunner().invoke(command, ["speech", *files, "--rows", "even", "-o", str(tmp_path / "p.json")])
     assert made.exit_code == 0, made.output
-    (person,) = read_population(tmp_path / "p.json").people
+    (person,) = read_speakers(tmp_path / "p.json").people
     assert person.marks["comma"]["lost"] > 0.5
     Mandarin(profile=str(tmp_path / "p.json"))
 

@@ -13,12 +13,19 @@ from unfazed.core.edits import apply
 from unfazed.core.errors import DataError, UsageError
 from unfazed.core.seeds import Seeds
 from unfazed.vary.operator import Text
-from unfazed.vary.speech._accents import GROUPS, accented
-from unfazed.vary.speech._profile import population, word_class
-from unfazed.vary.speech._recogniser import Recogniser, follows
-from unfazed.vary.speech._sounds import Ear, Syllable, halves, pronounced
+from unfazed.vary.people import GROUPS, accented, speakers, spoken_class
+from unfazed.vary.speech._recogniser import (
+    Ear,
+    Recogniser,
+    Syllable,
+    closing,
+    follows,
+    halves,
+    pronounced,
+    rewrites,
+    value,
+)
 from unfazed.vary.speech._speaker import Speaker, split
-from unfazed.vary.speech._writing import closing, rewrites, value
 from unfazed.vary.speech.mandarin import Mandarin
 
 SEEDS = Seeds(3, "speech/mandarin", 1)
@@ -73,7 +80,7 @@ def test_accents_merge_what_their_region_merges() -> None:
 
 def test_the_recogniser_writes_words_that_sound_alike() -> None:
     """生力军 is not a word that is often said: what comes out is, and in nearly the same sounds."""
-    recogniser = Recogniser(Ear(population().people[1].heard))
+    recogniser = Recogniser(Ear(speakers().people[1].heard))
     heard = pronounced("生力军")
     assert heard
     made = {recogniser.misheard("生力军", heard, "振兴", "", SEEDS.stream(str(i), 0)) for i in range(20)}
@@ -137,8 +144,8 @@ def test_marks_that_are_not_spoken_go() -> None:
 
 
 def test_common_words_are_misheard_least() -> None:
-    for person in population().people:
-        common, rare = word_class("我们", False), word_class("獬豸", False)
+    for person in speakers().people:
+        common, rare = spoken_class("我们", False), spoken_class("獬豸", False)
         assert person.misheard[common] < person.misheard[rare]
 
 
@@ -168,7 +175,7 @@ def test_nothing_to_say_is_left_alone() -> None:
 )
 @settings(deadline=None, max_examples=150)
 def test_any_text_can_be_said(text: str, draw: int) -> None:
-    speaker = Speaker(population().people[draw % len(population().people)])
+    speaker = Speaker(speakers().people[draw % len(speakers().people)])
     edits = speaker.say(text, SEEDS.stream("e", draw))
     made = apply(text, edits)
     assert edits == speaker.say(text, SEEDS.stream("e", draw))
@@ -191,7 +198,7 @@ def test_accent_and_profile_can_be_given(tmp_path: Path) -> None:
 def test_speakers_share_words_that_the_recogniser_does_not_know() -> None:
     """Of 150 rare words, those that are hard for one speaker are more often hard for another than chance has it."""
     words = [a + b for a in "獬饕逶旖踯彳龃龉婆鳜" for b in "豸餮迤旎躅亍龋齿婆鱼鲈鲫鳄鲸鲟"]
-    speaker = Speaker(population().people[0])
+    speaker = Speaker(speakers().people[0])
     hard = [{w for w in words if speaker._chance(w, 0.3, 1.0, SEEDS.stream(w, draw)) > 0.5} for draw in range(2)]
     expected = len(hard[0]) * len(hard[1]) / len(words)
     assert 0.1 * len(words) < len(hard[0]) < 0.4 * len(words)

@@ -9,8 +9,8 @@ import pytest
 from unfazed.core.errors import UsageError
 from unfazed.core.values import Example, Variant
 from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.spoken._synonyms import Asked
-from unfazed.vary.spoken._tagger import tagged
+from unfazed.vary.english import tagged
+from unfazed.vary.synonyms import Asked
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 transformers = pytest.importorskip("transformers", reason="needs the extra hf")
@@ -69,7 +69,7 @@ def test_closed_classes(model: Path) -> None:
 
 
 def test_batches_give_what_single_texts_give(model: Path) -> None:
-    from unfazed.vary.spoken._masked import MaskedModel
+    from unfazed.vary.synonyms import MaskedModel
 
     source = MaskedModel(str(model))
     texts = [f"play the {adjective} album" for adjective in ("new", "old", "cheap", "great")] * 12

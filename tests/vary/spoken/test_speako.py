@@ -21,11 +21,9 @@ from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example
 from unfazed.vary.engine import OperatorSpec, Variation, vary
 from unfazed.vary.operator import Text
-from unfazed.vary.spoken import _speako_words
-from unfazed.vary.spoken._phones import CODES, WEAK, akin, letters_of
-from unfazed.vary.spoken._phones_g2p import _model, decode, sound_of
-from unfazed.vary.spoken._speako_search import Index, Nearest, Query
-from unfazed.vary.spoken._speako_words import COMMON, NAME, ONLY_SAID, Ears, Word, _one_word, ears
+from unfazed.vary.spoken import _speako
+from unfazed.vary.spoken._phones import CODES, WEAK, _model, akin, decode, letters_of, sound_of
+from unfazed.vary.spoken._speako import COMMON, NAME, ONLY_SAID, Ears, Index, Nearest, Query, Word, _one_word, ears
 from unfazed.vary.spoken.speako import Speako
 
 ROOT = Path(__file__).parents[3]
@@ -415,7 +413,7 @@ def test_one_word_changes_and_alone_as_in_a_batch(texts: list[str], homophones: 
 
 
 def test_nothing_is_lost_when_the_kept_answers_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_speako_words, "_MOST_KEPT", 0)
+    monkeypatch.setattr(_speako, "_MOST_KEPT", 0)
     texts = [Text(t) for t in ("hasselhoff watch", "boston", "sxsw show", "zzyzx")]
     streams = [[STREAMS.stream(str(i), 0) for i in range(4)] for _ in range(2)]
     assert Speako().changes(texts, streams[0]) == [

@@ -9,13 +9,10 @@ from hypothesis import strategies as st
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example, Json, Variant
 from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unfazed.vary.english import KIND_OF, STOPWORDS, forms, tagged
 from unfazed.vary.operator import Text
-from unfazed.vary.spoken._forms import KIND_OF, forms
-from unfazed.vary.spoken._lexical import lexical
-from unfazed.vary.spoken._stopwords import STOPWORDS
-from unfazed.vary.spoken._synonyms import Asked, fitting, kind_of
-from unfazed.vary.spoken._tagger import tagged
 from unfazed.vary.spoken.synonym_verb import SynonymVerb
+from unfazed.vary.synonyms import Asked, fitting, kind_of, lexical
 
 CLASSES = ("verb", "adjective", "adverb", "any", "stopword")
 

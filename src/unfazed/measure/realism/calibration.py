@@ -9,9 +9,9 @@ import msgspec
 
 from unfazed.core.values import Inputs
 from unfazed.measure.realism.reading import read_people
+from unfazed.vary.calibrate_keyboard import fit
 from unfazed.vary.keyboard import ime
-from unfazed.vary.keyboard._fit import fit
-from unfazed.vary.keyboard._profile import Population, read_population
+from unfazed.vary.people import Typists, read_typists
 
 ROWS = {"all": slice(None), "even": slice(0, None, 2), "odd": slice(1, None, 2)}
 _DIGITS = 5
@@ -23,10 +23,10 @@ def calibrated(
     """The file's content, and how many people it holds."""
     before, people = read_people(clean, real, fields)
     used = ROWS[rows]
-    found = list(read_population(onto).people) if onto else []
+    found = list(read_typists(onto).people) if onto else []
     for person in people:
         found.append(fit(_texts(before.rows[used]), _texts(person.rows[used]), ime.engine(engine)))
-    return msgspec.json.encode(rounded(msgspec.to_builtins(Population(engine, found)))) + b"\n", len(found)
+    return msgspec.json.encode(rounded(msgspec.to_builtins(Typists(engine, found)))) + b"\n", len(found)
 
 
 def _texts(rows: Sequence[Inputs]) -> list[list[str]]:

@@ -9,8 +9,7 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from unfazed.measure.realism.trees import Floats
-from unfazed.vary.keyboard._explain import KINDS, alike, han, slips, sounds, spelled
-from unfazed.vary.keyboard._lexicon import lexicon
+from unfazed.vary.chinese import KINDS, alike, han, lexicon, slips, sounds, spelled
 
 _FUNCTION = frozenset("的了是在有和我你他不一个这那也就都很到说要去会着没吗呢吧")
 

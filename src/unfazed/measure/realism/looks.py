@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from unfazed.measure.error_rate import distances
-from unfazed.vary.keyboard._explain import KINDS, Slip, slips
+from unfazed.vary.chinese import KINDS, Slip, slips
 
 _LENGTHS = ("1→1", "2→2", "0→1", "1→0", "3→3", "1→2", "2→3", "0→2")
 

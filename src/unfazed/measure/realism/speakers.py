@@ -8,8 +8,8 @@ import msgspec
 
 from unfazed.measure.realism.calibration import ROWS, rounded
 from unfazed.measure.realism.reading import read_people
-from unfazed.vary.speech._fit import fit
-from unfazed.vary.speech._profile import Population
+from unfazed.vary.calibrate_speech import fit
+from unfazed.vary.people import Speakers
 
 
 def calibrated_speakers(clean: str, real: Sequence[str], fields: Sequence[str], rows: str) -> bytes:
@@ -17,5 +17,5 @@ def calibrated_speakers(clean: str, real: Sequence[str], fields: Sequence[str], 
     before, people = read_people(clean, real, fields)
     texts = [text for row in before.rows[ROWS[rows]] for text in row.values()]
     heard = [[text for row in person.rows[ROWS[rows]] for text in row.values()] for person in people]
-    made = Population([fit(texts, said) for said in heard])
+    made = Speakers([fit(texts, said) for said in heard])
     return msgspec.json.encode(rounded(msgspec.to_builtins(made))) + b"\n"

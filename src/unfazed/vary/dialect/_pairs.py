@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
-from unfazed.vary._words import cased, some
-from unfazed.vary.meaning._words import sounds_as_vowel
 from unfazed.vary.operator import Change
+from unfazed.vary.words import cased, some, sounds_as_vowel
 
 LONGEST = 20_000  # characters of a text that are looked at
 

@@ -6,34 +6,33 @@ from collections.abc import Callable, Iterator
 
 from unfazed.core.edits import Edit, apply
 from unfazed.core.seeds import Stream
-from unfazed.vary.dialect import _indian_clause as clause
-from unfazed.vary.dialect import _indian_noun as noun
+from unfazed.vary.dialect import _indian as says
 from unfazed.vary.operator import Change, Operator, Text
-from unfazed.vary.paraphrase._sentence import Sentence, sentences
+from unfazed.vary.sentence import Sentence, sentences
 
 FEATURES: dict[str, Callable[[Sentence], Iterator[tuple[Edit, ...]]]] = {
-    "article omission": noun.article_omission,
-    "copula omission": clause.copula_omission,
-    "direct object pronoun drop": noun.object_drop,
-    "extraneous article": noun.extraneous_article,
-    "focus itself": noun.focus_itself,
-    "focus only": noun.focus_only,
-    "general extender and all": noun.general_extender,
-    "habitual progressive": clause.habitual_progressive,
-    "invariant tag": clause.invariant_tag,
-    "inversion in embedded clause": clause.embedded_inversion,
-    "lack of agreement": clause.lack_of_agreement,
-    "lack of inversion in wh-questions": clause.lack_of_inversion,
-    "left dislocation": noun.left_dislocation,
-    "mass nouns as count nouns": noun.mass_as_count,
-    "non-initial existential": noun.non_initial_existential,
-    "object fronting": clause.object_fronting,
-    "preposition omission": noun.preposition_omission,
-    "prepositional phrase fronting with reduction": clause.fronting_with_reduction,
-    "resumptive object pronoun": noun.resumptive_object,
-    "resumptive subject pronoun": noun.resumptive_subject,
-    "stative progressive": clause.stative_progressive,
-    "topicalized non-argument constituent": clause.topicalisation,
+    "article omission": says.article_omission,
+    "copula omission": says.copula_omission,
+    "direct object pronoun drop": says.object_drop,
+    "extraneous article": says.extraneous_article,
+    "focus itself": says.focus_itself,
+    "focus only": says.focus_only,
+    "general extender and all": says.general_extender,
+    "habitual progressive": says.habitual_progressive,
+    "invariant tag": says.invariant_tag,
+    "inversion in embedded clause": says.embedded_inversion,
+    "lack of agreement": says.lack_of_agreement,
+    "lack of inversion in wh-questions": says.lack_of_inversion,
+    "left dislocation": says.left_dislocation,
+    "mass nouns as count nouns": says.mass_as_count,
+    "non-initial existential": says.non_initial_existential,
+    "object fronting": says.object_fronting,
+    "preposition omission": says.preposition_omission,
+    "prepositional phrase fronting with reduction": says.fronting_with_reduction,
+    "resumptive object pronoun": says.resumptive_object,
+    "resumptive subject pronoun": says.resumptive_subject,
+    "stative progressive": says.stative_progressive,
+    "topicalized non-argument constituent": says.topicalisation,
 }
 
 

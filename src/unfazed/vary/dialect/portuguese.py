@@ -8,9 +8,9 @@ from functools import cache
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
-from unfazed.vary._words import checked_rate
 from unfazed.vary.dialect._pairs import Exchange, Place, changed, pairs_of, read_table
 from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.words import checked_rate
 
 _CIRCUMFLEX = re.compile(r"\b(\w*)([ôê])(?=[mn][aeiouáéíóú])(\w*)")
 _ACUTE = {"ô": "ó", "ê": "é"}

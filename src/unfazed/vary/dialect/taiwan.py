@@ -10,9 +10,9 @@ from typing import Any
 from unfazed.core.edits import Edit
 from unfazed.core.errors import MissingExtra
 from unfazed.core.seeds import Stream
-from unfazed.vary._words import checked_rate
 from unfazed.vary.dialect._pairs import LONGEST, Place, changed
 from unfazed.vary.operator import Change, Operator, Text, whole_text
+from unfazed.vary.words import checked_rate
 
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _WORD = 8  # characters of the longest words

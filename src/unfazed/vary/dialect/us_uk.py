@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import cache
 
 from unfazed.core.seeds import Stream
-from unfazed.vary._words import checked_rate
 from unfazed.vary.dialect._pairs import Exchange, changed, pairs_of, read_table
 from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.words import checked_rate
 
 _IZE = ("ize", "izes", "ized", "izing", "ization", "izations", "izer", "izers")
 _YZE = ("yze", "yzes", "yzed", "yzing", "yzer", "yzers")

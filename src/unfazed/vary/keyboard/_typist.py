@@ -1,4 +1,4 @@
-"""One person with one input method: types a text word by word and corrects nothing."""
+"""One person with one input method: types a text word by word, with slips of the fingers, and corrects nothing."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from math import exp
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
-from unfazed.vary.keyboard._keys import slip
-from unfazed.vary.keyboard._lexicon import lexicon
-from unfazed.vary.keyboard._marks import type_other
-from unfazed.vary.keyboard._profile import WORD_KINDS, Profile, normal, word_class
+from unfazed.vary.chinese import lexicon
+from unfazed.vary.keyboard.adjacent import NEIGHBOURS
 from unfazed.vary.keyboard.ime import Engine
+from unfazed.vary.people import WORD_KINDS, TypistProfile, normal, typed_class, typed_mark
 
 _RUNS = re.compile(r"[\u4e00-\u9fff]+|[^\u4e00-\u9fff]")
 _SAME = 0.9  # how often a word typed by rote goes wrong in the same way again
@@ -40,7 +39,7 @@ def _kind(steps: list[tuple[float, str]], rng: Stream) -> str:
 class Typist:
     """Types texts as one person would. Slips are drawn from the text's stream, habits from the person's."""
 
-    def __init__(self, profile: Profile, engine: Engine) -> None:
+    def __init__(self, profile: TypistProfile, engine: Engine) -> None:
         self.profile = profile
         self.engine = engine
         classes = range(len(profile.rates["stray"]))
@@ -76,7 +75,7 @@ class Typist:
                 continue
             c = self._known.get(word, -1)
             if c < 0:
-                c = self._known[word] = word_class(word, self.engine.rank(word, syllables))
+                c = self._known[word] = typed_class(word, self.engine.rank(word, syllables))
             kind, way = (again, rng) if again else self._slip(word, c, pace, rng)
             if not kind:
                 at += len(word)
@@ -245,3 +244,101 @@ _STRAY = tuple(
     {"d": 6.0, "s": 3.0, "l": 3.0, "y": 3.0, "a": 2.0, "m": 2.0, "w": 2.0, "z": 2.0, "h": 2.5}.get(c, 1.0)
     for c in _LETTERS
 )
+
+
+# The mark that a Chinese keyboard gives for the narrow one, and the marks that are mistaken for each other.
+_WIDE = {",": "，", "(": "（", ")": "）", ":": "：", ";": "；", "?": "？", "!": "！", "~": "～"}
+_MISTAKEN = {
+    "、": "，",
+    "。": "，",
+    "“": "”",
+    "”": "“",
+    "；": "，",
+    "·": ".",
+    "‘": "“",
+    "’": "”",
+    "—": "-",
+    "？": "！",
+    "！": "，",
+}
+
+
+def type_other(profile: TypistProfile, text: str, at: int, rng: Stream, edits: list[Edit]) -> None:
+    """The one character at this place, which is not Chinese, typed; what came out wrong is added to the edits."""
+    c = text[at]
+    if c.isalnum():
+        if rng.random() < profile.other:
+            edits.append(Edit(at, at + 1, _mistype(c, rng)))
+        return
+    kind = typed_mark(c)
+    lost = profile.lost.get(kind, 0.0)
+    point = rng.random()
+    if point < lost:
+        edits.append(Edit(at, at + 1, ""))
+    elif point < lost + profile.changed.get(kind, 0.0) or (c in _WIDE and rng.random() < 0.9):
+        new = _WIDE.get(c) or _MISTAKEN.get(c)
+        if new:
+            edits.append(Edit(at, at + 1, new))
+
+
+def _mistype(c: str, rng: Stream) -> str:
+    if c.isdigit() and c.isascii():
+        near = str((int(c) + (1 if rng.random() < 0.5 else 9)) % 10)
+        return rng.weighted((near, "", c + near), (0.5, 0.3, 0.2))
+    if c.isascii():
+        return rng.weighted((c.swapcase(), ""), (0.7, 0.3))
+    return ""
+
+
+# How often each slip is seen where one explains the keys: a third drop a key, a fifth mix up sounds, …
+_SLIPS = ("drop", "sound", "neighbour", "vowel", "swap", "double", "space")
+_WEIGHTS = (0.32, 0.24, 0.15, 0.13, 0.09, 0.05, 0.02)
+_TWICE = 0.2  # share of slips that come as two
+_VOWELS = {"o": "ia", "i": "ouea", "u": "iae", "e": "aiu", "a": "euoi"}
+
+
+def slip(keys: str, rng: Stream) -> str:
+    """The keys with one slip, or two; never the same keys."""
+    made = _one(keys, rng)
+    if len(keys) > 4 and rng.random() < _TWICE:
+        made = _one(made, rng)
+    for _ in range(8):
+        if made != keys and made:
+            return made
+        made = _one(keys, rng)
+    return keys + keys[-1:]
+
+
+def _one(keys: str, rng: Stream) -> str:
+    kind = rng.weighted(_SLIPS, _WEIGHTS)
+    if kind == "sound":
+        return _mix_sounds(keys, rng)
+    if len(keys) < 2:
+        return rng.choice(NEIGHBOURS.get(keys, "e"))
+    at = 1 + rng.below(len(keys) - 1)  # the first key of a word is seldom wrong
+    c = keys[at]
+    if kind == "drop":
+        return keys[:at] + keys[at + 1 :]
+    if kind == "swap":
+        return keys[: at - 1] + c + keys[at - 1] + keys[at + 1 :]
+    if kind == "double":
+        return keys[:at] + c + keys[at:]
+    if kind == "space":  # a key too many, before the space bar
+        return keys + rng.choice("iuhnge")
+    near = _VOWELS.get(c) if kind == "vowel" else NEIGHBOURS.get(c)
+    return keys[:at] + rng.choice(near or NEIGHBOURS.get(c, "e")) + keys[at + 1 :]
+
+
+def _mix_sounds(keys: str, rng: Stream) -> str:
+    """n for ng, z for zh, and the other way round: a way of speaking rather than of moving the fingers."""
+    ways = []
+    for i, c in enumerate(keys):
+        if c == "g" and i and keys[i - 1] == "n":
+            ways += [keys[:i] + keys[i + 1 :]] * 2
+        elif c == "h" and i and keys[i - 1] in "zcs":
+            ways.append(keys[:i] + keys[i + 1 :])
+        elif c == "n" and i and keys[i - 1] in "aeio" and keys[i + 1 : i + 2] != "g":
+            ways += [keys[: i + 1] + "g" + keys[i + 1 :]] * 2
+        elif c in "zcs" and keys[i + 1 : i + 2] != "h":
+            ways.append(keys[: i + 1] + "h" + keys[i + 1 :])
+    return rng.choice(ways) if ways else keys

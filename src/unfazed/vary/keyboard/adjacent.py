@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
-from unfazed.vary._words import checked_rate, picked, some
 from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.words import checked_rate, picked, some
 
 _ROWS = ("1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")
 _SHIFT = (0.0, 0.5, 0.75, 1.25)  # how far each row is set in, in keys

@@ -7,7 +7,7 @@ from math import log, log1p
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
-from unfazed.vary.keyboard._lexicon import lexicon
+from unfazed.vary.chinese import lexicon
 from unfazed.vary.operator import Change, Operator, Text
 
 _QUARTER = 2**16  # of 64 random bits

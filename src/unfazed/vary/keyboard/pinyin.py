@@ -8,9 +8,9 @@ from unfazed.core.edits import apply
 from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Stream
 from unfazed.vary.keyboard import ime
-from unfazed.vary.keyboard._profile import new_person, population, registers
 from unfazed.vary.keyboard._typist import Typist
 from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.people import new_typist, registers, typists
 
 
 class Pinyin(Operator):
@@ -31,7 +31,7 @@ class Pinyin(Operator):
         if not names:
             raise UsageError(f"There is no input method {engine!r} here. See `unfazed doctor`.")
         self._engines = [ime.engine(name) for name in names]
-        self._registers = registers(population(profile).people)
+        self._registers = registers(typists(profile).people)
         self._typists: dict[int, list[Typist]] = {}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
@@ -48,6 +48,6 @@ class Pinyin(Operator):
         found = self._typists.get(mark)
         if found is None:
             engine = rng.dealt(self._engines, "engine")
-            found = [Typist(new_person(people, rng), engine) for people in self._registers]
+            found = [Typist(new_typist(people, rng), engine) for people in self._registers]
             self._typists[mark] = found
         return min(found, key=lambda typist: abs(log(typist.profile.length / (length + 1))))

@@ -1,14 +1,279 @@
-"""What the controls share: of all ways to change the meaning, one is chosen."""
+"""Controls: the ways to replace, insert or delete a word so that the meaning changes, and the choice of one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
-from unfazed.vary.meaning._languages import deleted, inserted, replaced
-from unfazed.vary.meaning._table import LANGUAGES, Found
+from unfazed.vary.english import Word, tagged
+from unfazed.vary.meaning._table import (
+    LANGUAGES,
+    LONGEST,
+    Found,
+    Token,
+    exchanged,
+    numbers,
+    swapped,
+    table,
+    tokens,
+    without,
+)
 from unfazed.vary.operator import Change, Operator, Text
+
+_LISTS = {
+    "be": "is are was were",
+    "have": "has have had",
+    "modal": "can could will would should must may might",
+    "do": "do does did",
+    # no *not* goes before these
+    "after": "not n't never no hardly also still already only just even now some to be it he she they we you i",
+    "subject": "he she they we i you it who which",
+    "parenthetic": "think mean guess suppose said says say know thought hope believe",
+    "former": "president minister king queen champion director member mayor governor wife husband coach leader owner "
+    "chairman captain editor manager senator capital headquarters student employee",
+    "unreal": "former fake alleged attempted failed unsuccessful fictional retired proposed planned",
+    "hardly": "never hardly barely rarely seldom almost nearly",
+    "parts": "most some half many few",
+    "determiner": "the a an his her its their our my your this that each every",
+    "question": "why how where when what",
+    "month": "in on since by of until from to last next early late mid during between and before after",
+    "person": "he she we they my your our their",
+}
+_IN = {name: frozenset(words.split()) for name, words in _LISTS.items()}
+_AUXILIARY = _IN["be"] | _IN["have"] | _IN["do"] | _IN["modal"]
+_CONTRACTED = _IN["be"] | _IN["have"] | _IN["do"] | {"could", "would", "should"}
+_SENSES = {"v": ("VB", "VBD", "VBZ", "VBN", "VBG"), "n": ("NN", "NNS"), "j": ("JJ",), "r": ("RB",)}
+_NOUNS = ("NN", "NNS", "NNP")
+_PERSONS = (
+    {"he", "him", "his", "himself", "she", "her", "hers", "herself", "he's", "she's"},
+    {"we", "us", "our", "ours", "we're", "we've", "they", "them", "their", "theirs", "they're"},
+    {"i", "me", "my", "i'm", "i've", "you", "your", "you're", "our", "their", "we", "they", "us", "them"},
+)
+
+
+class English:
+    """A text with its tags."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.words = tagged(text)
+        self.places: list[Token] = tokens(text)
+        self._by_start = {word.start: i for i, word in enumerate(self.words)}
+
+    def fits(self, place: int, sense: str) -> bool:
+        """Is the word at this place among `tokens` meant in this sense?"""
+        i = self._by_start.get(self.places[place].start)
+        if i is None:
+            return not sense
+        word, before, after = self.words[i], self._lower(i - 1), self._tag(i + 1)
+        if word.lower in _IN["person"]:
+            return self._only_one(word.lower)
+        if word.lower in ("many", "few", "several", "both"):
+            return after in ("NNS", "JJ") and before not in ("a", "so", "too", "as", "how", "very")
+        if sense == "p":
+            own = after in ("NN", "NNS", "JJ") and word.tag == "PRP$"
+            return own and self._only_one(word.lower)
+        if sense == "o":
+            return before in _IN["determiner"]
+        if sense == "m":
+            return self._lower(i + 1)[:1].isdigit() or before in _IN["month"]
+        return not sense or word.tag in _SENSES[sense]
+
+    def _only_one(self, pronoun: str) -> bool:
+        """Is there no second pronoun of the same person, which would have to change too?"""
+        near = [group for group in _PERSONS if pronoun in group]
+        return sum(word.lower in group for group in near for word in self.words) == len(near)
+
+    def _lower(self, i: int) -> str:
+        return self.words[i].lower if 0 <= i < len(self.words) else ""
+
+    def _tag(self, i: int) -> str:
+        return self.words[i].tag if 0 <= i < len(self.words) else ""
+
+    def _joined(self, i: int) -> bool:
+        """Does a word stand right before the next, with a space and no mark between?"""
+        words = self.words
+        return 0 <= i < len(words) - 1 and self.text[words[i].end : words[i + 1].start] == " "
+
+    def inserted(self) -> Iterator[Found]:
+        """*not*, *never*, *former* or *least* where it fits."""
+        if self.text.rstrip().endswith("?"):
+            return
+        for i, word in enumerate(self.words):
+            if not self._joined(i):
+                continue
+            before = self._lower(i - 1)
+            if self._takes_not(i, word):
+                new = "not" if word.lower == "can" else " not"
+                yield Found((Edit(word.end, word.end, new),), "denied", f"'not' after {word.lower!r}")
+            elif self._takes_never(i, word):
+                yield self._said("never", "denied", word)
+            elif word.lower in ("favorite", "favourite") and before != "least":
+                yield self._said("least", "modified", word)
+            elif word.lower in _IN["former"] and word.tag == "NN" and before in _IN["determiner"] - {"an"}:
+                yield self._said("former", "modified", word)
+
+    @staticmethod
+    def _said(new: str, kind: str, word: Word) -> Found:
+        return Found((Edit(word.start, word.start, f"{new} "),), kind, f"{new!r} before {word.lower!r}")
+
+    def _takes_not(self, i: int, word: Word) -> bool:
+        before, after = self._lower(i - 1), self._lower(i + 1)
+        if not before or before in _IN["question"] or after in _IN["after"]:
+            return False
+        if word.lower in _IN["be"]:
+            return self._tag(i + 1) != "W"
+        if word.lower in _IN["modal"] and word.tag == "MD":
+            return self._tag(i + 1) in ("VB", "RB")
+        perfect = word.lower in _IN["have"] and self._tag(i + 1) in ("VBN", "VBD")
+        return perfect and before not in _IN["have"] | _IN["modal"]
+
+    def _takes_never(self, i: int, word: Word) -> bool:
+        if self._lower(i - 1) not in _IN["subject"] or word.tag not in ("VB", "VBZ", "VBD"):
+            return False
+        if word.lower in _AUXILIARY | _IN["parenthetic"] | {"am"} or "'" in word.lower:
+            return False
+        follows = self._lower(i + 1) not in ("not", "never")
+        return follows and self._lower(i - 2) not in _AUXILIARY | {"let", "make", "help", "for", "than"}
+
+    def deleted(self) -> Iterator[Found]:
+        """What may be left out, but nothing that a later *any* or *until* rests on."""
+        unless = table("en").unless
+        return (found for found in self._deleted() if not unless.search(self.text, found.edits[0].end))
+
+    def _deleted(self) -> Iterator[Found]:
+        """*not*, *never*, *former* and the like taken away; one of two things that stand together."""
+        for i, word in enumerate(self.words):
+            short = len("n't") if word.lower.endswith("n't") and word.lower[:-3] in _CONTRACTED else 0
+            short = {"cannot": 3, "can't": 2}.get(word.lower, short)
+            if short and self._tag(i + 1) not in ("", "PRP"):
+                yield without(self.text, word.end - short, word.end, "confirmed")
+            elif self._joined(i) and (reach := self._superfluous(i, word)):
+                kind = "confirmed" if word.lower == "not" else "left out"
+                yield without(self.text, word.start, self.words[i + reach].start, kind)
+        yield from self._fewer()
+
+    def _superfluous(self, i: int, word: Word) -> int:
+        """How many words from this one on can be left out."""
+        before, after = self._lower(i - 1), self._lower(i + 1)
+        if word.lower == "not":
+            return int(self._joined(i - 1) and before in _AUXILIARY and after not in ("only", "just"))
+        if word.lower in _IN["hardly"]:
+            return int(self._joined(i - 1) and before not in ("not", "if", "the", "an", "very"))
+        if word.lower in _IN["unreal"] and word.tag in ("JJ", "VBN"):
+            return int(before in _IN["determiner"] - {"a", "an"} and self._tag(i + 1) in _NOUNS)
+        further = i + 2 < len(self.words)
+        if word.lower == "no" and after == "longer":
+            return 2 * further
+        return 2 * (
+            further and word.lower in _IN["parts"] and after == "of" and self._lower(i + 2) in _IN["determiner"]
+        )
+
+    def _fewer(self) -> Iterator[Found]:
+        """*tea and coffee.* becomes *tea.*: what ends a clause after *and*, where two single nouns stand together."""
+        text, words = self.text, self.words
+        for i in range(2, len(words) - 1):
+            ahead, one, conjunction, other = words[i - 2 : i + 2]
+            if conjunction.lower != "and" or one.tag != other.tag or one.tag not in ("NN", "NNS"):
+                continue
+            ends = text[other.end : other.end + 1] in ("", ".", ",", ";")
+            alone = self._joined(i - 2) and ahead.tag in ("IN", "VB", "VBD", "VBZ", "VBG", "DT", "PRP$")
+            if ends and alone and not any(w.lower in ("between", "both", "either") for w in words[:i]):
+                yield without(text, one.end, other.end, "fewer")
+
+
+_ONE = "o um do no ao pelo num de cada este esse"  # what says that ônibus is one
+_SINGULAR = frozenset(_ONE.split())
+
+
+def replaced(language: str, text: str, rng: Stream) -> list[Found]:
+    """Every replacement, one draw each for those that have choices."""
+    text = text[:LONGEST]
+    found = {"en": _replace_en, "pt": _replace_pt, "zh": _replace_zh}[language](text, rng)
+    return table(language).free(text, found)
+
+
+def inserted(language: str, text: str) -> list[Found]:
+    text = text[:LONGEST]
+    found = {"en": _insert_en, "pt": _insert_pt, "zh": _insert_zh}[language](text)
+    return table(language).free(text, found)
+
+
+def deleted(language: str, text: str) -> list[Found]:
+    text = text[:LONGEST]
+    found = English(text).deleted() if language == "en" else table(language).left_out(text)
+    return table(language).free(text, found)
+
+
+def _replace_en(text: str, rng: Stream) -> Iterator[Found]:
+    yield from _spaced("en", text, rng, English(text).fits)
+
+
+def _replace_pt(text: str, rng: Stream) -> Iterator[Found]:
+    words = tokens(text)
+
+    def fits(place: int, sense: str) -> bool:
+        return sense != "u" or (place > 0 and words[place - 1].text.lower() in _SINGULAR)
+
+    yield from _spaced("pt", text, rng, fits)
+
+
+def _spaced(language: str, text: str, rng: Stream, fits: Callable[[int, str], bool]) -> Iterator[Found]:
+    known = table(language)
+    yield from exchanged(text, known, rng.below, fits)
+    yield from known.fixed(text)
+    yield from numbers(text, iter(rng.bits, -1))
+    yield from swapped(text, known)
+
+
+def _replace_zh(text: str, rng: Stream) -> Iterator[Found]:
+    others = table("zh").others
+    for match in _chinese().finditer(text):
+        for found in others[match[0]]:
+            choices = [other for other in found.words if other not in text]
+            if choices:
+                new = rng.choice(choices)
+                yield Found((Edit(match.start(), match.end(), new),), found.kind, f"{match[0]} → {new}")
+    yield from numbers(text, iter(rng.bits, -1))
+
+
+@cache
+def _chinese() -> re.Pattern[str]:
+    """All words of the table, the longest first; *他* is none in *其他* and *他们*."""
+    words = sorted(table("zh").others, key=lambda word: (-len(word), word))
+    return re.compile("|".join(f"(?<![其吉]){w}(?!们|人)" if len(w) == 1 else re.escape(w) for w in words))
+
+
+def _insert_en(text: str) -> Iterator[Found]:
+    return English(text).inserted()
+
+
+def _insert_pt(text: str) -> Iterator[Found]:
+    raw = table("pt").raw
+    verbs, barred, former = (frozenset(raw[key].split()) for key in ("negate", "negate_after_not", "former"))
+    words = tokens(text)
+    if text.rstrip().endswith("?"):
+        return
+    for i, word in enumerate(words):
+        before = words[i - 1].text.lower() if i else ""
+        if word.text in verbs and before and before not in barred:
+            yield Found((Edit(word.start, word.start, "não "),), "denied", f"'não' before {word.text!r}")
+        elif word.text in former and before in ("o", "a", "do", "da", "um", "uma", "pelo", "pela", "ao", "os", "dos"):
+            yield Found((Edit(word.start, word.start, "ex-"),), "modified", f"'ex-' before {word.text!r}")
+
+
+def _insert_zh(text: str) -> Iterator[Found]:
+    if text.rstrip().endswith(("?", "？", "吗")):
+        return
+    for rule in table("zh").raw["insert"]:
+        word, _, pattern = rule.partition(" < ")
+        for match in re.finditer(pattern, text):
+            kind = "modified" if word == "前" else "denied"
+            yield Found((Edit(match.start(), match.start(), word),), kind, f"{word!r} before {match[0]!r}")
+
 
 WAYS: dict[str, Callable[[str, str, Stream], list[Found]]] = {
     "replace": replaced,

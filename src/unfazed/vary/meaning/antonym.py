@@ -8,8 +8,8 @@ from importlib.resources import files
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
-from unfazed.vary._words import cased, checked_rate, some
 from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.words import cased, checked_rate, some
 
 _WORD = re.compile(r"[A-Za-z]+")
 

@@ -7,17 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from unfazed.core.edits import Edit, apply
 from unfazed.core.errors import UnknownName
 from unfazed.core.seeds import Stream
-from unfazed.vary._words import checked_rate, some
+from unfazed.vary.english import Word, tagged
 from unfazed.vary.operator import Change, Operator, Text, whole_text
-from unfazed.vary.paraphrase._nominal import nominals
-from unfazed.vary.paraphrase._order import orders
-from unfazed.vary.paraphrase._phrases import contractions, expressions
-from unfazed.vary.paraphrase._sentence import LONGEST, Rewrite, Sentence, sentences
-from unfazed.vary.paraphrase._synonyms import candidates
-from unfazed.vary.paraphrase._voice import voices
-from unfazed.vary.spoken._lexical import lexical
-from unfazed.vary.spoken._synonyms import Asked, kind_of, replacement
-from unfazed.vary.spoken._tagger import Word, tagged
+from unfazed.vary.paraphrase._clauses import orders, voices
+from unfazed.vary.paraphrase._phrases import candidates, contractions, expressions, nominals
+from unfazed.vary.sentence import LONGEST, Rewrite, Sentence, sentences
+from unfazed.vary.synonyms import Asked, kind_of, lexical, replacement
+from unfazed.vary.words import checked_rate, some
 
 # In this order, each on what the one before made. Synonyms come last, since the others know words by their names.
 KINDS: dict[str, Callable[[Sentence], Iterator[Rewrite]]] = {

@@ -12,8 +12,8 @@ from unfazed.core.ids import content_id, file_hash
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Json
 from unfazed.vary.operator import Change, Operator, Text, whole_text
-from unfazed.vary.paraphrase._loading import loaded
-from unfazed.vary.paraphrase._normal import normal
+from unfazed.vary.transformer import loaded
+from unfazed.vary.words import normal
 
 _FILES = ("*.json", "*.safetensors", "*.bin", "*.model", "*.txt")
 

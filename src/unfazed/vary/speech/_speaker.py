@@ -10,11 +10,21 @@ from math import exp
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Seeds, Stream
-from unfazed.vary.keyboard._lexicon import lexicon
-from unfazed.vary.speech._profile import Profile, normal, rare_character, word_class
-from unfazed.vary.speech._recogniser import Recogniser
-from unfazed.vary.speech._sounds import NEUTRAL, Ear, Syllable, pronounced
-from unfazed.vary.speech._writing import LETTERS, SPOKEN, Rewrite, closing, mark_class, rewrites
+from unfazed.vary.chinese import lexicon
+from unfazed.vary.people import SpeakerProfile, normal, rare_character, spoken_class
+from unfazed.vary.speech._recogniser import (
+    LETTERS,
+    NEUTRAL,
+    SPOKEN,
+    Ear,
+    Recogniser,
+    Rewrite,
+    Syllable,
+    closing,
+    mark_class,
+    pronounced,
+    rewrites,
+)
 
 _HAN = "\u4e00-\u9fff"
 _FOREIGN = rf"(?:(?![{_HAN}])[^\W\d_])+"
@@ -48,7 +58,7 @@ class Piece:
 class Speaker:
     """One person, one recogniser. What goes wrong for a word goes wrong again."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: SpeakerProfile) -> None:
         self.profile = profile
         self.recogniser = Recogniser(Ear(profile.heard))
 
@@ -78,7 +88,7 @@ class Speaker:
         profile, at, n = self.profile, 0, len(run)
         single = [len(piece.text) == 1 for piece in run]
         while at < n:
-            c = word_class(run[at].text, (at > 0 and single[at - 1]) or (at + 1 < n and single[at + 1]))
+            c = spoken_class(run[at].text, (at > 0 and single[at - 1]) or (at + 1 < n and single[at + 1]))
             end = at + _name_length(run, at)
             word = "".join([piece.text for piece in run[at:end]])
             haste = pace * profile.start if run[at].start < early else pace

@@ -5,8 +5,7 @@ from __future__ import annotations
 from unfazed.core.errors import UnknownName
 from unfazed.core.seeds import Stream
 from unfazed.vary.operator import Change, Operator, Text
-from unfazed.vary.speech._accents import GROUPS
-from unfazed.vary.speech._profile import new_speaker, population
+from unfazed.vary.people import GROUPS, new_speaker, speakers
 from unfazed.vary.speech._speaker import Speaker
 
 
@@ -28,7 +27,7 @@ class Mandarin(Operator):
         if accent and accent not in GROUPS:
             raise UnknownName("accent of speech/mandarin", accent, GROUPS)
         self._accent = accent
-        self._people = population(profile).people
+        self._people = speakers(profile).people
         self._speakers: dict[int, Speaker] = {}
 
     def change(self, text: Text, rng: Stream) -> Change | None:

@@ -8,33 +8,9 @@ from typing import ClassVar
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
+from unfazed.vary.english import BE, DO, HAVE, SHORT, Word, tagged
 from unfazed.vary.operator import Change, Operator, Text
-from unfazed.vary.spoken._tagger import SHORT, Word, tagged
 
-BE = frozenset(
-    [
-        "be",
-        "am",
-        "is",
-        "are",
-        "was",
-        "were",
-        "been",
-        "being",
-        "m",
-        "re",
-        "i'm",
-        "you're",
-        "we're",
-        "they're",
-        "isn't",
-        "aren't",
-        "wasn't",
-        "weren't",
-    ]
-)
-HAVE = frozenset(["have", "has", "had", "ve", "i've", "you've", "we've", "they've", "haven't", "hasn't", "hadn't"])
-DO = frozenset(["do", "does", "did", "don't", "doesn't", "didn't"])
 _AUXILIARY = BE | HAVE | DO
 _OBJECTS = frozenset(["me", "us", "it", "them", "him", "her", "you", "s"])
 _CLITICS = frozenset(["s", "m", "re", "ve"])  # as recognisers write *what's*: nothing is said before them

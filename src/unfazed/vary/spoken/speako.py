@@ -11,7 +11,7 @@ from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Stream
 from unfazed.vary.operator import Change, Operator, Text
 from unfazed.vary.spoken._phones import letters_of
-from unfazed.vary.spoken._speako_words import Ears, Heard, ears
+from unfazed.vary.spoken._speako import Ears, Heard, ears
 
 Homophones = Literal["allow", "avoid"]
 _LONGEST = 30  # letters; what is longer is no word

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unfazed.vary.spoken._synonyms import SynonymOperator
+from unfazed.vary.synonyms import SynonymOperator
 
 
 class SynonymAdjective(SynonymOperator):

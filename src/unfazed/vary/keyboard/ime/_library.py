@@ -1,4 +1,4 @@
-"""What engines in shared libraries need: loading with a clear error, a temporary user folder, and compiled shims."""
+"""What engines share: loading a library with a clear error, a temporary user folder, compiled shims, and used keys."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import os
 import shutil
 import subprocess
 import tempfile
+from functools import lru_cache
 from hashlib import blake2b
+from os.path import commonprefix
 from pathlib import Path
 
+from unfazed.vary.chinese import sounds
 from unfazed.vary.keyboard.ime import EngineMissing
 
 _SHIMS = Path(__file__).parent / "shims"
@@ -60,3 +63,14 @@ def _compile(name: str, source: Path, built: Path, flags: list[str]) -> None:
         raise EngineMissing(name, f"its shim does not compile: {error.stderr.strip().splitlines()[0]}") from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+@lru_cache(100_000)
+def used_keys(keys: str, text: str) -> int:
+    """The keys that these characters take up, each as much of its reading as was typed, and one at least."""
+    at = 0
+    for c in text:
+        if keys[at : at + 1] == "'":
+            at += 1
+        at += max([len(commonprefix((keys[at : at + 6], sound))) for sound in sounds(c)], default=0) or 1
+    return min(at, len(keys))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from unfazed.vary.keyboard._lexicon import Lexicon, lexicon
+from unfazed.vary.chinese import Lexicon, lexicon
 from unfazed.vary.keyboard.ime import UNRANKED, Candidate, Engine
 
 _BEAM = 4  # readings of the keys, and whole conversions, that are kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes as c
 
-from unfazed.vary.keyboard._lexicon import lexicon
+from unfazed.vary.chinese import lexicon
 from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing
 from unfazed.vary.keyboard.ime._library import data_file, load, user_folder
 

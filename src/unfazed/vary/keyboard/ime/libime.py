@@ -5,8 +5,7 @@ from __future__ import annotations
 import ctypes as c
 
 from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing
-from unfazed.vary.keyboard.ime._library import data_file, shim
-from unfazed.vary.keyboard.ime._spelling import used_keys
+from unfazed.vary.keyboard.ime._library import data_file, shim, used_keys
 
 _FLAGS = [
     "-I/usr/include/LibIME",

@@ -1,7 +1,9 @@
-"""What operators share that replace single words: which words to take, and in which letters to write the new one."""
+"""Words and texts as operators handle them: which to take, how to write the new one, when two texts are the same."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from math import log1p
 from typing import TypeVar
@@ -49,3 +51,29 @@ def cased(new: str, old: str) -> str:
     if len(old) > 1 and old.isupper():
         return new.upper()
     return new[:1].upper() + new[1:] if old[:1].isupper() else new
+
+
+def sounds_as_vowel(word: str) -> bool:
+    lower = word.lower()
+    vowel = lower[:1] in "aeiou" and not lower.startswith(("uni", "eu", "one", "use", "ura"))
+    return vowel or lower.startswith("hour")
+
+
+_MARKS = re.compile(r"[^\w\s]")
+_HAN = re.compile(r"([\u3400-\u9fff])")
+
+
+def tokens(text: str) -> list[str]:
+    """Words in small letters without the marks in them, as P̂aRTE counts them; Chinese by the character."""
+    return _HAN.sub(r" \1 ", _MARKS.sub("", text.lower())).split()
+
+
+def normal(text: str) -> str:
+    """The text as it is compared: case, marks, spaces and the width of characters are left out of account."""
+    return "".join(tokens(unicodedata.normalize("NFKC", text))) or " ".join(text.split())
+
+
+def jaccard(a: str, b: str) -> float:
+    """Shared tokens over all tokens, from 0 to 1."""
+    here, there = set(tokens(a)), set(tokens(b))
+    return len(here & there) / len(here | there) if here | there else 1.0

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from unfazed.vary.spoken._tagger import Word, tagged
+from unfazed.vary.english import Word, tagged
 
 LONGEST = 20_000  # characters of a text that are looked at
 _TITLES = "mr mrs ms dr st gen lt col sgt prof rev sen gov rep inc corp co no vs jr sr"

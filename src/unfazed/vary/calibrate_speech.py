@@ -15,12 +15,10 @@ import msgspec
 
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
-from unfazed.vary.keyboard._explain import blocks, han
-from unfazed.vary.keyboard._lexicon import lexicon
-from unfazed.vary.speech._profile import CLASSES, Profile, word_class
-from unfazed.vary.speech._sounds import Syllable, halves, pronounced
+from unfazed.vary.chinese import blocks, han, lexicon
+from unfazed.vary.people import SPOKEN_CLASSES, SpeakerProfile, spoken_class
+from unfazed.vary.speech._recogniser import MARKS, WRITINGS, Syllable, halves, mark_class, pronounced, rewrites
 from unfazed.vary.speech._speaker import EARLY, Piece, Speaker, split
-from unfazed.vary.speech._writing import MARKS, WRITINGS, mark_class, rewrites
 
 _PRIOR = 40.0  # words' worth of the speaker's mean rate that each class starts with
 _FEW = 5.0  # marks' worth of the chances below
@@ -48,7 +46,7 @@ class Counts:
         self.seen[name] += happened
 
 
-def fit(clean: Sequence[str], said: Sequence[str], rounds: int = 4) -> Profile:
+def fit(clean: Sequence[str], said: Sequence[str], rounds: int = 4) -> SpeakerProfile:
     """The profile under which a speaker is heard like this."""
     seen = count(clean, said)
     profile = _first(seen)
@@ -122,7 +120,7 @@ def _count_words(seen: Counts, pieces: list[Piece], state: list[str]) -> int:
             last = ""
             continue
         around = [*pieces[max(0, i - 1) : i], *pieces[i + 1 : i + 2]]
-        c = word_class(piece.text, any(p.kind == "word" and len(p.text) == 1 for p in around))
+        c = spoken_class(piece.text, any(p.kind == "word" and len(p.text) == 1 for p in around))
         states = set(state[piece.start : piece.end])
         now = "ok" if states == {"ok"} else "lost" if states == {"lost"} else "misheard"
         for name in ("misheard", "lost"):
@@ -177,14 +175,14 @@ def _count_commas(seen: Counts, pieces: list[Piece], state: list[str], added: se
             seen.add("commas/beside" if beside else "commas/plain", two.start in added)
 
 
-def _first(seen: Counts) -> Profile:
+def _first(seen: Counts) -> SpeakerProfile:
     rates = {}
     for name in ("misheard", "lost"):
-        every = [f"{name}{c}" for c in range(CLASSES)]
+        every = [f"{name}{c}" for c in range(SPOKEN_CLASSES)]
         mean = sum(seen.seen[key] for key in every) / max(1, sum(seen.places[key] for key in every))
         rates[name] = [seen.share(key, _PRIOR, mean) for key in every]
-    return Profile(
-        words=[seen.places[f"misheard{c}"] for c in range(CLASSES)],
+    return SpeakerProfile(
+        words=[seen.places[f"misheard{c}"] for c in range(SPOKEN_CLASSES)],
         misheard=rates["misheard"],
         lost=rates["lost"],
         spread=seen.share("spread") / 2,
@@ -214,7 +212,7 @@ def _heard(counted: Counter[tuple[str, str]]) -> dict[str, float]:
     return {f"{a}>{b}": n / (totals[a] + 5) for (a, b), n in sorted(counted.items()) if n > 1 or a == b}
 
 
-def _corrected(profile: Profile, seen: Counts, made: Counts) -> Profile:
+def _corrected(profile: SpeakerProfile, seen: Counts, made: Counts) -> SpeakerProfile:
     """Each rate times what was seen over what was made, half of the way in logs."""
 
     def near(rate: float, name: str, weight: float, most: float = 0.95) -> float:

@@ -16,11 +16,10 @@ import msgspec
 
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
-from unfazed.vary.keyboard._explain import Slip, han, slips
-from unfazed.vary.keyboard._lexicon import lexicon
-from unfazed.vary.keyboard._profile import CLASSES, MARKS, WORD_KINDS, Profile, mark_class, word_class
+from unfazed.vary.chinese import Slip, han, lexicon, slips
 from unfazed.vary.keyboard._typist import Typist
 from unfazed.vary.keyboard.ime import Engine
+from unfazed.vary.people import TYPED_CLASSES, TYPED_MARKS, WORD_KINDS, TypistProfile, typed_class, typed_mark
 
 _PRIOR = 30.0  # words' worth of the person's mean rate that each class starts with
 _MEMORY = 0.4  # where nothing tells
@@ -55,10 +54,12 @@ class Counts:
     unchanged: float = 0.0  # share of the texts without a slip
 
     def total(self, kind: str) -> int:
-        return sum(self.slips[kind, c] for c in range(CLASSES))
+        return sum(self.slips[kind, c] for c in range(TYPED_CLASSES))
 
 
-def fit(clean: Sequence[Sequence[str]], typed: Sequence[Sequence[str]], engine: Engine, rounds: int = 8) -> Profile:
+def fit(
+    clean: Sequence[Sequence[str]], typed: Sequence[Sequence[str]], engine: Engine, rounds: int = 8
+) -> TypistProfile:
     """The profile under which a typist with this engine makes these slips. A row holds the texts of one example."""
     seen = count(clean, typed, engine)
     profile = _first(seen)
@@ -109,14 +110,14 @@ def _count_text(seen: Counts, text: str, found: list[Slip], engine: Engine) -> N
     for at, word in _words(text):
         syllables = lexicon().reading(word)
         if syllables:
-            c = word_class(word, engine.rank(word, syllables))
+            c = typed_class(word, engine.rank(word, syllables))
             starts[at] = len(word), c
             seen.words[c] += 1
     for character in text:
         if character.isalnum() and not han(character):
             seen.others += 1
         elif not han(character):
-            seen.marks[mark_class(character)] += 1
+            seen.marks[typed_mark(character)] += 1
     for slip in found:
         _count_slip(seen, text, slip, starts, engine)
 
@@ -126,7 +127,7 @@ def _count_slip(seen: Counts, text: str, slip: Slip, starts: dict[int, tuple[int
     if slip.kind == "mark_added":
         seen.added += 1
     elif slip.kind in ("mark_lost", "mark_changed"):
-        (seen.lost if slip.kind == "mark_lost" else seen.changed).update(mark_class(c) for c in old)
+        (seen.lost if slip.kind == "mark_lost" else seen.changed).update(typed_mark(c) for c in old)
     elif slip.kind == "other_text":
         seen.other += 1
     else:
@@ -154,20 +155,20 @@ def _count_choice(seen: Counts, old: str, new: str, engine: Engine) -> None:
             seen.chosen[new == offered[0]] += 1
 
 
-def _first(seen: Counts) -> Profile:
+def _first(seen: Counts) -> TypistProfile:
     words = max(1, sum(seen.words.values()))
     rates: dict[str, list[float]] = {}
     for kind in WORD_KINDS:
         mean = seen.total(kind) / words
-        rates[kind] = [(seen.slips[kind, c] + _PRIOR * mean) / (seen.words[c] + _PRIOR) for c in range(CLASSES)]
-    return Profile(
+        rates[kind] = [(seen.slips[kind, c] + _PRIOR * mean) / (seen.words[c] + _PRIOR) for c in range(TYPED_CLASSES)]
+    return TypistProfile(
         length=seen.length,
         memory=_MEMORY,
-        words=[seen.words[c] for c in range(CLASSES)],
+        words=[seen.words[c] for c in range(TYPED_CLASSES)],
         rates=rates,
         joined={kind: _share(seen.joined[kind], seen.total(kind)) if kind in _GO_ON else 0.0 for kind in WORD_KINDS},
-        lost={mark: _share(seen.lost[mark], seen.marks[mark]) for mark in MARKS},
-        changed={mark: _share(seen.changed[mark], seen.marks[mark]) for mark in MARKS},
+        lost={mark: _share(seen.lost[mark], seen.marks[mark]) for mark in TYPED_MARKS},
+        changed={mark: _share(seen.changed[mark], seen.marks[mark]) for mark in TYPED_MARKS},
         added=seen.added / words,
         others=seen.others,
         other=(seen.other + 1.0) / (seen.others + 300.0),
@@ -178,7 +179,7 @@ def _first(seen: Counts) -> Profile:
     )
 
 
-def _corrected(profile: Profile, seen: Counts, made: Counts) -> Profile:
+def _corrected(profile: TypistProfile, seen: Counts, made: Counts) -> TypistProfile:
     """The profile moved towards one whose counts, as explained, are those that were seen."""
     rates = {}
     for kind, old in profile.rates.items():
@@ -229,7 +230,7 @@ def _remembered(memory: float, seen: Counts, made: Counts) -> float:
     return min(0.9, max(0.05, memory + _STEP * (much - 1)))
 
 
-def _paced(profile: Profile, lack: float) -> tuple[float, float]:
+def _paced(profile: TypistProfile, lack: float) -> tuple[float, float]:
     """Haste spreads slips unevenly over sentences, care evenly: one of them gives way before the other comes in."""
     if lack < 0:
         return max(0.0, profile.pace + lack), min(1.5, profile.care - 1.2 * min(0.0, profile.pace + lack))
