@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unfazed.core.errors import DataError
+from unfazed.core.errors import DataError, UsageError
 from unfazed.core.values import Example
 from unfazed.data import ReadOptions, examples_of
 
@@ -33,3 +33,60 @@ def test_bad_records_are_named(records: list[dict], message: str) -> None:
 def test_options_choose_fields() -> None:
     (example,) = examples_of([{"a": "x", "b": "y"}], ReadOptions(inputs=("b",), gold="a"))
     assert (example.inputs, example.gold) == ({"b": "y"}, "x")
+
+
+ROWS = [
+    {"utterance": "turn off the lights", "intent": "lights", "region": "north"},
+    {"utterance": "play some jazz", "intent": "music", "region": None},
+]
+
+
+def frame(kind: str) -> object:
+    import datasets
+    import pandas
+    import pyarrow
+
+    if kind.startswith("polars"):
+        polars = pytest.importorskip("polars")
+        return polars.DataFrame(ROWS) if kind == "polars" else polars.LazyFrame(ROWS)
+    names = datasets.ClassLabel(names=["music", "lights"])
+    text = datasets.Value("string")
+    features = datasets.Features({"utterance": text, "intent": names, "region": text})
+    kinds = {
+        "pandas": pandas.DataFrame(ROWS, index=[7, 7]),
+        "pandas, its own types": pandas.DataFrame(ROWS).convert_dtypes().astype({"intent": "category"}),
+        "datasets": datasets.Dataset.from_list(ROWS, features=features),
+        "arrow": pyarrow.Table.from_pylist(ROWS),
+    }
+    return kinds[kind]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pandas, its own types", "polars", "polars, lazy", "datasets", "arrow"])
+def test_a_table_is_read_as_its_records_are(kind: str) -> None:
+    options = ReadOptions(groups=("region",))
+    assert examples_of(frame(kind), options) == examples_of(ROWS, options)
+    with pytest.raises(DataError, match=r">:1: there is no field 'text' for input=.*utterance, intent, region"):
+        examples_of(frame(kind), ReadOptions(inputs=("text",)))
+
+
+def test_missing_values_are_none() -> None:
+    import pandas
+
+    frame = pandas.DataFrame({"text": ["a", "b"], "label": [1.5, float("nan")], "tags": [["x"], None]})
+    assert [e.gold for e in examples_of(frame)] == [1.5, None]
+    assert [e.gold for e in examples_of(frame.convert_dtypes())] == [1.5, None]
+
+
+def test_texts() -> None:
+    import pandas
+
+    for texts in (["a b", "c"], iter(["a b", "c"]), pandas.Series(["a b", "c"])):
+        assert [e.inputs for e in examples_of(texts)] == [{"text": "a b"}, {"text": "c"}]
+
+
+@pytest.mark.parametrize("wrong", ["a text", {"text": "a"}, 3])
+def test_what_is_no_data(wrong: object) -> None:
+    with pytest.raises(UsageError, match="data must be a path, a list of texts or records, a DataFrame"):
+        examples_of(wrong)
+    with pytest.raises(DataError, match="this must be a text, a mapping or an Example, not int"):
+        examples_of([1])

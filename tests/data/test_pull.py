@@ -16,8 +16,7 @@ import msgspec
 import pytest
 
 from unfazed.core.errors import PullError, UnknownName, UsageError
-from unfazed.data import Corpus, _pull, corpora, corpus_named, pull
-from unfazed.data._catalogue import CorpusFile
+from unfazed.data import Corpus, CorpusFile, _pull, corpora, corpus_named, pull
 
 CONTENT = {"train/label": b"go\nstay\n" * 1000, "test/label": b"go\n" * 50_000}
 

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from unfazed.data import ReadOptions, read_examples
-from unfazed.data._read import find_reader
+from unfazed.data import ReadOptions, find_reader, read_examples
 
 
 class Kind(NamedTuple):

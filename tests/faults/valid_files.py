@@ -15,7 +15,7 @@ from unfazed.core.prompt import Template
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.suite_jsonl import export_suite, import_suite
 from unfazed.core.values import Example, Variant
-from unfazed.data._scores import read_judgements, read_long
+from unfazed.data import read_score_table, read_segment_scores
 from unfazed.measure.files import score_files
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.mixed import mixed_effects
@@ -188,9 +188,9 @@ FILES = {
         {name: data for name, data in _collected(folder).items() if name == "study.sqlite"}, _read_collected
     ),
     "scores, long": lambda folder: Kind(
-        {"s.csv": SCORES}, lambda f: mixed_effects(*read_long(f / "s.csv", "id", "condition", "score"))
+        {"s.csv": SCORES}, lambda f: mixed_effects(*read_score_table(f / "s.csv", "id", "condition", "score"))
     ),
-    "scores, WMT's": lambda folder: Kind({"s.txt": JUDGED}, lambda f: read_judgements(f / "s.txt", "RAW.SCR")),
+    "scores, WMT's": lambda folder: Kind({"s.txt": JUDGED}, lambda f: read_segment_scores(f / "s.txt", "RAW.SCR")),
     "predictions": lambda folder: Kind(
         {"g.txt": b"a\nb\nc\n", "p.txt": b"a\nb\nb\n"},
         lambda f: score_files("accuracy", f / "g.txt", f / "p.txt", QUICK),

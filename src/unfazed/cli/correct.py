@@ -29,7 +29,7 @@ def command(texts: str, corrector: str, options: tuple[str, ...], to: str) -> No
     from pathlib import Path
 
     from unfazed.core.files import write_atomically
-    from unfazed.data._lines import read_lines, without_break
+    from unfazed.data import read_lines, without_break
     from unfazed.mitigate.correct import open_corrector, required_texts
 
     lines = [without_break(line) for line in read_lines(Path(texts))]

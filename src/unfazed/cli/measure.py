@@ -86,11 +86,11 @@ def mixed_command(table: str, example: str, condition: str, score: str, format_:
     """
     from pathlib import Path
 
-    from unfazed.data._scores import read_long
+    from unfazed.data import read_score_table
     from unfazed.measure.mixed import mixed_effects
     from unfazed.report.tables import render
 
-    found = mixed_effects(*read_long(Path(table), example, condition, score), **given)
+    found = mixed_effects(*read_score_table(Path(table), example, condition, score), **given)
     if format_ == "json":
         click.echo(render(found, format_))
     else:

@@ -92,7 +92,7 @@ def _each_line(path: str, to: str, change: Callable[[str], str]) -> None:
     from pathlib import Path
 
     from unfazed.core.files import write_atomically
-    from unfazed.data._lines import read_lines, without_break
+    from unfazed.data import read_lines, without_break
 
     def changed() -> Iterator[str]:
         for number, line in enumerate(read_lines(Path(path)), 1):

@@ -1,15 +1,21 @@
-"""Which field of a record is what: its texts, gold, id and groups, as the user said or as their names suggest.
+"""From records to examples that can be used: which field is what, as the user chose or as the names suggest,
+whether an example is sound, and ids for those without.
 
 What is decided on the first record holds for all, so that a row with other fields is an error and no guess.
 """
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Iterable, Mapping
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from unfazed.core.errors import DataError, nearest, option
+from unfazed.core.errors import DataError, UsageError, nearest, option
+from unfazed.core.ids import canonical, content_id
+from unfazed.core.task import Task
 from unfazed.core.values import Example, Inputs, Json
 from unfazed.data._reader import ReadOptions
 
@@ -78,6 +84,7 @@ class _Flat:
     """A text or more, a label and an id side by side, as tables have them."""
 
     def __init__(self, first: Record, options: ReadOptions, cells: bool) -> None:
+        _check_chosen(first, options)
         self._cells = cells
         self._groups = options.groups
         self._id = options.id or _first(_IDS, first)
@@ -134,14 +141,26 @@ def _guess_inputs(record: Record, taken: set[str | None]) -> tuple[str, ...]:
     )
 
 
+def _check_chosen(first: Record, options: ReadOptions) -> None:
+    """Raises where the first record lacks a field that the user chose, with the option that chose it."""
+    for name, fields in options.chosen_fields().items():
+        for field in fields:
+            if field not in first:
+                raise _absent(first, field, f" for {name}")
+
+
 def _field(record: Record, name: str) -> Any:
     try:
         return record[name]
     except KeyError:
-        near = nearest(name, record)
-        hint = f" Did you mean {near!r}?" if near else ""
-        has = ", ".join(record) or "none"
-        raise Problem(f"there is no field {name!r}.{hint} This row's fields are: {has}.") from None
+        raise _absent(record, name) from None
+
+
+def _absent(record: Record, name: str, chosen_by: str = "") -> Problem:
+    near = nearest(name, record)
+    hint = f" Did you mean {near!r}?" if near else ""
+    has = ", ".join(record) or "none"
+    return Problem(f"there is no field {name!r}{chosen_by}.{hint} This row's fields are: {has}.")
 
 
 def _text(record: Record, name: str) -> str:
@@ -200,3 +219,150 @@ def _answer(answer: Json) -> Json:
     if isinstance(answer, dict) and "answer_start" in answer:
         return {"text": answer.get("text"), "start": answer["answer_start"]}
     return {"text": answer} if isinstance(answer, str) else answer
+
+
+_SMALLEST = 1 << 12  # places at first; there are always at least half as many again as ids
+
+
+class Ids:
+    """From an id to the line that it stands on, by 96 bits of its hash: two ids of one hash won't be met.
+
+    A plain dict would need ten times the memory, which counts with millions of examples.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._clear(_SMALLEST)
+
+    def _clear(self, size: int) -> None:
+        self._mask = size - 1
+        self._hashes = array("Q", [0]) * size
+        self._more = array("I", [0]) * size
+        self._lines = array("I", [0]) * size  # each one more, as 0 is a free place
+
+    def add(self, id: str, line: int) -> int | None:
+        """Remembers an id and its line; or, where the id is known, leaves it and gives the line that it stands on."""
+        digest = blake2b(id.encode("utf-8", "surrogatepass"), digest_size=12).digest()
+        hashed, more = int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
+        at = self._place(hashed, more)
+        if self._lines[at]:
+            return self._lines[at] - 1
+        self._hashes[at], self._more[at], self._lines[at] = hashed, more, line + 1
+        self._count += 1
+        if 3 * self._count > 2 * self._mask:
+            self._grow()
+        return None
+
+    def _place(self, hashed: int, more: int) -> int:
+        """Where the hash stands, or else the free place where it would."""
+        at = hashed & self._mask
+        lines, hashes = self._lines, self._hashes
+        while lines[at] and (hashes[at] != hashed or self._more[at] != more):
+            at = (at + 1) & self._mask
+        return at
+
+    def _grow(self) -> None:
+        old = zip(self._hashes, self._more, self._lines, strict=True)
+        self._clear(2 * (self._mask + 1))
+        for hashed, more, line in old:
+            if line:
+                at = self._place(hashed, more)
+                self._hashes[at], self._more[at], self._lines[at] = hashed, more, line
+
+
+_DEPTH = 100
+
+
+class Checks:
+    """Passes the examples of one file, in order. Remembers every id, and the line that it stands on."""
+
+    def __init__(self, task: Task, labels: tuple[str, ...] | None = None) -> None:
+        self._task = task
+        self._labels = None if labels is None else frozenset(labels)
+        self._ids = Ids()
+        self._copies: dict[str, int] = {}  # by content id, how many rows were the same
+        self._names: tuple[str, ...] = ()
+
+    def passed(self, example: Example, line: int) -> Example:
+        """The example with its id; raises Problem if something is wrong with it."""
+        self._check_inputs(example)
+        unfit = _unfit(example.gold)
+        if unfit:
+            raise Problem(unfit)
+        problem = self._task.gold_problem(example)
+        if problem:
+            raise Problem(f"{problem}. Fix the row, or choose another task with {option('task')}.")
+        if self._labels is not None:
+            self._check_label(example)
+        return self._with_id(example, line)
+
+    def _check_inputs(self, example: Example) -> None:
+        inputs = example.inputs
+        self._names = self._names or self._task.fields or tuple(inputs)
+        for name in self._names:
+            if name not in inputs:
+                near = nearest(name, inputs)
+                hint = f" Did you mean {near!r}?" if near else ""
+                raise Problem(f"there is no input {name!r}.{hint} This row's inputs are: {', '.join(inputs)}.")
+
+    def _check_label(self, example: Example) -> None:
+        assert self._labels is not None
+        label = self._task.label(example.gold)
+        if label is None:
+            raise UsageError(
+                f"The task {self._task.name} has no labels, so {option('labels')} can't be checked. Leave it out."
+            )
+        if label not in self._labels:
+            near = nearest(label, self._labels)
+            hint = f" Did you mean {near!r}?" if near else ""
+            raise Problem(
+                f"the label {label!r} is not in {option('labels')} ({', '.join(sorted(self._labels))}).{hint} "
+                f"Fix the label, or add it to {option('labels')}."
+            )
+
+    def _with_id(self, example: Example, line: int) -> Example:
+        try:
+            if example.id:
+                canonical((example.id, example.inputs, example.gold, example.groups))
+                id = example.id
+            else:
+                canonical(example.groups)
+                id = self._new_id(example, line)
+        except UnicodeEncodeError as error:
+            broken = ord(error.object[error.start])
+            raise Problem(f"a text holds half a character, \\u{broken:04x}, which can't be stored.") from None
+        before = self._ids.add(id, line) if example.id else None
+        if before is not None:
+            raise Problem(
+                f"the id {id!r} is already that of row {before}. Ids must differ; leave them out to get new ones."
+            )
+        return example if example.id else Example(example.row, id, example.inputs, example.gold, example.groups)
+
+    def _new_id(self, example: Example, line: int) -> str:
+        content = content_id([example.inputs, example.gold])
+        id = content
+        while self._ids.add(id, line) is not None:  # the same row again, or, hardly ever, a given id like it
+            self._copies[content] = self._copies.get(content, 1) + 1
+            id = f"{content}-{self._copies[content]}"
+        return id
+
+
+def _unfit(gold: Json, depth: int = 0) -> str | None:
+    """Why a gold can't be stored as JSON, if it can't."""
+    kind = type(gold)
+    if kind is str or kind is int or kind is bool or gold is None:
+        return None
+    if kind is float:
+        return (
+            None
+            if math.isfinite(gold)
+            else f"gold is {gold}, so the label is missing. Fill it in, or leave the row out."
+        )
+    if kind is dict or kind is list:
+        if depth == _DEPTH:
+            return f"gold is nested more than {_DEPTH} deep. Fix the row, or leave it out."
+        for value in gold.values() if kind is dict else gold:
+            if unfit := _unfit(value, depth + 1):
+                return unfit
+        return None
+    return f"gold must be a text, a number, a list or an object, not {gold!r:.60} ({kind.__name__})."

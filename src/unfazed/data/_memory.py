@@ -1,40 +1,117 @@
-"""Examples that are in memory already, passed by the same checks as those of a file."""
+"""Examples from what is in memory already: texts, records, DataFrames; passed by the same checks as those of a file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isnan
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from unfazed.core.errors import DataError
+from unfazed.core.errors import DataError, UsageError
 from unfazed.core.task import guess_task, task_named
 from unfazed.core.values import Example, Json
-from unfazed.data._check import Checks
-from unfazed.data._fields import Fields, Problem
+from unfazed.data._fields import Checks, Fields, Problem
 from unfazed.data._reader import ReadOptions
 
-_HERE = Path("<examples>")
+Record = Example | Mapping[str, Json] | str
 
 
-def examples_of(records: Sequence[Example | Mapping[str, Json]], options: ReadOptions | None = None) -> list[Example]:
-    """Checked examples from Examples, or from mappings such as {"text": …, "label": …}, numbered anew."""
+def examples_of(data: object, options: ReadOptions | None = None) -> list[Example]:
+    """Checked examples, numbered anew. `data` is one of
+
+    - texts: `["turn off the lights", …]`,
+    - Examples, or mappings such as `{"text": …, "label": …}`,
+    - a pandas or polars DataFrame, a `datasets.Dataset`, or another table that speaks Arrow.
+    """
     options = options or ReadOptions()
-    fields = Fields(options)
-    examples = [
-        msgspec.structs.replace(record, row=row)
-        if isinstance(record, Example)
-        else fields.example(row, record, _HERE, row + 1)
-        for row, record in enumerate(records)
-    ]
+    fields, place, rows = Fields(options), _place_of(data), _records_of(data)
+    examples = [_example(row, record, fields, place) for row, record in enumerate(rows)]
     if not examples:
-        raise DataError("there are no examples.", _HERE)
-    task = task_named(options.task) if options.task else guess_task(examples[0])
+        raise DataError("there are no examples.", place)
+    labelled = next((example for example in examples if example.gold is not None), examples[0])
+    task = task_named(options.task) if options.task else guess_task(labelled)
     checks = Checks(task, options.labels)
     passed = []
     for example in examples:
         try:
             passed.append(checks.passed(example, example.row + 1))
         except Problem as problem:
-            raise DataError(str(problem), _HERE, example.row + 1) from None
+            raise DataError(str(problem), place, example.row + 1) from None
     return passed
+
+
+def _example(row: int, record: object, fields: Fields, place: Path) -> Example:
+    if isinstance(record, Example):
+        return msgspec.structs.replace(record, row=row)
+    if isinstance(record, str):
+        return fields.example(row, {"text": record}, place, row + 1)
+    if isinstance(record, Mapping):
+        return fields.example(row, record, place, row + 1)
+    raise DataError(f"this must be a text, a mapping or an Example, not {type(record).__qualname__}.", place, row + 1)
+
+
+def _place_of(data: object) -> Path:
+    """What messages call the data, as they call a file by its path."""
+    return Path("<examples>" if isinstance(data, (Sequence, Iterator)) else f"<{type(data).__name__}>")
+
+
+def _records_of(data: Any) -> Iterable[Any]:
+    """The rows of whatever holds them. None of the libraries is imported: who has a DataFrame has its library."""
+    library = type(data).__module__.partition(".")[0]
+    if library == "pandas":
+        return _pandas_records(data)
+    if library == "datasets":
+        return _dataset_records(data)
+    if library == "polars":
+        whole = data.collect() if hasattr(data, "collect") else data
+        return list(whole.iter_rows(named=True) if hasattr(whole, "iter_rows") else whole)
+    if hasattr(data, "__arrow_c_stream__"):
+        return _arrow_records(data)
+    if isinstance(data, (str, bytes, Mapping)) or not isinstance(data, Iterable):
+        raise UsageError(
+            f"data must be a path, a list of texts or records, a DataFrame or a Dataset, not {type(data).__qualname__}."
+        )
+    return data
+
+
+def _pandas_records(data: Any) -> Iterable[object]:
+    if not hasattr(data, "columns"):  # a Series of texts
+        return list(data)
+    names = [str(name) for name in data.columns]
+    columns = [[_plain(value) for value in data.iloc[:, at].tolist()] for at in range(len(names))]
+    return (dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True))
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON has it: arrays as lists, and None for pandas' several kinds of nothing."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    nothing = type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and isnan(value))
+    return None if nothing else value
+
+
+def _dataset_records(data: Any) -> Iterable[object]:
+    """The rows of a `datasets.Dataset`; class numbers become their names."""
+    from unfazed.data.hf import naming_of
+
+    if isinstance(data, dict):
+        raise UsageError(
+            f"This DatasetDict has the splits {', '.join(data)}. Choose one, as in data[{next(iter(data))!r}]."
+        )
+    features = {} if data.features is None else data.features.to_dict()
+    namings = {column: naming_of(feature) for column, feature in features.items()}
+    for row in data:
+        for column, name_of in namings.items():
+            if name_of is not None:
+                row[column] = name_of(row[column])
+        yield row
+
+
+def _arrow_records(data: Any) -> Iterable[object]:
+    from arro3.core import Table
+
+    for batch in Table.from_arrow(data).to_batches():
+        columns = {name: batch[name].to_pylist() for name in batch.schema.names}
+        yield from (dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True))

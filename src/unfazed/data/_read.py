@@ -1,4 +1,6 @@
-"""From a path to examples: finds the reader, guesses the task, and lets only sound examples through."""
+"""From a path to examples, or to a suite where a corpus has people's versions: finds the reader, guesses the task, and
+lets only sound examples through.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unfazed.core.errors import DataError, UsageError, nearest, option
+from unfazed.core.ids import content_id, file_hash
 from unfazed.core.language import guess_language
+from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
 from unfazed.core.task import Task, guess_task, task_named
-from unfazed.core.values import Example
-from unfazed.data._check import Checks
-from unfazed.data._fields import Problem
+from unfazed.core.values import Example, Variant
+from unfazed.data._fields import Checks, Problem
 from unfazed.data._reader import Reader, ReadOptions, readers
 
 PEEK = 200  # examples looked at to guess the task and the language
@@ -165,3 +168,28 @@ def _no_such(path: Path) -> DataError:
     near = nearest(path.name, beside)
     hint = f" Did you mean {path.parent / near}?" if near else ""
     return DataError(f"there is no such file or folder.{hint}", path)
+
+
+def import_corpus(
+    path: str | Path,
+    to: str | Path,
+    options: ReadOptions | None = None,
+    language: str | None = None,
+    overwrite: bool = False,
+) -> Suite:
+    """Makes a suite of a corpus whose reader knows variants, such as READIN's folders."""
+    path, options = Path(path), options or ReadOptions()
+    kind = task_and_language(path, options, language)
+
+    def variants() -> Iterator[Variant]:
+        count = 0
+        for variant in find_reader(path, options).variants(path, options):
+            count += 1
+            yield variant
+        if not count:
+            raise DataError("this corpus has no variants. Make some with `unfazed vary`.", path)
+
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    source = content_id([[file.name, file_hash(file)] for file in files if file.is_file()], size=16)
+    manifest = Manifest(task=kind.task, language=kind.language, plan=plan_id("corpus", source, options))
+    return write_suite(to, manifest, lambda: read_examples(path, options), variants, overwrite)

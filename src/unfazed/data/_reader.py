@@ -1,14 +1,14 @@
-"""The reader contract: does this path look like mine, and which examples are in it?"""
+"""The reader contract: does this path look like mine, and which examples are in it? Also, lines of UTF-8 files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
+from typing import BinaryIO, ClassVar
 
 import msgspec
 
-from unfazed.core.errors import option
+from unfazed.core.errors import DataError, option
 from unfazed.core.registry import Registry
 from unfazed.core.values import Example, Variant
 
@@ -24,15 +24,15 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
     groups: tuple[str, ...] = ()  # fields whose values are slices
     labels: tuple[str, ...] | None = None  # all labels that there may be
 
-    def chosen_fields(self) -> list[str]:
-        """The options that choose fields, as far as the caller set them, in the caller's spelling."""
+    def chosen_fields(self) -> dict[str, tuple[str, ...]]:
+        """The fields that the caller chose, by the option that did, in the caller's spelling."""
         chosen = {
             option("input"): self.inputs,
-            option("gold"): self.gold,
-            option("id"): self.id,
+            option("gold"): (self.gold,) if self.gold else (),
+            option("id"): (self.id,) if self.id else (),
             option("group", "groups"): self.groups,
         }
-        return [name for name, value in chosen.items() if value]
+        return {name: fields for name, fields in chosen.items() if fields}
 
 
 class Reader:
@@ -62,3 +62,50 @@ class Reader:
 
 
 readers: Registry[Reader] = Registry("reader", Reader, "unfazed.data")
+
+
+_UTF8_MARK = b"\xef\xbb\xbf"
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Each line with its line break. Only `\\n` ends a line: texts may hold other separators, such as U+2028."""
+    offset = 0
+    with open_bytes(path) as file:
+        for number, line in enumerate(file, 1):
+            size = len(line)
+            if number == 1 and line.startswith(_UTF8_MARK):
+                line = line[len(_UTF8_MARK) :]
+                offset = len(_UTF8_MARK)
+                size -= offset
+                if not line:
+                    return
+            try:
+                yield line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise DataError(_not_utf8(line, error.start, offset), path, number) from error
+            offset += size
+
+
+def without_break(line: str) -> str:
+    """The line without its `\\n` or `\\r\\n`."""
+    if line.endswith("\r\n"):
+        return line[:-2]
+    return line[:-1] if line.endswith("\n") else line
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise DataError(f"the file can't be read ({error.strerror}).", path) from error
+
+
+def _not_utf8(line: bytes, start: int, offset: int) -> str:
+    if line.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encoding = "This file looks like UTF-16: convert it with `iconv -f UTF-16 -t UTF-8`."
+    else:
+        encoding = "Convert the file with `iconv -f LATIN1 -t UTF-8`, or whichever encoding it has."
+    return (
+        f"byte {start + 1} of this row (byte {offset + start + 1} of the file), 0x{line[start]:02x}, "
+        f"is not UTF-8. {encoding}"
+    )

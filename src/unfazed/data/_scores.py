@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unfazed.core.errors import DataError, UnknownName
-from unfazed.data._lines import read_lines, without_break
+from unfazed.data._reader import read_lines, without_break
 from unfazed.data.table import csv_rows
 
 
-class Judgement(NamedTuple):
+class SegmentScore(NamedTuple):
     """The score of one system's translation of one segment."""
 
     system: str
@@ -20,7 +20,7 @@ class Judgement(NamedTuple):
     score: float
 
 
-class Scores(NamedTuple):
+class ScoreTable(NamedTuple):
     """The columns of a long table; a score that is left empty or is NaN is not a number here either."""
 
     examples: list[str]
@@ -33,12 +33,12 @@ SEGMENT = ("SID", "segment", "seg", "seg_id", "segment_id", "id")
 SCORE = ("SCORE", "score", "SCR", "RAW.SCR", "raw", "metric", "value")
 
 
-def read_long(path: Path, example: str, condition: str, score: str) -> Scores:
+def read_score_table(path: Path, example: str, condition: str, score: str) -> ScoreTable:
     """A table with a row for each score, by the names of its columns."""
     rows = _rows(path)
     header = _header(rows, path)
     places = [_place(header, name, path) for name in (example, condition, score)]
-    found = Scores([], [], [])
+    found = ScoreTable([], [], [])
     seen_width = len(header)
     for line, cells in rows:
         if len(cells) != seen_width:
@@ -51,13 +51,13 @@ def read_long(path: Path, example: str, condition: str, score: str) -> Scores:
     return found
 
 
-def read_judgements(path: Path, score: str, finite: bool = False) -> list[Judgement]:
+def read_segment_scores(path: Path, score: str, finite: bool = False) -> list[SegmentScore]:
     """System, segment and score of each row. Columns go by WMT's names or plain ones; `score` is tried first."""
     rows = _rows(path)
     header = _header(rows, path)
     system, segment = _any_place(header, SYSTEM, path), _any_place(header, SEGMENT, path)
     value = _any_place(header, (score, *SCORE), path)
-    found: dict[tuple[str, str], Judgement] = {}
+    found: dict[tuple[str, str], SegmentScore] = {}
     for line, cells in rows:
         if len(cells) <= max(system, segment, value):
             raise DataError(f"this row has {len(cells)} cells, the header {len(header)}.", path, line)
@@ -67,7 +67,7 @@ def read_judgements(path: Path, score: str, finite: bool = False) -> list[Judgem
         number = _number(cells[value], path, line)
         if finite and not isfinite(number):
             raise DataError(f"the score {cells[value]!r} is not a finite number.", path, line)
-        found[key] = Judgement(*key, number)
+        found[key] = SegmentScore(*key, number)
     if not found:
         raise DataError("there is no score in this table.", path)
     return list(found.values())

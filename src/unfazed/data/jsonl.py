@@ -12,8 +12,7 @@ import msgspec
 from unfazed.core.errors import DataError
 from unfazed.core.values import Example
 from unfazed.data._fields import Fields
-from unfazed.data._lines import open_bytes, read_lines
-from unfazed.data._reader import Reader, ReadOptions
+from unfazed.data._reader import Reader, ReadOptions, open_bytes, read_lines
 
 _decode = msgspec.json.Decoder().decode
 

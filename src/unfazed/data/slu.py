@@ -8,8 +8,7 @@ from pathlib import Path
 
 from unfazed.core.errors import DataError
 from unfazed.core.values import Example
-from unfazed.data._lines import read_lines
-from unfazed.data._reader import Reader, ReadOptions
+from unfazed.data._reader import Reader, ReadOptions, read_lines
 
 _FILES = ("seq.in", "seq.out", "label")
 

@@ -10,8 +10,7 @@ import msgspec
 from unfazed.core.errors import DataError
 from unfazed.core.json import decode
 from unfazed.core.values import Example, Json
-from unfazed.data._lines import open_bytes
-from unfazed.data._reader import Reader, ReadOptions
+from unfazed.data._reader import Reader, ReadOptions, open_bytes
 
 
 class _Answer(msgspec.Struct):

@@ -10,15 +10,14 @@ from pathlib import Path
 from unfazed.core.errors import DataError
 from unfazed.core.values import Example
 from unfazed.data._fields import Fields
-from unfazed.data._lines import read_lines, without_break
-from unfazed.data._reader import Reader, ReadOptions
+from unfazed.data._reader import Reader, ReadOptions, read_lines, without_break
 
 _LONGEST_CELL = (1 << 31) - 1  # the csv module's own limit is 128 kB
 
 Row = tuple[int, list[str]]  # the line that a row begins on, and its cells
 
 
-class Table(Reader):
+class Tabular(Reader):
     """CSV with quoting, by `,` or `;`; TSV without any, so that a quotation mark is only that."""
 
     suffixes = (".csv", ".tsv", ".tab")

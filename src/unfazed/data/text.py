@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from unfazed.core.values import Example
-from unfazed.data._lines import read_lines, without_break
-from unfazed.data._reader import Reader, ReadOptions
+from unfazed.data._reader import Reader, ReadOptions, read_lines, without_break
 
 
-class Text(Reader):
+class TextLines(Reader):
     """A text a line, without gold; an empty line is an empty text, so that rows stay lines."""
 
     suffixes = (".txt", ".text")

@@ -14,7 +14,7 @@ from unfazed.core.errors import NothingEvaluated
 from unfazed.core.estimate import Array, Observations, Question, Resampling, Statistic, estimates, sign
 from unfazed.core.ids import file_hash
 from unfazed.core.values import Estimate
-from unfazed.data._scores import Judgement, read_judgements
+from unfazed.data import SegmentScore, read_segment_scores
 from unfazed.score._correlation import kendall, pearson
 
 VERSION = 1  # of these definitions; part of every signature
@@ -59,9 +59,9 @@ def agreement(
 ) -> Agreement:
     """daRR and correlations of the metric's scores with people's. Systems named Human… are not judged."""
     settings = settings or Resampling()
-    judged = read_judgements(Path(human), "RAW.SCR", finite=True)
+    judged = read_segment_scores(Path(human), "RAW.SCR", finite=True)
     judged = [row for row in judged if not row.system.upper().startswith("HUMAN")]
-    rows = read_judgements(Path(metric), "SCORE")
+    rows = read_segment_scores(Path(metric), "SCORE")
     scored = {(row.system, row.segment): row.score for row in rows if isfinite(row.score)}
     counts, missing = _relative_ranks(judged, scored, difference)
     files = {"human": file_hash(Path(human))[:16], "metric": file_hash(Path(metric))[:16]}
@@ -80,10 +80,10 @@ def agreement(
 
 
 def _relative_ranks(
-    judged: list[Judgement], scored: dict[tuple[str, str], float], difference: float
+    judged: list[SegmentScore], scored: dict[tuple[str, str], float], difference: float
 ) -> tuple[Array, int]:
     """For each segment with a pair: how many the metric orders as people do, and how many not."""
-    segments: dict[str, list[Judgement]] = defaultdict(list)
+    segments: dict[str, list[SegmentScore]] = defaultdict(list)
     for row in judged:
         segments[row.segment].append(row)
     counts, missing = [], 0
@@ -113,7 +113,7 @@ def _tau(counts: Array, missing: int, settings: Resampling, signature: str) -> E
     return estimates([Question(column, signature)], settings)[0]
 
 
-def _by_system(both: list[tuple[Judgement, float]]) -> Correlation:
+def _by_system(both: list[tuple[SegmentScore, float]]) -> Correlation:
     people: dict[str, list[float]] = defaultdict(list)
     metric: dict[str, list[float]] = defaultdict(list)
     for row, score in both:

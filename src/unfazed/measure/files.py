@@ -14,7 +14,7 @@ from unfazed.core.ids import file_hash
 from unfazed.core.json import decode
 from unfazed.core.task import Task, task_named, tasks
 from unfazed.core.values import Estimate, Json
-from unfazed.data._lines import read_lines, without_break
+from unfazed.data import read_lines, without_break
 from unfazed.measure.measures import SetScore
 from unfazed.score import scorers
 from unfazed.score._scorer import Scorer

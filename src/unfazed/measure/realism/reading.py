@@ -11,7 +11,7 @@ import msgspec
 from unfazed.core.errors import DataError
 from unfazed.core.json import decode
 from unfazed.core.values import Inputs
-from unfazed.data._lines import read_lines, without_break
+from unfazed.data import read_lines, without_break
 
 _NOT_TEXT = ("id", "label", "gold", "en")
 

@@ -1,20 +1,66 @@
-"""Fetches a known corpus into the cache: whole and unchanged, or not at all."""
+"""The public corpora that `pull` fetches into the cache, whole and unchanged or not at all; and the shipped samples."""
 
 from __future__ import annotations
 
 import errno
 import os
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import quote, urlsplit
 
-from unfazed.core.errors import PullError, UsageError, option
+import msgspec
+
+from unfazed.core.errors import PullError, UnknownName, UsageError, option
 from unfazed.core.ids import file_hash
 from unfazed.core.version import VERSION
-from unfazed.data._catalogue import Corpus, CorpusFile, corpus_named
+
+_FILE = Path(__file__).with_name("_catalogue.toml")
+
+
+class CorpusFile(msgspec.Struct, frozen=True, array_like=True):
+    """A file of a corpus: where it goes, its size and its SHA-256."""
+
+    path: str
+    size: int
+    sha256: str
+
+    def __post_init__(self) -> None:
+        parts = PurePosixPath(self.path).parts
+        if not parts or ".." in parts or self.path.startswith("/") or "\\" in self.path:
+            raise ValueError(f"{self.path!r} would lead out of the corpus's own folder")
+
+
+class Corpus(msgspec.Struct, frozen=True):
+    """A corpus that can be fetched. `base` is the URL below which its files are."""
+
+    name: str
+    description: str
+    licence: str
+    homepage: str
+    base: str
+    files: tuple[CorpusFile, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+def corpora() -> list[Corpus]:
+    """All known corpora, by name."""
+    entries = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return [msgspec.convert({"name": name, **entry}, Corpus) for name, entry in sorted(entries.items())]
+
+
+def corpus_named(name: str) -> Corpus:
+    known = {corpus.name: corpus for corpus in corpora()}
+    if name not in known:
+        raise UnknownName("corpus", name, known)
+    return known[name]
+
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
@@ -155,3 +201,14 @@ def _disk_problems(path: Path) -> Iterator[None]:
         else:
             what = f"can't be written ({error.strerror}). Set UNFAZED_CACHE to a folder that can."
         raise PullError(f"{path.parent}: {what}") from error
+
+
+_SAMPLES = Path(__file__).parent / "samples"
+
+
+def sample_path(name: str) -> Path:
+    """Where a shipped sample is: `home_train` or `home_test`."""
+    known = {file.stem: file for file in _SAMPLES.glob("*.jsonl")}
+    if name not in known:
+        raise UnknownName("sample", name, known)
+    return known[name]
