@@ -69,10 +69,10 @@ def give_out(database: Path, people: int, items: int) -> None:
 
 SERVER = """
 import sys
-from unfazed.collect import app, security, serve
+from unfazed.collect import app, site
 from unfazed.collect.study import read_study
-security.Limit.allows = lambda self, caller, now=None: True  # fifty people here answer as fast as thousands would
-serve.serve(read_study(sys.argv[1]), "127.0.0.1", int(sys.argv[2]), None, None)
+site.Limit.allows = lambda self, caller, now=None: True  # fifty people here answer as fast as thousands would
+app.serve(read_study(sys.argv[1]), "127.0.0.1", int(sys.argv[2]), None, None)
 """
 
 
@@ -94,7 +94,7 @@ class Load:
 
     def __init__(self, port: int, tokens: list[str], secret: str) -> None:
         from unfazed.collect.people import hashed
-        from unfazed.collect.security import signed
+        from unfazed.collect.site import signed
 
         self.port = port
         self.people = [(token, signed(secret, hashed(token))) for token in tokens]
@@ -193,7 +193,7 @@ def owners_view() -> float:
     """Seconds until /admin of a study with 100,000 answers has come."""
     import urllib.request
 
-    from unfazed.collect.security import admin_session
+    from unfazed.collect.site import admin_session
 
     with tempfile.TemporaryDirectory() as name:
         folder, items = Path(name), 100_000

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from unfazed.collect.people import set_password
-from unfazed.collect.security import CSP, Limit, admin_session, is_admin, signed
+from unfazed.collect.site import CSP, Limit, admin_session, is_admin, signed
 
 
 @pytest.fixture

@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 from unfazed.collect.assign import (
     AlreadyAnswered,
     NotYours,
-    exclude,
-    forget,
     next_item,
     person_of,
     take_answer,
 )
 from unfazed.collect.items import make_study
-from unfazed.collect.people import hashed, invite
+from unfazed.collect.people import exclude, forget, hashed, invite
 from unfazed.collect.study import read_study
 from unfazed.core.errors import UsageError
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unfazed.collect.assign import forget
 from unfazed.collect.audio import BadAudio, audio_file, audio_folder, checked, transcribe
 from unfazed.collect.export import answers_of, export
 from unfazed.collect.kinds.read_aloud import Options
+from unfazed.collect.people import forget
 from unfazed.core.errors import UsageError
 
 from .conftest import tone

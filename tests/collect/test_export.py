@@ -45,7 +45,7 @@ def test_every_answer_is_exported_with_its_story(make, tmp_path):
         d.invite(name)
         while item := d.ask(name):
             d.say(name, item)
-    from unfazed.collect.assign import exclude
+    from unfazed.collect.people import exclude
 
     store.write(lambda tx: exclude(tx, "b", "only one button"))
     assert export(study, store, tmp_path / "all.jsonl", logs=True) == 6

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from unfazed.collect.serve import serve
+from unfazed.collect.app import serve
 from unfazed.core.errors import UsageError
 
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from unfazed.collect.items import make_study
 from unfazed.collect.people import consent, hashed, invite
-from unfazed.collect.security import admin_session, signed
+from unfazed.collect.site import admin_session, signed
 from unfazed.collect.study import read_study
 from unfazed.core.suite import Manifest, write_suite
 from unfazed.core.suite_jsonl import export_suite

@@ -14,10 +14,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from unfazed.collect.database import open_database
 from unfazed.collect.items import make_study
 from unfazed.collect.people import consent, hashed, invite
-from unfazed.collect.security import signed
-from unfazed.collect.store import open_store
+from unfazed.collect.site import signed
 from unfazed.collect.study import Study, read_study
 
 from .conftest import COMMAND, collecting
@@ -95,7 +95,7 @@ def test_what_was_acknowledged_is_there_after_kill_9(tmp_path: Path, database: s
         said = asyncio.run(until_killed(process, port, people, moments.randint(5, 60), moments.uniform(0, 0.05)))
         assert not said.keys() & acknowledged.keys(), "an item was given out again after its answer was acknowledged"
         acknowledged |= said
-        with open_store(study.place) as store:
+        with open_database(study.place) as store:
             rows = store.read(lambda tx: tx.rows("SELECT item, content FROM work WHERE state = 'answered'"))
         kept = {item: json.loads(text)["choice"][0] for item, text in rows}
         assert acknowledged.items() <= kept.items()

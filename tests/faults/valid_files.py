@@ -6,9 +6,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from unfazed.collect.database import open_database
 from unfazed.collect.export import answers_of
 from unfazed.collect.items import entries, make_study
-from unfazed.collect.store import open_store
 from unfazed.collect.study import read_study
 from unfazed.core.estimate import Resampling
 from unfazed.core.prompt import Template
@@ -166,7 +166,7 @@ def _collected(folder: Path) -> dict[str, bytes]:
 
 def _read_collected(folder: Path) -> object:
     study = read_study(folder / "study.toml")
-    with open_store(study.place) as store:
+    with open_database(study.place) as store:
         return answers_of(study, store)
 
 

@@ -37,9 +37,9 @@ def new(study_file: str, kind: str) -> None:
         write_atomically(path, study_template(path, kind).encode())
         click.echo(f"Fill in {path}, then run the same command again.", err=True)
         return
-    store, password, count = make_study(read_study(path))
-    store.close()
-    click.echo(f"{count:,} items in {store.name}. The owner's password for /admin, shown this once:", err=True)
+    database, password, count = make_study(read_study(path))
+    database.close()
+    click.echo(f"{count:,} items in {database.name}. The owner's password for /admin, shown this once:", err=True)
     click.echo(password)
 
 
@@ -54,7 +54,7 @@ def serve_command(
     study_file: str, host: str, port: int, certificate: str | None, key: str | None, proxied: bool
 ) -> None:
     """Serve STUDY until interrupted. The owner's view is at /admin."""
-    from unfazed.collect.serve import serve
+    from unfazed.collect.app import serve
     from unfazed.collect.study import read_study
 
     study = read_study(study_file)
@@ -69,13 +69,13 @@ def serve_command(
 @click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="Where the study is served.")
 def invite_command(study_file: str, names: tuple[str, ...], stratum: str, url: str) -> None:
     """Add a person to STUDY and print their link, which is stored nowhere. It works while the study is served, too."""
+    from unfazed.collect.database import open_database
     from unfazed.collect.people import invite
-    from unfazed.collect.store import open_store
     from unfazed.collect.study import read_study
 
     study = read_study(study_file)
-    with open_store(study.place) as store:
-        tokens = store.write(lambda tx: [invite(tx, study, name, stratum) for name in names])
+    with open_database(study.place) as database:
+        tokens = database.write(lambda tx: [invite(tx, study, name, stratum) for name in names])
     for name, token in zip(names, tokens, strict=True):
         click.echo(f"{name}\t{url.rstrip('/')}/i/{token}")
 
@@ -85,16 +85,16 @@ def invite_command(study_file: str, names: tuple[str, ...], stratum: str, url: s
 @format_option
 def status(study_file: str, format_: str) -> None:
     """Print how far STUDY is, by stratum and by person, and how far people agree."""
+    from unfazed.collect.database import open_database
     from unfazed.collect.export import agreed, answers_of
     from unfazed.collect.status import coverage, progress, record
-    from unfazed.collect.store import open_store
     from unfazed.collect.study import read_study
     from unfazed.report.tables import render
 
     study = read_study(study_file)
-    with open_store(study.place) as store:
-        parts = store.read(lambda tx: [[progress(tx)], coverage(tx), record(tx)])
-        parts.append(agreed(study, answers_of(study, store)))
+    with open_database(study.place) as database:
+        parts = database.read(lambda tx: [[progress(tx)], coverage(tx), record(tx)])
+        parts.append(agreed(study, answers_of(study, database)))
     if format_ in ("json", "jsonl"):
         click.echo(render(dict(zip(("progress", "strata", "people", "agreement"), parts, strict=True)), "json"))
         return
@@ -117,17 +117,17 @@ def export_command(
       unfazed collect export study.toml -o suite/
       unfazed run suite/ --system my_module:predict -o run/
     """
+    from unfazed.collect.database import open_database
     from unfazed.collect.export import answers_of, export, summaries, write_jsonl
     from unfazed.collect.people import note
-    from unfazed.collect.store import open_store
     from unfazed.collect.study import read_study
 
     study = read_study(study_file)
-    with open_store(study.place) as store:
-        done = export(study, store, Path(to), logs, overwrite, recogniser)
+    with open_database(study.place) as database:
+        done = export(study, database, Path(to), logs, overwrite, recogniser)
         if summary:
-            write_jsonl(summaries(study, answers_of(study, store)), Path(summary))
-        store.write(lambda tx: note(tx, "owner", "exported", to))
+            write_jsonl(summaries(study, answers_of(study, database)), Path(summary))
+        database.write(lambda tx: note(tx, "owner", "exported", to))
     if isinstance(done, int):
         click.echo(f"{done:,} answers in {to}", err=True)
         return
@@ -146,14 +146,14 @@ def export_command(
 def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
     """Turn the recordings of STUDY into text, also while it is served. Each recogniser's texts are kept by its name."""
     from unfazed.collect.audio import transcribe
-    from unfazed.collect.store import open_store
+    from unfazed.collect.database import open_database
     from unfazed.collect.study import read_study
     from unfazed.vary.speech._asr import open_recogniser
 
     study = read_study(study_file)
     hear = open_recogniser(recogniser, study.language)
-    with open_store(study.place) as store:
-        count = transcribe(study, store, recogniser, hear, again)
+    with open_database(study.place) as database:
+        count = transcribe(study, database, recogniser, hear, again)
     click.echo(f"{count:,} recordings heard.", err=True)
 
 
@@ -163,17 +163,16 @@ def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
 @click.option("--reason", required=True, help="Why; the export says it.")
 def exclude_command(study_file: str, person: str, reason: str) -> None:
     """Keep PERSON's answers, but count them no longer; their places go to others."""
-    from unfazed.collect.assign import exclude
-    from unfazed.collect.people import note
-    from unfazed.collect.store import Transaction, open_store
+    from unfazed.collect.database import Transaction, open_database
+    from unfazed.collect.people import exclude, note
     from unfazed.collect.study import read_study
 
     def job(tx: Transaction) -> None:
         exclude(tx, person, reason)
         note(tx, "owner", "excluded", person)
 
-    with open_store(read_study(study_file).place) as store:
-        store.write(job)
+    with open_database(read_study(study_file).place) as database:
+        database.write(job)
 
 
 @command.command("forget", short_help="Delete a person and everything they gave.")
@@ -181,10 +180,9 @@ def exclude_command(study_file: str, person: str, reason: str) -> None:
 @click.argument("person")
 def forget_command(study_file: str, person: str) -> None:
     """Delete PERSON, their answers and their logs from STUDY. Backups and exports made before are yours to delete."""
-    from unfazed.collect.assign import Forgotten, forget
     from unfazed.collect.audio import audio_file
-    from unfazed.collect.people import note
-    from unfazed.collect.store import Transaction, open_store
+    from unfazed.collect.database import Transaction, open_database
+    from unfazed.collect.people import Forgotten, forget, note
     from unfazed.collect.study import read_study
 
     def job(tx: Transaction) -> Forgotten:
@@ -193,8 +191,8 @@ def forget_command(study_file: str, person: str) -> None:
         return gone
 
     study = read_study(study_file)
-    with open_store(study.place) as store:
-        gone = store.write(job)
+    with open_database(study.place) as database:
+        gone = database.write(job)
     for name in gone.recordings:
         audio_file(study, name).unlink(missing_ok=True)
     click.echo(f"{gone.answers:,} answers deleted.", err=True)
@@ -205,8 +203,8 @@ def forget_command(study_file: str, person: str) -> None:
 @click.option("-o", "to", required=True, type=click.Path(), metavar="FILE", help="The copy.")
 def backup(study_file: str, to: str) -> None:
     """Copy the database of STUDY as it is at one moment: an SQLite file, or what pg_dump writes."""
-    from unfazed.collect.store import open_store
+    from unfazed.collect.database import open_database
     from unfazed.collect.study import read_study
 
-    with open_store(read_study(study_file).place) as store:
-        store.backup(Path(to))
+    with open_database(read_study(study_file).place) as database:
+        database.backup(Path(to))

@@ -1,1 +1,1 @@
-"""The web app in which people type, speak and judge: studies, their store, who gets what, pages, agreement, export."""
+"""The web app in which people type, speak and judge: studies and their database, who gets what, pages, export."""

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from unfazed.collect.kind import Flag, Given, Kind
-from unfazed.collect.store import Transaction
+from unfazed.collect.database import Transaction
+from unfazed.collect.kinds import Flag, Given, Kind
 from unfazed.collect.study import Assign, as_json
 from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Seeds
@@ -234,40 +234,3 @@ def _still_free(tx: Transaction, person: Person, item: str, rules: Assign) -> bo
 
 def _names(flagged: str | None) -> list[str]:
     return flagged.split("\n") if flagged else []
-
-
-def exclude(tx: Transaction, person: str, reason: str) -> None:
-    """The person's answers are kept but no longer count, and their places go to others."""
-    if not tx.run("UPDATE people SET excluded = ? WHERE id = ? AND excluded IS NULL", reason, person):
-        raise UsageError(f"There is nobody named {person!r} who is not excluded already.")
-    _free_all(tx, person)
-
-
-class Forgotten(NamedTuple):
-    answers: int
-    recordings: list[str]  # names of files that are still to be deleted
-
-
-def forget(tx: Transaction, person: str) -> Forgotten:
-    """Deletes everything about a person; returns what there was."""
-    _free_all(tx, person)
-    recordings = [name for (name,) in tx.rows("SELECT name FROM audio WHERE person = ?", person)]
-    tx.run("DELETE FROM heard WHERE name IN (SELECT name FROM audio WHERE person = ?)", person)
-    ((count,),) = tx.rows("SELECT count(*) FROM work WHERE person = ? AND state = 'answered'", person)
-    tx.run("DELETE FROM audit WHERE who = ? OR more = ?", person, person)
-    for sql in (
-        "DELETE FROM logs WHERE person = ?",
-        "DELETE FROM work WHERE person = ?",
-        "DELETE FROM audio WHERE person = ?",
-        "DELETE FROM barred WHERE person = ?",
-    ):
-        tx.run(sql, person)
-    if not tx.run("DELETE FROM people WHERE id = ?", person):
-        raise UsageError(f"There is nobody named {person!r} in this study.")
-    return Forgotten(int(count), recordings)
-
-
-def _free_all(tx: Transaction, person: str) -> None:
-    for (item,) in tx.rows("SELECT item FROM work WHERE person = ? AND live = 1", person):
-        free(tx, item, person)
-    tx.run("UPDATE work SET state = 'expired' WHERE person = ? AND state = 'leased'", person)

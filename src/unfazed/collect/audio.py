@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from unfazed.collect.assign import NotYours, Person
-from unfazed.collect.store import Store, Transaction
+from unfazed.collect.database import Database, Transaction
 from unfazed.collect.study import Study
 from unfazed.core.errors import MissingExtra, UsageError
 from unfazed.core.files import write_atomically
@@ -102,7 +102,9 @@ def enter(tx: Transaction, person: Person, item: str, name: str, recording: Reco
     return older
 
 
-def transcribe(study: Study, store: Store, recogniser: str, hear: Callable[[Path], str], again: bool = False) -> int:
+def transcribe(
+    study: Study, database: Database, recogniser: str, hear: Callable[[Path], str], again: bool = False
+) -> int:
     """Has every answered recording heard that this recogniser has not heard yet, each kept as it comes."""
     if not study.make_kind().uploads:
         raise UsageError(f"A {study.kind} study has no recordings.")
@@ -111,11 +113,11 @@ def transcribe(study: Study, store: Store, recogniser: str, hear: Callable[[Path
         "AND NOT EXISTS (SELECT 1 FROM heard h WHERE h.name = a.name AND h.recogniser = ?) ORDER BY a.name"
     )
     if again:
-        store.write(lambda tx: tx.run("DELETE FROM heard WHERE recogniser = ?", recogniser))
-    names = [name for (name,) in store.read(lambda tx: tx.rows(sql, recogniser))]
+        database.write(lambda tx: tx.run("DELETE FROM heard WHERE recogniser = ?", recogniser))
+    names = [name for (name,) in database.read(lambda tx: tx.rows(sql, recogniser))]
     for name in names:
         text = hear(audio_file(study, name))
-        store.write(lambda tx, name=name, text=text: _heard(tx, name, recogniser, text))  # type: ignore[misc]
+        database.write(lambda tx, name=name, text=text: _heard(tx, name, recogniser, text))  # type: ignore[misc]
     return len(names)
 
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from unfazed.collect.agreement import Agreement, agreement
-from unfazed.collect.kind import Kind
-from unfazed.collect.store import Store, Transaction
+from unfazed.collect.database import Database, Transaction
+from unfazed.collect.kinds import Kind
 from unfazed.collect.study import Study, as_json
 from unfazed.core.edits import Edit, LabelsLost
 from unfazed.core.errors import NothingEvaluated, UsageError
@@ -44,9 +44,9 @@ class Row(msgspec.Struct, frozen=True):
     log: Json = None
 
 
-def answers_of(study: Study, store: Store, logs: bool = False) -> list[Row]:
+def answers_of(study: Study, database: Database, logs: bool = False) -> list[Row]:
     """Every answer that there is now."""
-    return store.read(lambda tx: list(_rows(tx, study.make_kind(), logs)))
+    return database.read(lambda tx: list(_rows(tx, study.make_kind(), logs)))
 
 
 def _rows(tx: Transaction, kind: Kind, logs: bool = False) -> Iterator[Row]:
@@ -251,10 +251,15 @@ def _edits(text: str, typed: str) -> list[Edit]:
 
 
 def export(
-    study: Study, store: Store, to: Path, logs: bool = False, overwrite: bool = False, recogniser: str | None = None
+    study: Study,
+    database: Database,
+    to: Path,
+    logs: bool = False,
+    overwrite: bool = False,
+    recogniser: str | None = None,
 ) -> Exported | int:
     """Writes by the name: `.jsonl`, `.parquet`, or a folder for a suite; returns the suite or how many answers."""
-    answers = answers_of(study, store, logs)
+    answers = answers_of(study, database, logs)
     if to.suffix == ".jsonl":
         write_jsonl(answers, to)
     elif to.suffix == ".parquet":

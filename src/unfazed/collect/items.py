@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from unfazed.collect.kind import Kind
+from unfazed.collect.database import Database, Transaction, open_database
+from unfazed.collect.kinds import Kind
 from unfazed.collect.people import new_password, set_fact, set_password
-from unfazed.collect.store import Store, Transaction, open_store
 from unfazed.collect.study import Study, as_json
 from unfazed.core.errors import DataError, UsageError
 from unfazed.core.files import partial_of, unwritable
@@ -104,7 +104,7 @@ def _controls(place: Path) -> set[str]:
     return {str(facts["id"]) for _, facts in _objects(key) if facts.get("control")} if key.exists() else set()
 
 
-def make_study(study: Study) -> tuple[Store, str, int]:
+def make_study(study: Study) -> tuple[Database, str, int]:
     """Makes the database; returns it open, with the owner's password, which is stored only as a hash."""
     found, password = entries(study), new_password()
 
@@ -112,16 +112,16 @@ def make_study(study: Study) -> tuple[Store, str, int]:
         _fill(tx, study, found, password)
 
     if "://" in study.place:
-        store = open_store(study.place, new=True)
+        database = open_database(study.place, new=True)
         try:
-            store.write(fill)
+            database.write(fill)
         except BaseException:
-            store.close()
+            database.close()
             raise
     else:
         _make_file(Path(study.place), fill)
-        store = open_store(study.place)
-    return store, password, len(found)
+        database = open_database(study.place)
+    return database, password, len(found)
 
 
 def _make_file(place: Path, fill: Callable[[Transaction], None]) -> None:
@@ -132,8 +132,8 @@ def _make_file(place: Path, fill: Callable[[Transaction], None]) -> None:
     with unwritable(place, "the study"):
         partial = partial_of(place)
         try:
-            with open_store(str(partial), new=True) as store:
-                store.write(fill)
+            with open_database(str(partial), new=True) as database:
+                database.write(fill)
             os.link(partial, place)
         except FileExistsError:  # somebody made it meanwhile
             raise made from None

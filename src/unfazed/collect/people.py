@@ -6,8 +6,10 @@ import secrets
 import time
 from hashlib import scrypt, sha256
 from hmac import compare_digest
+from typing import NamedTuple
 
-from unfazed.collect.store import Transaction
+from unfazed.collect.assign import free
+from unfazed.collect.database import Transaction
 from unfazed.collect.study import Study, as_json
 from unfazed.core.errors import UnknownName, UsageError
 
@@ -76,3 +78,40 @@ def set_fact(tx: Transaction, name: str, value: str) -> None:
 def fact(tx: Transaction, name: str) -> str:
     """A fact of the study that was stored when it was made."""
     return str(tx.rows("SELECT value FROM facts WHERE name = ?", name)[0][0])
+
+
+def exclude(tx: Transaction, person: str, reason: str) -> None:
+    """The person's answers are kept but no longer count, and their places go to others."""
+    if not tx.run("UPDATE people SET excluded = ? WHERE id = ? AND excluded IS NULL", reason, person):
+        raise UsageError(f"There is nobody named {person!r} who is not excluded already.")
+    _free_all(tx, person)
+
+
+class Forgotten(NamedTuple):
+    answers: int
+    recordings: list[str]  # names of files that are still to be deleted
+
+
+def forget(tx: Transaction, person: str) -> Forgotten:
+    """Deletes everything about a person; returns what there was."""
+    _free_all(tx, person)
+    recordings = [name for (name,) in tx.rows("SELECT name FROM audio WHERE person = ?", person)]
+    tx.run("DELETE FROM heard WHERE name IN (SELECT name FROM audio WHERE person = ?)", person)
+    ((count,),) = tx.rows("SELECT count(*) FROM work WHERE person = ? AND state = 'answered'", person)
+    tx.run("DELETE FROM audit WHERE who = ? OR more = ?", person, person)
+    for sql in (
+        "DELETE FROM logs WHERE person = ?",
+        "DELETE FROM work WHERE person = ?",
+        "DELETE FROM audio WHERE person = ?",
+        "DELETE FROM barred WHERE person = ?",
+    ):
+        tx.run(sql, person)
+    if not tx.run("DELETE FROM people WHERE id = ?", person):
+        raise UsageError(f"There is nobody named {person!r} in this study.")
+    return Forgotten(int(count), recordings)
+
+
+def _free_all(tx: Transaction, person: str) -> None:
+    for (item,) in tx.rows("SELECT item FROM work WHERE person = ? AND live = 1", person):
+        free(tx, item, person)
+    tx.run("UPDATE work SET state = 'expired' WHERE person = ? AND state = 'leased'", person)

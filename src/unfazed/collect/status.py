@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from typing import Any
 
-from unfazed.collect.store import Transaction
+from unfazed.collect.database import Transaction
 
 HOUR = 3600.0
 

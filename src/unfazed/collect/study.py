@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from unfazed.collect.kind import Kind, kinds
+from unfazed.collect.kinds import Kind, kinds
 from unfazed.core.errors import DataError, UnknownName
 from unfazed.core.ids import content_id
 from unfazed.core.values import Json

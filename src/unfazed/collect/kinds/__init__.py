@@ -1,1 +1,88 @@
-"""Kinds of task, one file each; its name is the file's."""
+"""What a kind of task is: the items it shows, the answers it takes, and what makes an answer doubtful."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import msgspec
+
+from unfazed.core.errors import DataError
+from unfazed.core.registry import Registry
+from unfazed.core.seeds import Stream
+from unfazed.core.values import Json
+
+Language = Literal["en", "zh"]
+MAX_TEXT = 20_000  # characters of one text in an item or an answer
+
+
+class Flag(NamedTuple):
+    """A doubt about an answer. Where `again`, the answer is kept but does not count, and the item is queued again."""
+
+    name: str
+    again: bool = False
+
+
+class Given(NamedTuple):
+    """What the server knows of an answer apart from its content."""
+
+    log: list[dict[str, Json]]
+    elapsed: float  # seconds since the item was first shown
+    shows: int  # how often it was shown
+
+
+class Kind:
+    """Extend and put in `collect/kinds/NAME.py`, with `pages/kinds/NAME.html` and `static/kinds/NAME.js`."""
+
+    name: ClassVar[str]
+    item_type: ClassVar[type[msgspec.Struct]]
+    answer_type: ClassVar[type[msgspec.Struct]]
+    options_type: ClassVar[type[msgspec.Struct]]
+    about: ClassVar[dict[Language, tuple[str, str]]] = {}  # a fact asked for with the consent: its name and question
+    level: ClassVar[Literal["nominal", "interval"]] = "nominal"  # of `judgements`, for agreement
+    makes_text: ClassVar[bool] = False  # is the answer another form of the item's text?
+    uploads: ClassVar[bool] = False  # is the answer a recording, sent beforehand?
+    source: ClassVar[str] = ""  # family of the variants made of its answers
+
+    def __init__(self, options: dict[str, Json], language: Language = "en") -> None:
+        self.options: Any = msgspec.convert(options, self.options_type)
+        self.language = language
+
+    def item(self, facts: Json) -> Any:
+        """The item, or an error that says what is wrong with it."""
+        try:
+            return msgspec.convert(facts, self.item_type)
+        except msgspec.ValidationError as error:
+            raise DataError(f"this is no item of a {self.name} study: {error}") from error
+
+    def shown(self, item: Any, rng: Stream) -> dict[str, Json]:
+        """What is drawn by lot when an item is shown, such as sides; it is stored with the answer."""
+        return {}
+
+    def answer(self, facts: Json, item: Any, shown: dict[str, Json]) -> Any:
+        """The answer, or a ValidationError that says what is wrong with it."""
+        return msgspec.convert(facts, self.answer_type)
+
+    def flags(self, item: Any, answer: Any, given: Given) -> list[Flag]:
+        return []
+
+    def details(self, asked: Json, log: list[dict[str, Json]]) -> list[Json]:
+        """What the log of an answer shows of how it came about."""
+        return []
+
+    def judgements(self, answer: Json) -> dict[str, Json]:
+        """What an answer says, question by question, for agreement and gold."""
+        return dict(answer)
+
+    def right(self, gold: Json, answer: Json) -> bool:
+        """Does the answer say what the gold says, in every question that the gold answers?"""
+        said = self.judgements(answer)
+        return all(said.get(name) == value for name, value in gold.items())
+
+    def summary(self, answers: Sequence[Json]) -> dict[str, Json]:
+        """What all answers to an item say together."""
+        return {}
+
+
+kinds: Registry[Kind] = Registry("kind", Kind, "unfazed.collect.kinds")
+kinds.group = "unfazed.collect_kinds"

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from unfazed.collect.kind import MAX_TEXT, Kind
+from unfazed.collect.kinds import MAX_TEXT, Kind
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Json
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from unfazed.collect.kind import MAX_TEXT, Kind
+from unfazed.collect.kinds import MAX_TEXT, Kind
 from unfazed.core.values import Json
 
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from unfazed.collect.database import open_database
 from unfazed.collect.people import set_fact
-from unfazed.collect.store import open_store
 from unfazed.core.errors import StoredFileError, UsageError
 
 
@@ -78,15 +78,15 @@ def test_a_newer_database_is_refused(make):
     store.write(lambda tx: tx.run("INSERT INTO migrations VALUES (9999)"))
     store.close()
     with pytest.raises(StoredFileError, match="newer version"):
-        open_store(study.place)
+        open_database(study.place)
 
 
 def test_files_that_are_no_study(tmp_path):
     with pytest.raises(StoredFileError, match="collect new"):
-        open_store(str(tmp_path / "absent.sqlite"))
+        open_database(str(tmp_path / "absent.sqlite"))
     (tmp_path / "bad.sqlite").write_bytes(b"not a database at all" * 100)
     with pytest.raises(StoredFileError, match="not a study"):
-        open_store(str(tmp_path / "bad.sqlite"))
+        open_database(str(tmp_path / "bad.sqlite"))
 
 
 def test_a_closed_store_says_so(make):
@@ -106,7 +106,7 @@ def test_backup_while_others_write(make, database, tmp_path):
     with pytest.raises(StoredFileError, match="exists"):
         store.backup(tmp_path / "copy")
     if not database:
-        with open_store(str(tmp_path / "copy")) as copy:
+        with open_database(str(tmp_path / "copy")) as copy:
             assert "x0" in copy.read(facts)
     else:
         assert (tmp_path / "copy").read_bytes()[:5] == b"PGDMP"
@@ -115,8 +115,8 @@ def test_backup_while_others_write(make, database, tmp_path):
 _WRITES = textwrap.dedent("""
     import sys
     from unfazed.collect.people import set_fact
-    from unfazed.collect.store import open_store
-    store = open_store(sys.argv[1])
+    from unfazed.collect.database import open_database
+    store = open_database(sys.argv[1])
     for n in range(100000):
         last = store.submit(lambda tx, n=n: set_fact(tx, f"key{n}", "v"))
         last.add_done_callback(
@@ -136,7 +136,7 @@ def test_what_was_acknowledged_survives_kill_9(make):
     process.wait()
     process.stdout.close()
     said = {f"key{line.strip()}" for line in lines if line.endswith("\n")}
-    with open_store(study.place) as again:
+    with open_database(study.place) as again:
         kept = {name for (name,) in again.read(lambda tx: tx.rows("SELECT name FROM facts"))}
     assert len(said) >= 300
     assert said <= kept

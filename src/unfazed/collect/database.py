@@ -1,17 +1,21 @@
-"""One writer thread makes all changes, many to a commit: each has its own savepoint, and returns once it is safe."""
+"""Where a study is kept, SQLite or PostgreSQL: one writer thread makes all changes, each safe once it returns."""
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
+import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
-from unfazed.core.errors import StoredFileError
+from unfazed.core.errors import MissingExtra, StoredFileError
 from unfazed.core.files import growing
 
 T = TypeVar("T")
@@ -41,8 +45,8 @@ class Connection(Transaction, Protocol):
     def close(self) -> None: ...
 
 
-class Database(Protocol):
-    """What differs between databases."""
+class Backend(Protocol):
+    """What differs between SQLite and PostgreSQL."""
 
     name: str
 
@@ -51,12 +55,12 @@ class Database(Protocol):
     def backup(self, to: Path) -> None: ...
 
 
-class Store:
+class Database:
     """`write` and `submit` run a function inside the writer's transaction, `read` inside one that sees one moment."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._connection = database.connect(write=True)
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._connection = backend.connect(write=True)
         try:
             self._migrate()
         except BaseException:
@@ -71,12 +75,12 @@ class Store:
 
     @property
     def name(self) -> str:
-        return self._database.name
+        return self._backend.name
 
     def submit(self, job: Callable[[Transaction], T]) -> Future[T]:
         """The result comes when the change is durable. A job that raises changes nothing."""
         if self._closed:
-            raise StoredFileError(f"{self.name}: the store is closed.")
+            raise StoredFileError(f"{self.name}: the database is closed.")
         future: Future[T] = Future()
         self._jobs.put((job, future))
         return future
@@ -102,7 +106,7 @@ class Store:
                 with suppress(Exception):
                     connection.close()
                 self._readers.remove(connection)
-        connection = self._local.connection = self._database.connect(write=False)
+        connection = self._local.connection = self._backend.connect(write=False)
         self._readers.append(connection)
         connection.begin(write=False)
         return connection
@@ -112,7 +116,7 @@ class Store:
         if to.exists():
             raise StoredFileError(f"{to} exists. Choose another name for the backup.")
         with growing(to, "the backup") as partial:
-            self._database.backup(partial)
+            self._backend.backup(partial)
 
     def close(self) -> None:
         if self._closed:
@@ -124,7 +128,7 @@ class Store:
             with suppress(Exception):
                 connection.close()
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> Database:
         return self
 
     def __exit__(
@@ -188,7 +192,7 @@ class Store:
         except Exception:
             with suppress(Exception):
                 self._connection.close()
-            self._connection = self._database.connect(write=True)
+            self._connection = self._backend.connect(write=True)
             self._connection.begin(write=True)
 
     def _alone(self, job: Callable[[Transaction], Any]) -> tuple[Any, Exception | None]:
@@ -203,14 +207,133 @@ class Store:
         return result, None
 
 
-def open_store(place: str, new: bool = False) -> Store:
-    """The store at a PostgreSQL URL or in an SQLite file, which must be there unless `new`."""
+class _SqliteConnection:
+    def __init__(self, file: Path, write: bool) -> None:
+        self._file = file
+        # Isolation level None: transactions begin and end where Database says, and nowhere else.
+        self._db = sqlite3.connect(file, timeout=30, isolation_level=None, check_same_thread=False)
+        if write:
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=FULL")
+            self._db.execute("PRAGMA secure_delete=ON")
+            self._db.execute("PRAGMA wal_autocheckpoint=4000")  # pages: fewer long commits than with 1,000
+        self._db.execute("PRAGMA cache_size=-65536")  # KiB
+
+    def rows(self, sql: str, *values: Any) -> list[Row]:
+        with self._problems():
+            return self._db.execute(sql, values).fetchall()
+
+    def run(self, sql: str, *values: Any) -> int:
+        with self._problems():
+            return self._db.execute(sql, values).rowcount
+
+    @contextmanager
+    def _problems(self) -> Iterator[None]:
+        """Tells with the file's name what is wrong with it; what a statement may not do is its writer's affair."""
+        try:
+            yield
+        except sqlite3.IntegrityError:
+            raise
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            raise StoredFileError(f"{self._file}: the study's database can't be used ({error}).") from error
+
+    def begin(self, write: bool) -> None:
+        self._db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    def commit(self) -> None:
+        self._db.execute("COMMIT")
+
+    def rollback(self) -> None:
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+
+    def close(self) -> None:
+        self._db.close()
+
+
+class Sqlite:
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.name = str(file)
+
+    def connect(self, write: bool) -> _SqliteConnection:
+        try:
+            return _SqliteConnection(self.file, write)
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            raise StoredFileError(f"{self.file}: this is not a study's database ({error}).") from error
+
+    def backup(self, to: Path) -> None:
+        try:
+            with closing(sqlite3.connect(self.file)) as here, closing(sqlite3.connect(to)) as there:
+                here.backup(there, pages=1000)
+        except sqlite3.DatabaseError as error:
+            raise StoredFileError(f"{self.file}: there is no copy of it in {to.parent} ({error}).") from error
+
+
+_LOCK = 0x756E66617A6564  # "unfazed" in ASCII: the advisory lock that writers hold
+
+
+@lru_cache(maxsize=256)
+def _spelled(sql: str) -> str:
+    return sql.replace("%", "%%").replace("?", "%s")
+
+
+class _PostgresConnection:
+    def __init__(self, url: str) -> None:
+        import psycopg
+
+        self._db = psycopg.connect(url, autocommit=True)
+
+    def rows(self, sql: str, *values: Any) -> list[Row]:
+        return self._db.execute(_spelled(sql), values or None).fetchall()
+
+    def run(self, sql: str, *values: Any) -> int:
+        return self._db.execute(_spelled(sql), values or None).rowcount
+
+    def begin(self, write: bool) -> None:
+        self._db.execute("BEGIN" if write else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        if write:
+            self._db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+
+    def commit(self) -> None:
+        self._db.execute("COMMIT")
+
+    def rollback(self) -> None:
+        self._db.execute("ROLLBACK")
+
+    def close(self) -> None:
+        self._db.close()
+
+
+class Postgres:
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.name = "the PostgreSQL database"  # the URL may hold a password
+
+    def connect(self, write: bool) -> _PostgresConnection:
+        try:
+            import psycopg
+        except ImportError as error:
+            raise MissingExtra("PostgreSQL", "postgres") from error
+        try:
+            return _PostgresConnection(self.url)
+        except psycopg.OperationalError as error:
+            raise StoredFileError(f"PostgreSQL can't be reached: {str(error).splitlines()[0]}") from error
+
+    def backup(self, to: Path) -> None:
+        program = shutil.which("pg_dump")
+        if program is None:
+            raise StoredFileError("A backup of PostgreSQL needs its program pg_dump, which is not installed here.")
+        command = [program, "--format=custom", f"--file={to}", self.url]
+        done = subprocess.run(command, capture_output=True, text=True)  # noqa: S603
+        if done.returncode:
+            raise StoredFileError(f"pg_dump failed: {done.stderr.strip()}")
+
+
+def open_database(place: str, new: bool = False) -> Database:
+    """The database at a PostgreSQL URL or in an SQLite file, which must be there unless `new`."""
     if place.startswith(("postgres://", "postgresql://")):
-        from unfazed.collect.store.postgres import Postgres
-
-        return Store(Postgres(place))
-    from unfazed.collect.store.sqlite import Sqlite
-
+        return Database(Postgres(place))
     if not new and not Path(place).exists():
         raise StoredFileError(f"{place}: this study was not made yet. Make it with `unfazed collect new STUDY`.")
-    return Store(Sqlite(Path(place)))
+    return Database(Sqlite(Path(place)))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.collect.typing_errors import Piece, label, pieces, typing_errors
+from unfazed.collect.kinds.retype import Piece, label, pieces, typing_errors
 
-RECORDED = Path(__file__).parents[2] / "../shared/collect"
+RECORDED = Path(__file__).parents[3] / "../shared/collect"
 
 
 def keys(text, hidden=False):

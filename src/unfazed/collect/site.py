@@ -1,0 +1,210 @@
+"""A study being served: pages and their words, headers, tokens against forged requests, limits, the owner's session."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import time
+import tomllib
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import parse_qs
+
+import jinja2
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from unfazed.collect.assign import Person, person_of
+from unfazed.collect.database import Database, Transaction
+from unfazed.collect.people import fact, hashed
+from unfazed.collect.study import Study
+
+LANGUAGES = {"en": "English", "zh": "中文"}
+PAGES = Path(__file__).parent / "pages"
+T = TypeVar("T")
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "media-src 'self' blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": CSP,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",  # invitations hold a token
+    "permissions-policy": "camera=(), geolocation=(), microphone=(self)",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+ADMIN_HOURS = 12
+MAX_FORM = 16 << 10  # bytes
+_PEOPLE = 10_000  # callers that a limit remembers
+
+
+class TooLarge(Exception):
+    pass
+
+
+class SafeHeaders:
+    """Puts the headers above on every answer, also on errors."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self._headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                given = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(h for h in self._headers if h[0] not in given)]
+            await send(message)
+
+        await self.app(scope, receive, sending)
+
+
+async def body_of(request: Request, most: int) -> bytes:
+    """The body, read no further than `most` bytes."""
+    declared = request.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > most:
+        raise TooLarge
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:
+            raise TooLarge
+        parts.append(part)
+    return b"".join(parts)
+
+
+class Limit:
+    """So many requests a second for each caller, with a burst; callers not seen for long are forgotten."""
+
+    def __init__(self, a_second: float, burst: float) -> None:
+        self.a_second, self.burst = a_second, burst
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def allows(self, caller: str, now: float | None = None) -> bool:
+        now = time.monotonic() if now is None else now
+        left, then = self._left.pop(caller, (self.burst, now))
+        left = min(self.burst, left + (now - then) * self.a_second)
+        allowed = left >= 1
+        self._left[caller] = (left - 1 if allowed else left, now)
+        if len(self._left) > _PEOPLE:
+            self._left.popitem(last=False)
+        return allowed
+
+
+def signed(secret: str, what: str) -> str:
+    return hmac.new(bytes.fromhex(secret), what.encode("utf-8", "surrogatepass"), sha256).hexdigest()
+
+
+def is_signed(secret: str, what: str, given: str) -> bool:
+    return hmac.compare_digest(signed(secret, what).encode(), given.encode("utf-8", "surrogatepass"))
+
+
+def same_site(request: Request) -> bool:
+    """Browsers say where a request comes from; one from another site is forged."""
+    return request.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
+
+
+def admin_session(secret: str, now: float | None = None) -> str:
+    until = str(int((time.time() if now is None else now) + ADMIN_HOURS * 3600))
+    return f"{until}.{signed(secret, 'admin ' + until)}"
+
+
+def is_admin(secret: str, session: str, now: float | None = None) -> bool:
+    until, _, signature = session.partition(".")
+    alive = until.isdigit() and len(until) < 12 and int(until) > (time.time() if now is None else now)
+    return alive and is_signed(secret, "admin " + until, signature)
+
+
+@cache
+def words(language: str) -> dict[str, str]:
+    """Every phrase of the pages by name."""
+    column = 1 if language == "zh" else 0
+    phrases = tomllib.loads((PAGES / "words.toml").read_text(encoding="utf-8"))
+    return {name: both[column] for name, both in phrases.items()}
+
+
+class Site:
+    """One study being served. `secure` is true behind TLS, where cookies may not travel without it."""
+
+    def __init__(self, study: Study, database: Database, secure: bool = False) -> None:
+        self.study, self.database, self.secure = study, database, secure
+        self.kind = study.make_kind()
+        self.secret = database.read(lambda tx: fact(tx, "secret"))
+        self.people = Limit(a_second=20, burst=60)
+        self.strangers = Limit(a_second=5, burst=30)
+        self.logins = Limit(a_second=0.2, burst=5)
+        loader = jinja2.FileSystemLoader(PAGES)
+        self.pages = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+
+    async def write(self, job: Callable[[Transaction], T]) -> T:
+        return await asyncio.wrap_future(self.database.submit(job))
+
+    async def read(self, job: Callable[[Transaction], T]) -> T:
+        return await asyncio.to_thread(self.database.read, job)
+
+    def page(self, request: Request, name: str, status: int = 200, **given: Any) -> HTMLResponse:
+        language = self.language(request)
+        given = {"study": self.study, "words": words(language), "language": language, "languages": LANGUAGES, **given}
+        return HTMLResponse(self.pages.get_template(f"{name}.html").render(given), status)
+
+    def language(self, request: Request) -> str:
+        chosen = request.cookies.get("language", self.study.language)
+        return chosen if chosen in LANGUAGES else self.study.language
+
+    def problem(self, request: Request, status: int, what: str) -> Response:
+        if request.headers.get("accept", "").startswith("application/json"):
+            return JSONResponse({"error": self.phrase(request, what)}, status)
+        return self.message(request, "error", what, status)
+
+    def message(self, request: Request, heading: str, what: str, status: int = 200, again: bool = False) -> Response:
+        """A page that only says something; `again` adds a link to look for more work."""
+        said = self.phrase(request, what)
+        return self.page(request, "message", status, heading=heading, message=said, again=again)
+
+    def phrase(self, request: Request, name: str) -> str:
+        return words(self.language(request)).get(name, name)
+
+    def keep(self, response: Response, name: str, value: str, strict: bool = False, seconds: int = 90 * 86400) -> None:
+        site: Any = "strict" if strict else "lax"
+        response.set_cookie(name, value, seconds, httponly=True, secure=self.secure, samesite=site)
+
+    def caller(self, request: Request) -> str:
+        return request.client.host if request.client else ""
+
+    async def person(self, request: Request) -> tuple[str, Person]:
+        """The hash of the caller's token and who they are; others are sent away."""
+        token = request.cookies.get("token", "")
+        key = hashed(token)
+        if not token or not self.people.allows(key):
+            raise HTTPException(429 if token else 403, "too_fast" if token else "need_link")
+        found = await self.read(lambda tx: person_of(tx, key))
+        if found is None:
+            raise HTTPException(403 if self.strangers.allows(self.caller(request)) else 429, "need_link")
+        return key, found
+
+    async def form(self, request: Request, most: int = MAX_FORM) -> dict[str, str]:
+        """The first value of each field of a form."""
+        sent = parse_qs((await body_of(request, most)).decode("utf-8", "replace"))
+        return {name: values[0] for name, values in sent.items()}
+
+    def check_csrf(self, request: Request, key: str, given: str) -> None:
+        if not same_site(request) or not is_signed(self.secret, key, given):
+            raise HTTPException(403, "need_link")
+
+
+Handler = Callable[[Site, Request], Awaitable[Response]]
+Table = Sequence[tuple[str, str, Handler]]
+
+
+def routes(site: Site, table: Table) -> list[Route]:
+    """A table of (method, path, handler) for one site."""
+    return [Route(path, partial(handler, site), methods=[method]) for method, path, handler in table]
