@@ -15,7 +15,7 @@ from unfazed.core.estimate import Mean, bootstrap, sample_of
 from unfazed.core.task import Task, task_named
 from unfazed.core.values import Example, Json, Output, Variant
 from unfazed.measure.measuring import measure_run
-from unfazed.score._mean import MeanScorer
+from unfazed.score import MeanScorer
 
 EXAMPLES, DRAWS, SAMPLES = 100_000, 3, 10_000
 PEER_EXAMPLES = 4_000

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 
 from unfazed.core.errors import SystemBroken
-from unfazed.core.http.client import Client, Malformed, Settings, Unanswered
+from unfazed.core.http.client import Client, HttpSettings, Malformed, Unanswered
 
 from .mutate import fuzz, mutated
 
-QUICK = Settings(backoff=0, connect_timeout=1, read_timeout=1, total_timeout=2, largest=1 << 20)
+QUICK = HttpSettings(backoff=0, connect_timeout=1, read_timeout=1, total_timeout=2, largest=1 << 20)
 OK = b"HTTP/1.1 200 OK\r\n"
 HEAD = OK + b"Content-Length: %d\r\n\r\n"
 BOMB = gzip.compress(b" " * 50_000_000 + b'{"value": 1}')

@@ -16,7 +16,7 @@ from scipy import stats
 from unfazed.core.errors import DataError
 from unfazed.core.estimate import Resampling
 from unfazed.measure.agreement import agreement
-from unfazed.score._correlation import kendall, pearson
+from unfazed.score import kendall, pearson
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:

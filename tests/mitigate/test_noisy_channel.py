@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unfazed.core.errors import DataError, StoredFileError, UsageError
-from unfazed.mitigate._sounds import near, readings
-from unfazed.mitigate._word_model import HAN, count
+from unfazed.mitigate._word_model import HAN, count, near, readings
 from unfazed.mitigate.noisy_channel import NoisyChannel
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import Failed

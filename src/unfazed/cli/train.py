@@ -259,7 +259,7 @@ def hf(data: str, model: str, task: str | None, dev: str | None, overwrite: bool
     """
     from unfazed.data import ReadOptions, read_examples, task_and_language
     from unfazed.systems import systems
-    from unfazed.systems.hf._folder import BY_TASK
+    from unfazed.systems.hf import BY_TASK
 
     reading = ReadOptions(task=task, inputs=given.pop("inputs"), gold=given.pop("gold"))
     kind = task_and_language(data, reading).task

@@ -15,7 +15,7 @@ from unfazed.core.estimate import Array, Observations, Question, Resampling, Sta
 from unfazed.core.ids import file_hash
 from unfazed.core.values import Estimate
 from unfazed.data import SegmentScore, read_segment_scores
-from unfazed.score._correlation import kendall, pearson
+from unfazed.score import kendall, pearson
 
 VERSION = 1  # of these definitions; part of every signature
 DIFFERENCE = 25.0  # of raw scores, from which on people are taken to prefer one translation

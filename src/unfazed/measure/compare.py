@@ -21,7 +21,7 @@ from unfazed.measure.signature import Signer
 from unfazed.measure.spill import Spill
 from unfazed.measure.table import Part, Scored, Table
 from unfazed.measure.tabling import read_table
-from unfazed.score._scorer import Scorer
+from unfazed.score import Scorer
 
 _WORDS = {"clean": "clean score", "average": "average", "worst": "worst-average", "flips": "flip rate"}
 

@@ -16,8 +16,7 @@ from unfazed.core.task import Task, task_named, tasks
 from unfazed.core.values import Estimate, Json
 from unfazed.data import read_lines, without_break
 from unfazed.measure.measures import SetScore
-from unfazed.score import scorers
-from unfazed.score._scorer import Scorer
+from unfazed.score import Scorer, scorers
 
 
 def score_files(name: str, gold: str | Path, predicted: str | Path, settings: Resampling | None = None) -> Estimate:

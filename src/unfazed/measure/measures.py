@@ -8,7 +8,7 @@ import numpy as np
 
 from unfazed.core.estimate import Array, Ints, Mean, Observations, Ratio, Statistic, ratio
 from unfazed.measure.table import Bools, Part, Scored
-from unfazed.score._scorer import Scorer
+from unfazed.score import Scorer
 
 VERSION = 1  # of these definitions; part of every signature
 SCORE_MEASURES = ("clean", "average", "worst", "drop")

@@ -20,8 +20,7 @@ from unfazed.measure.tabling import Item, answer_of, read_table
 from unfazed.measure.validity import Validity
 from unfazed.run.scoring import scored_by
 from unfazed.run.workers import Engine
-from unfazed.score import scorers
-from unfazed.score._scorer import Scorer
+from unfazed.score import Scorer, scorers
 
 
 class Runlike(Protocol):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from unfazed.core.task import Task
 from unfazed.core.values import Json, Output
-from unfazed.score._scorer import Array, Scorer, Stats, stats_here
+from unfazed.score import Array, Scorer, Stats, stats_here
 
 Ints = npt.NDArray[np.int64]
 NO_GOLD, NO_OUTPUT = -2, -1

@@ -21,7 +21,7 @@ from unfazed.measure.sets import Slice, family_scopes, operator_scopes
 from unfazed.measure.spill import Spill
 from unfazed.measure.table import Bools, Part, Table
 from unfazed.measure.tally import Tally
-from unfazed.score._scorer import Scorer
+from unfazed.score import Scorer
 
 # A number's place: the kind of its set (or GRID, or SCORES), the set's name (or the operator's, or the scorer's),
 # and the measure (or the slice).

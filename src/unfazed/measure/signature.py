@@ -12,7 +12,7 @@ from unfazed.core.estimate import Resampling, sign
 from unfazed.core.ids import content_id
 from unfazed.measure.measures import SCORE_MEASURES, VERSION
 from unfazed.measure.table import Part, Parted, Scored
-from unfazed.score._scorer import Scorer
+from unfazed.score import Scorer
 
 _Column = npt.NDArray[Any]
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from unfazed.core.task import Task
 from unfazed.measure.pairs import Corpus, Ints, PairCodes
 from unfazed.measure.spill import Kept, Spill
-from unfazed.score._scorer import Array, Scorer
+from unfazed.score import Array, Scorer
 
 Bools = npt.NDArray[np.bool_]
 _NONE = np.zeros(0, dtype=np.int64)

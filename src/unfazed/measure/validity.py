@@ -14,7 +14,7 @@ from unfazed.measure.spill import Distinct, Spill
 from unfazed.measure.table import Table
 from unfazed.measure.tabling import Item
 from unfazed.run.record import NOT_ASKED
-from unfazed.score._mean import label_of
+from unfazed.score import label_of
 
 _SHOWN = 5
 _REASONS = 10_000  # that are told apart

@@ -14,8 +14,7 @@ from unfazed.core.suite import Suite
 from unfazed.core.values import Inputs, Json
 from unfazed.mitigate.noisy_channel import NAME as EMBEDDED
 from unfazed.systems.baselines.intent import Intent
-from unfazed.systems.callable import CallableSystem
-from unfazed.systems.fingerprint import fingerprint
+from unfazed.systems.callable import CallableSystem, fingerprint
 from unfazed.systems.opening import SCHEMES, open_system
 from unfazed.systems.system import Failed, System
 

@@ -19,8 +19,7 @@ from unfazed.core.ids import content_id, file_hash
 from unfazed.core.json import decode
 from unfazed.core.values import Inputs, Json
 from unfazed.core.version import VERSION
-from unfazed.mitigate._sounds import near, readings
-from unfazed.mitigate._word_model import END, HAN, START, Counts, WordModel, count
+from unfazed.mitigate._word_model import END, HAN, START, Counts, WordModel, count, near, readings
 from unfazed.systems.system import Failed, System
 from unfazed.vary import chinese
 
@@ -35,7 +34,7 @@ _STATES, _SINGLES = 6, 6  # kept at each place: last words, and characters in pl
 Costs = dict[str, float]  # what each word costs in the place of what was written
 
 
-class Card(msgspec.Struct, frozen=True, kw_only=True):
+class NoisyChannelCard(msgspec.Struct, frozen=True, kw_only=True):
     """`system.json`: what the corrector is and the hash of its counts' file."""
 
     system: str = NAME
@@ -144,7 +143,7 @@ class NoisyChannel(System):
             partial.mkdir()
             file = partial / "counts.json.xz"
             file.write_bytes(lzma.compress(msgspec.json.encode(self._model.counts), preset=6))
-            card = Card(caution=self.caution, characters=self.characters, counts=file_hash(file))
+            card = NoisyChannelCard(caution=self.caution, characters=self.characters, counts=file_hash(file))
             (partial / "system.json").write_bytes(msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
             os.replace(partial, folder)
         except OSError as error:
@@ -158,7 +157,7 @@ class NoisyChannel(System):
         """The corrector that `save` wrote; raises if a file is missing, changed or of another version."""
         folder = Path(folder)
         try:
-            card = decode((folder / "system.json").read_bytes(), Card)
+            card = decode((folder / "system.json").read_bytes(), NoisyChannelCard)
             if (card.system, card.version) != (NAME, VERSION_OF_MODEL):
                 raise ValueError(f"it is {card.system} version {card.version}")
             file = folder / "counts.json.xz"

@@ -16,9 +16,7 @@ from unfazed.core.seeds import Seeds
 from unfazed.core.task import Task
 from unfazed.core.values import Json, Output, Variant
 from unfazed.run.record import Run
-from unfazed.score import scorers
-from unfazed.score._scorer import Scorer
-from unfazed.score._tags import tags_of
+from unfazed.score import Scorer, scorers, tags_of
 
 _BLOCK = 256  # examples scored together
 

@@ -11,8 +11,7 @@ import numpy as np
 from unfazed.core.errors import UnfazedError
 from unfazed.core.task import Task, task_named
 from unfazed.run.workers import Engine, Lost, Map
-from unfazed.score import scorers
-from unfazed.score._scorer import Array, Pair, Scorer, Stats, stats_here
+from unfazed.score import Array, Pair, Scorer, Stats, scorers, stats_here
 
 _BLOCK = 512  # pairs: translations take a tenth of a second
 _FEW = 4 * _BLOCK  # that are scored sooner than a process starts

@@ -6,16 +6,26 @@ from typing import TYPE_CHECKING
 
 from unfazed.core.lazy import door
 from unfazed.core.registry import Registry
-from unfazed.score._mean import MeanScorer
-from unfazed.score._scorer import Scorer
+from unfazed.score._correlation import kendall, pearson
+from unfazed.score._scorer import (
+    Array,
+    MeanScorer,
+    Pair,
+    Scorer,
+    Stats,
+    label_among,
+    label_of,
+    ratio,
+    stats_here,
+    tags_of,
+)
 
 if TYPE_CHECKING:
-    from unfazed.score._correlation import kendall
-    from unfazed.score._mean import label_among
     from unfazed.score.accuracy import Accuracy
     from unfazed.score.exact_match import texts_of
 
-__all__ = ["Accuracy", "MeanScorer", "Scorer", "kendall", "label_among", "scorers", "texts_of"]  # fmt: skip
+__all__ = ["Accuracy", "Array", "MeanScorer", "Pair", "Scorer", "Stats", "kendall", "label_among", "label_of",
+    "pearson", "ratio", "scorers", "stats_here", "tags_of", "texts_of"]  # fmt: skip
 
 scorers: Registry[Scorer] = Registry("scorer", Scorer, "unfazed.score")
 
@@ -23,8 +33,6 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = door(
         __name__,
         {
-            "unfazed.score._correlation": "kendall",
-            "unfazed.score._mean": "label_among",
             "unfazed.score.accuracy": "Accuracy",
             "unfazed.score.exact_match": "texts_of",
         },

@@ -8,8 +8,7 @@ import numpy as np
 
 from unfazed.core.task import Task
 from unfazed.core.values import Json
-from unfazed.score._mean import label_key
-from unfazed.score._scorer import Array, Scorer, ratio
+from unfazed.score._scorer import Array, Scorer, label_key, ratio
 
 
 class MacroF1(Scorer):

@@ -9,13 +9,12 @@ from pathlib import Path
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.http.address import checked_url, key_for
 from unfazed.core.http.chat import Answer, Chat, Prices, counted, json_in
-from unfazed.core.http.client import Client, Malformed, Settings, Unanswered
+from unfazed.core.http.client import Client, HttpSettings, Malformed, Unanswered
 from unfazed.core.ids import content_id
 from unfazed.core.prompt import Template
 from unfazed.core.suite import Suite
 from unfazed.core.values import Inputs, Json
-from unfazed.systems.plain import plain
-from unfazed.systems.system import Failed, System
+from unfazed.systems.system import Failed, System, plain
 
 PROMPTS = Path(__file__).parent / "prompts"
 _AROUND = " \t\r\n.,;:!?\"'`*()[]。，！？“”‘’「」"  # what models put around a label
@@ -55,7 +54,7 @@ class ChatSystem(System):
         identity: str | None = None,
         **waits: float,
     ) -> None:
-        self._chat = Chat(url, model, key_env, Prices(price_in, price_out), body, Settings(**waits))  # type: ignore[arg-type]
+        self._chat = Chat(url, model, key_env, Prices(price_in, price_out), body, HttpSettings(**waits))  # type: ignore[arg-type]
         self.name = f"{checked_url(url)._replace(query='').geturl()}#{model}"
         self._template = None if prompt is None else Template.read(prompt, PROMPTS)
         self._system, self._temperature, self._max_tokens = system_message, temperature, max_tokens
@@ -150,7 +149,7 @@ class JsonSystem(System):
 
     def __init__(self, url: str, key_env: str | None = None, identity: str | None = None, **waits: float) -> None:
         parts = checked_url(url)
-        self._client = Client(url, key_for(parts, key_env, default=False), Settings(**waits))  # type: ignore[arg-type]
+        self._client = Client(url, key_for(parts, key_env, default=False), HttpSettings(**waits))  # type: ignore[arg-type]
         self.name = self._client.shown
         self._identity = f"http {content_id(parts.geturl())} {self.name}" if identity is None else identity
 

@@ -14,8 +14,7 @@ from unfazed.core.ids import canonical
 from unfazed.core.json import decode
 from unfazed.core.suite import Suite
 from unfazed.core.values import Inputs, Json
-from unfazed.systems.plain import plain
-from unfazed.systems.system import Failed, System
+from unfazed.systems.system import Failed, System, plain
 
 Answer = tuple[Inputs, Json | Failed]
 _SUFFIXES = (".jsonl", ".eval", ".json")

@@ -87,7 +87,7 @@ def _open_url(scheme: str, rest: str, options: Options) -> System:
 
 
 def _open_hf(path: str, options: Options) -> System:
-    from unfazed.systems.hf._folder import Folder
+    from unfazed.systems.hf._model import Folder
 
     folder = Folder(path)
     if folder.kind is None:
@@ -104,7 +104,7 @@ def _open_model(folder: Path, options: Options) -> System:
 
 
 def _open_onnx(path: str, options: Options) -> System:
-    from unfazed.systems.onnx._folder import OnnxFolder
+    from unfazed.systems.onnx._model import OnnxFolder
 
     folder = OnnxFolder(path, options.get("file"))
     if folder.kind is None:

@@ -19,8 +19,7 @@ from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.values import Inputs, Json
 from unfazed.systems.child import BrokeOff, Child, Closed
-from unfazed.systems.plain import plain
-from unfazed.systems.system import Failed, System
+from unfazed.systems.system import Failed, System, plain
 
 MAX_LINE = 64 << 20
 _GRACE = 2.0  # seconds in which a process may leave by itself at close

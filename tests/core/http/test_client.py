@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.http.address import checked_url, key_for
-from unfazed.core.http.client import Client, Malformed, Settings, Unanswered, retry_after
+from unfazed.core.http.client import Client, HttpSettings, Malformed, Unanswered, retry_after
 
 Make = Callable[..., Any]
-QUICK = Settings(backoff=0.001, read_timeout=0.8, total_timeout=1.6)
+QUICK = HttpSettings(backoff=0.001, read_timeout=0.8, total_timeout=1.6)
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_a_server_that_drips_is_left_in_the_end(open_client: Make, scripted: Mak
 
 
 def test_an_answer_without_end_is_not_read(open_client: Make, scripted: Make) -> None:
-    settings = Settings(backoff=0, largest=1000)
+    settings = HttpSettings(backoff=0, largest=1000)
     for said in (scripted.reply(b"x" * 1001), b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * 5000):
         with pytest.raises(Unanswered, match="bytes"):
             open_client(scripted(said).url, settings=settings, retries=0).post(1, value)
@@ -207,7 +207,7 @@ def test_connections_end_with_the_client(scripted: Make) -> None:
 
 def test_nobody_there_is_told_soon(open_client: Make) -> None:
     with pytest.raises(SystemBroken, match=r"127.0.0.1:1 can't be reached: Connection refused\. Is the address"):
-        open_client("http://127.0.0.1:1", settings=Settings(backoff=0.001)).post(1, value)
+        open_client("http://127.0.0.1:1", settings=HttpSettings(backoff=0.001)).post(1, value)
 
 
 def test_closing_ends_what_is_under_way(open_client: Make, scripted: Make) -> None:
@@ -324,7 +324,7 @@ def test_a_tunnel_that_is_refused_is_told(open_client: Make, scripted: Make, mon
 )
 def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(wrong))):
-        Settings(**wrong)
+        HttpSettings(**wrong)
 
 
 def test_certificates_are_checked(

@@ -23,7 +23,7 @@ torch = pytest.importorskip("torch", reason="needs the extra hf")
 from unfazed.papers.parte.bilstm import Bilstm  # noqa: E402
 from unfazed.papers.parte.bow import Bow  # noqa: E402
 from unfazed.papers.parte.networks import Bow as BowNetwork  # noqa: E402
-from unfazed.systems._settings import Settings  # noqa: E402
+from unfazed.systems.training import TrainingSettings  # noqa: E402
 
 ANIMALS, TOOLS = ["cat", "dog", "cow", "hen", "fox", "pig"], ["saw", "axe", "drill", "file", "plane", "lathe"]
 
@@ -71,7 +71,7 @@ def test_unseen_words_are_understood_by_their_vectors(model: type[Bow], options:
 
 def test_the_layers_see_what_the_paper_says(tmp_path: Path) -> None:
     vectors = Vectors.read(vectors_file(tmp_path), [["cat", "axe"]])
-    network = BowNetwork(vectors, 2, Settings(dropout=0.0))
+    network = BowNetwork(vectors, 2, TrainingSettings(dropout=0.0))
     seen = []
     network.judge.register_forward_hook(lambda module, given, out: seen.append(given[0]))
     cat, axe = ([network.vectors.find(word) + 2] for word in ("cat", "axe"))

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from unfazed.core.errors import UsageError
 from unfazed.core.values import Example
 from unfazed.systems import systems
-from unfazed.systems._checkpoint import Checkpoint
+from unfazed.systems.loop import Checkpoint
 from unfazed.systems.opening import open_system
 
 Tiny = Callable[..., Path]

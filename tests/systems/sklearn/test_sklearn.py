@@ -27,7 +27,7 @@ from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
 from unfazed.run.engine import run_system
 from unfazed.run.making import make_suite
 from unfazed.systems.opening import open_system
-from unfazed.systems.sklearn._state import state_id
+from unfazed.systems.sklearn._fitted import state_id
 from unfazed.systems.system import Failed
 
 SAID = ["turn on the lights", "dim the lamp", "play some jazz", "put on a song"]

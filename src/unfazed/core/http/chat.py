@@ -9,7 +9,7 @@ import msgspec
 
 from unfazed.core.errors import UsageError
 from unfazed.core.http.address import checked_url, key_for
-from unfazed.core.http.client import Client, Malformed, Settings
+from unfazed.core.http.client import Client, HttpSettings, Malformed
 from unfazed.core.values import Json
 
 _PATH = "/chat/completions"
@@ -44,7 +44,7 @@ class Chat:
         key_env: str | None = None,
         prices: Prices | None = None,
         more: dict[str, Json] | None = None,
-        settings: Settings | None = None,
+        settings: HttpSettings | None = None,
         retries: int = 6,
     ) -> None:
         if not model:

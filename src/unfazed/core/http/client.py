@@ -53,7 +53,7 @@ class _Again(Exception):
         self.wait, self.reached = wait, reached
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How long to wait, in seconds, and how often to try. Retries wait `backoff` × 1, 2, 4, … less up to half of it."""
 
     connect_timeout: float = 10.0
@@ -74,11 +74,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 class Client:
     """A connection is opened for each request that is under way at the same time, and kept for the next."""
 
-    def __init__(self, url: str, key: str | None = None, settings: Settings | None = None, retries: int = 6) -> None:
+    def __init__(
+        self, url: str, key: str | None = None, settings: HttpSettings | None = None, retries: int = 6
+    ) -> None:
         self.url = checked_url(url)
         self.shown = self.url._replace(query="").geturl()
         self.retries = retries
-        self._settings = s = settings or Settings()
+        self._settings = s = settings or HttpSettings()
         self._limits = Limits(s.connect_timeout, s.read_timeout, s.total_timeout, s.largest)
         self._key = key
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 
 from unfazed.papers.parte.nli_system import NliSystem
-from unfazed.systems._settings import Settings
+from unfazed.systems.training import TrainingSettings
 
 if TYPE_CHECKING:
     from unfazed.papers.parte.networks import PairNetwork
@@ -17,7 +17,7 @@ class Bilstm(NliSystem):
     """Word vectors → BiLSTM, largest over words → premise, hypothesis, difference, product → three layers → label."""
 
     name = "nli/bilstm"
-    defaults: ClassVar[Settings] = msgspec.structs.replace(NliSystem.defaults, hidden=64, layers=2)
+    defaults: ClassVar[TrainingSettings] = msgspec.structs.replace(NliSystem.defaults, hidden=64, layers=2)
 
     @classmethod
     def network_class(cls) -> type[PairNetwork]:

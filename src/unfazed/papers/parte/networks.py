@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from unfazed.papers.parte.vectors import Vectors, words_of
-from unfazed.systems._settings import Settings
-from unfazed.systems.batch import padded
+from unfazed.systems.network import padded
+from unfazed.systems.training import TrainingSettings
 
 LONGEST = 50  # words of a sentence that are read
 _UNKNOWN = 1  # 0 is padding
@@ -29,7 +29,7 @@ class Pairs(NamedTuple):
 class PairNetwork(nn.Module):
     """Extend with how a sentence becomes one vector. The word vectors are kept as they were given."""
 
-    def __init__(self, vectors: Vectors, classes: int, settings: Settings) -> None:
+    def __init__(self, vectors: Vectors, classes: int, settings: TrainingSettings) -> None:
         super().__init__()
         self.vectors, self.settings = vectors, settings
         table = np.vstack([np.zeros_like(vectors.rows[:1]), vectors.rows.mean(axis=0, keepdims=True), vectors.rows])

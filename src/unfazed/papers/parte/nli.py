@@ -11,14 +11,14 @@ import numpy as np
 from unfazed.core import Example, Inputs, Json, Progress, content_id
 from unfazed.papers.parte.entailment import Doubles, document_counts, fit, pair_numbers
 from unfazed.systems import Failed
-from unfazed.systems.baselines import Arrays, Card, Quiet, SavedSystem, numbered, two_fields
+from unfazed.systems.baselines import Arrays, Quiet, SavedCard, SavedSystem, numbered, two_fields
 
 NAME = "baselines/nli"
 _PENALTY = 1.0
 _GRAIN = 2.0**20  # weights are multiples of this, so that they survive another processor's arithmetic
 
 
-class NliCard(Card, frozen=True, kw_only=True):
+class NliCard(SavedCard, frozen=True, kw_only=True):
     """The labels in the order of the weights, the two texts in the order of premise and hypothesis, and the stems."""
 
     labels: list[Json]

@@ -23,10 +23,7 @@ from unfazed.core import (
     task_named,
 )
 from unfazed.systems import Failed
-from unfazed.systems._place import Card, Place
-from unfazed.systems._settings import Settings, changed
-from unfazed.systems._torch import need, seeded, threads
-from unfazed.systems._trained import TrainedSystem
+from unfazed.systems.training import ModelCard, Place, TrainedSystem, TrainingSettings, changed, need, seeded, threads
 
 if TYPE_CHECKING:
     from unfazed.papers.parte.networks import PairNetwork
@@ -48,7 +45,7 @@ class _Made(msgspec.Struct, frozen=True):
 
     system: str
     version: int
-    settings: Settings
+    settings: TrainingSettings
     labels: list[Json]
     fields: tuple[str, str]
     words: list[str]
@@ -59,9 +56,11 @@ class NliSystem(TrainedSystem):
 
     batch_size = 256
     version_of_models = VERSION_OF_MODELS
-    defaults: ClassVar[Settings] = Settings(epochs=15, patience=15, batch_size=32, lr=5e-3, average=0.0, dropout=0.0)
+    defaults: ClassVar[TrainingSettings] = TrainingSettings(
+        epochs=15, patience=15, batch_size=32, lr=5e-3, average=0.0, dropout=0.0
+    )
 
-    def __init__(self, network: PairNetwork, labels: list[Json], fields: tuple[str, str], card: Card) -> None:
+    def __init__(self, network: PairNetwork, labels: list[Json], fields: tuple[str, str], card: ModelCard) -> None:
         self.network, self.labels, self.fields, self.card = network, labels, fields, card
 
     @classmethod
@@ -109,13 +108,13 @@ class NliSystem(TrainedSystem):
             return system._trained(learnt, tested, seeds, place, progress)
 
     @classmethod
-    def _card(cls, network: PairNetwork, learnt: list[Pair], tested: list[Pair]) -> Card:
+    def _card(cls, network: PairNetwork, learnt: list[Pair], tested: list[Pair]) -> ModelCard:
         import torch
 
         data, dev = content_id(learnt, 16), content_id(tested, 16)
         vectors = sha256(network.vectors.rows.tobytes() + "\n".join(network.vectors.words).encode()).hexdigest()
         decides = [cls.name, VERSION_OF_MODELS, network.settings, data, dev, vectors, str(torch.__version__)]
-        return Card(
+        return ModelCard(
             system=cls.name,
             version=VERSION_OF_MODELS,
             task="classify",
@@ -139,7 +138,7 @@ class NliSystem(TrainedSystem):
         """The word vectors are kept with the weights."""
         import torch
 
-        from unfazed.systems._checkpoint import packed
+        from unfazed.systems.loop import packed
 
         network = self.network
         words = network.vectors.words
@@ -152,7 +151,7 @@ class NliSystem(TrainedSystem):
         """The model that was saved; raises if a file is missing, changed or of another version."""
         place, card = cls._place_of(folder)
         from unfazed.papers.parte.vectors import Vectors
-        from unfazed.systems._checkpoint import read_packed
+        from unfazed.systems.loop import read_packed
 
         tensors, text = read_packed(place.weights)
         made = decode_json(text, _Made)

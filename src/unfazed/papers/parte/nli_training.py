@@ -10,7 +10,7 @@ from torch import Tensor
 from unfazed.core import Json, Seeds, canonical
 from unfazed.papers.parte.networks import PairNetwork, Pairs
 from unfazed.papers.parte.nli_system import Pair
-from unfazed.systems._loop import Loop
+from unfazed.systems.loop import Loop
 
 
 class Training(Loop):

@@ -10,7 +10,7 @@ import numpy as np
 from unfazed.core import Example, Inputs, Json, Progress, Seeds, content_id
 from unfazed.papers.readin.answer_features import SIZE, Doubles, Ints, Reading
 from unfazed.systems import Failed
-from unfazed.systems.baselines import Arrays, Card, Floats, Quiet, Rows, SavedSystem
+from unfazed.systems.baselines import Arrays, Floats, Quiet, Rows, SavedCard, SavedSystem
 
 NAME = "baselines/reader"
 _EPOCHS = 2
@@ -23,10 +23,10 @@ class Reader(SavedSystem):
     """A linear model of where an answer begins, where it ends, and of the span between, learnt together."""
 
     name = NAME
-    card: Card
+    card: SavedCard
     batch_size = 32
 
-    def __init__(self, card: Card, weights: Floats) -> None:
+    def __init__(self, card: SavedCard, weights: Floats) -> None:
         self.card = card
         self._weights = weights
 
@@ -52,7 +52,7 @@ class Reader(SavedSystem):
                 for i in rng.permutation(len(rows)).tolist():
                     learning.step(rows[i])
                     counted.add()
-        card = Card(
+        card = SavedCard(
             system=NAME,
             version=cls.version,
             task=task,
@@ -83,7 +83,7 @@ class Reader(SavedSystem):
         return {"weights": self._weights}
 
     @classmethod
-    def rebuilt(cls, card: Card, arrays: Arrays) -> Self:
+    def rebuilt(cls, card: SavedCard, arrays: Arrays) -> Self:
         if arrays["weights"].shape != (SIZE, 3):
             raise ValueError("they have the wrong shape")
         return cls(card, arrays["weights"])

@@ -14,10 +14,10 @@ from unfazed.papers.readin.pair_features import pair_features
 from unfazed.systems import Failed
 from unfazed.systems.baselines import (
     Arrays,
-    Card,
     Floats,
     Quiet,
     Rows,
+    SavedCard,
     SavedSystem,
     Vocabulary,
     best_labels,
@@ -31,7 +31,7 @@ _STRENGTH = 4.0  # of the examples against the penalty: the best on AFQMC's dev 
 _SEEN = 2  # a feature of one pair alone is learnt by heart and says nothing about others
 
 
-class PairCard(Card, frozen=True, kw_only=True):
+class PairCard(SavedCard, frozen=True, kw_only=True):
     """The labels in the order of the weights, and the two inputs that are compared."""
 
     labels: list[Json]

@@ -7,19 +7,28 @@ from typing import TYPE_CHECKING
 from unfazed.core.lazy import door
 
 if TYPE_CHECKING:
-    from unfazed.systems.baselines._features import Floats, Rows, Vocabulary, hashed
-    from unfazed.systems.baselines._saved import Arrays, Card, Quiet, SavedSystem, numbered, two_fields
-    from unfazed.systems.baselines._softmax import best_labels
+    from unfazed.systems.linear import Floats, Rows, Vocabulary, best_labels, hashed
+    from unfazed.systems.saved import Arrays, Quiet, SavedCard, SavedSystem, numbered, two_fields
 
-__all__ = ["Arrays", "Card", "Floats", "Quiet", "Rows", "SavedSystem", "Vocabulary", "best_labels", "hashed",
-    "numbered", "two_fields"]  # fmt: skip
+__all__ = [
+    "Arrays",
+    "Floats",
+    "Quiet",
+    "Rows",
+    "SavedCard",
+    "SavedSystem",
+    "Vocabulary",
+    "best_labels",
+    "hashed",
+    "numbered",
+    "two_fields",
+]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = door(
         __name__,
         {
-            "unfazed.systems.baselines._features": "Floats Rows Vocabulary hashed",
-            "unfazed.systems.baselines._saved": "Arrays Card Quiet SavedSystem numbered two_fields",
-            "unfazed.systems.baselines._softmax": "best_labels",
+            "unfazed.systems.linear": "Floats Rows Vocabulary best_labels hashed",
+            "unfazed.systems.saved": "Arrays SavedCard Quiet SavedSystem numbered two_fields",
         },
     )

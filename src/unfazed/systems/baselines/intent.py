@@ -2,20 +2,176 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from unfazed.core.ids import content_id
 from unfazed.core.progress import Progress
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example, Inputs, Json
-from unfazed.systems.baselines._features import Floats, Rows, UtteranceFeatures, Vocabulary
-from unfazed.systems.baselines._saved import Arrays, Card, Quiet, SavedSystem, numbered
-from unfazed.systems.baselines._softmax import best_labels, train_softmax
-from unfazed.systems.baselines._tagger import Tagger
+from unfazed.systems.linear import (
+    Floats,
+    Rows,
+    TokenFeatures,
+    UtteranceFeatures,
+    Vocabulary,
+    best_labels,
+    train_softmax,
+)
+from unfazed.systems.saved import Arrays, Quiet, SavedCard, SavedSystem, numbered
 from unfazed.systems.system import Failed
+
+_NEVER = np.float32(-1e6)
+_GRAIN = 1024.0
+_WINDOW = 256  # tokens decoded as one sequence; longer texts come in pieces, so that memory stays bounded
+
+Tags = npt.NDArray[np.int64]
+
+
+class Tagger:
+    """Weights of (feature, tag) and of (tag, tag before); the last column of `pairs` is the beginning."""
+
+    def __init__(self, tags: Sequence[str], vocabulary: Vocabulary, weights: Floats, pairs: Floats) -> None:
+        self.tags = list(tags)
+        self.vocabulary = vocabulary
+        self.weights = weights
+        self.pairs = pairs
+        self._allowed = pairs + _forbidden(self.tags)
+        self._features = TokenFeatures(vocabulary)
+
+    @classmethod
+    def train(
+        cls,
+        sentences: Sequence[list[str]],
+        golds: Sequence[Sequence[str]],
+        epochs: int,
+        rng: np.random.Generator,
+        done: Callable[[int], None],
+    ) -> Tagger:
+        tags = sorted({tag for gold in golds for tag in gold} | {"O"})
+        number = {tag: i for i, tag in enumerate(tags)}
+        hashes = TokenFeatures()
+        vocabulary = Vocabulary(dict.fromkeys(h for s in sentences for token in hashes(s) for h in token))
+        rows = TokenFeatures(vocabulary)
+        data = [
+            (np.array(rows(s), dtype=np.int32), np.array([number[tag] for tag in gold]))
+            for s, gold in zip(sentences, golds, strict=True)
+        ]
+        weights, pairs = _perceptron(data, tags, len(vocabulary), epochs, rng, done)
+        used = np.asarray(weights.any(axis=1))  # most features of rare words never made a difference
+        kept = Vocabulary(h for h, row in vocabulary.rows.items() if used[row])
+        used[0] = True
+        return cls(tags, kept, np.ascontiguousarray(weights[used]), pairs)
+
+    def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+        """A tag for each token of each sentence."""
+        pieces: list[Rows] = []
+        owners: list[int] = []
+        for owner, sentence in enumerate(sentences):
+            rows = np.array(self._features(sentence), dtype=np.int32)
+            for start in range(0, len(rows), _WINDOW):
+                pieces.append(rows[start : start + _WINDOW])
+                owners.append(owner)
+        out: list[list[str]] = [[] for _ in sentences]
+        for owner, best in zip(owners, self._decode(pieces), strict=True):
+            out[owner] += [self.tags[i] for i in best]
+        return out
+
+    def _decode(self, pieces: list[Rows]) -> list[list[int]]:
+        """The best tags of each piece: all pieces go forward together, longest first, each until it ends."""
+        found: list[list[int]] = [[] for _ in pieces]
+        order = sorted(range(len(pieces)), key=lambda i: -len(pieces[i]))
+        for start in range(0, len(order), 64):
+            together = order[start : start + 64]
+            emissions = [_scores(self.weights, pieces[i]) for i in together]
+            for i, best in zip(together, _viterbi(emissions, self._allowed), strict=True):
+                found[i] = best
+        return found
+
+
+def _scores(weights: Floats, rows: Rows) -> Floats:
+    return np.asarray(weights[rows].sum(axis=1))
+
+
+def _viterbi(emissions: list[Floats], pairs: Floats) -> list[list[int]]:
+    """The best sequence of tags for each; `emissions` come longest first. `pairs[tag, before]`."""
+    lengths = [len(e) for e in emissions]
+    count, tags = len(emissions), pairs.shape[0]
+    inner, first = np.ascontiguousarray(pairs[:, :tags]), pairs[:, tags]
+    scores = np.stack([e[0] for e in emissions]) + first
+    back = np.zeros((lengths[0], count, tags), dtype=np.int16)
+    active = count
+    for t in range(1, lengths[0]):
+        while lengths[active - 1] <= t:
+            active -= 1
+        for i in range(active):
+            reached = inner + scores[i]
+            best = reached.argmax(axis=1)
+            back[t, i] = best
+            scores[i] = reached[np.arange(tags), best] + emissions[i][t]
+    return [_traced(back[: lengths[i], i], int(scores[i].argmax())) for i in range(count)]
+
+
+def _traced(back: npt.NDArray[np.int16], last: int) -> list[int]:
+    path = [last]
+    for t in range(len(back) - 1, 0, -1):
+        path.append(int(back[t, path[-1]]))
+    return path[::-1]
+
+
+def _perceptron(
+    data: list[tuple[Rows, Tags]],
+    tags: list[str],
+    features: int,
+    epochs: int,
+    rng: np.random.Generator,
+    done: Callable[[int], None],
+) -> tuple[Floats, Floats]:
+    """Averaged weights: each step's are counted as often as they were in use, by the usual running sums."""
+    count = len(tags)
+    forbidden = _forbidden(tags)
+    weights, late = np.zeros((features, count), np.float32), np.zeros((features, count), np.float32)
+    pairs, late_pairs = np.zeros((count, count + 1), np.float32), np.zeros((count, count + 1), np.float32)
+    step = 0
+    for _ in range(epochs):
+        for chosen in rng.permutation(len(data)).tolist():
+            rows, gold = data[chosen]
+            step += 1
+            guess = np.array(_viterbi([_scores(weights, rows)], pairs + forbidden)[0])
+            if not np.array_equal(guess, gold):
+                _move(weights, late, pairs, late_pairs, rows, gold, guess, step)
+            done(1)
+    averages = (weights - late / max(step, 1), pairs - late_pairs / max(step, 1))
+    averages[0][0] = 0.0
+    first, second = (np.round(a * _GRAIN) / _GRAIN for a in averages)
+    return first.astype(np.float32), second.astype(np.float32)
+
+
+def _move(
+    weights: Floats, late: Floats, pairs: Floats, late_pairs: Floats, rows: Rows, gold: Tags, guess: Tags, step: int
+) -> None:
+    start = pairs.shape[0]
+    for tags, by in ((gold, 1.0), (guess, -1.0)):
+        before = np.concatenate(([start], tags[:-1]))
+        np.add.at(pairs, (tags, before), by)
+        np.add.at(late_pairs, (tags, before), by * step)
+    for i in np.flatnonzero(gold != guess).tolist():
+        for tag, by in ((gold[i], 1.0), (guess[i], -1.0)):
+            weights[rows[i], tag] += by
+            late[rows[i], tag] += by * step
+
+
+def _forbidden(tags: list[str]) -> Floats:
+    """`I-x` follows only `B-x` or `I-x`."""
+    costs = np.zeros((len(tags), len(tags) + 1), dtype=np.float32)
+    for i, tag in enumerate(tags):
+        if tag.startswith("I-"):
+            costs[i] = [0.0 if b[:2] in ("B-", "I-") and b[2:] == tag[2:] else _NEVER for b in [*tags, "O"]]
+    return costs
+
 
 NAME = "baselines/intent"
 VERSION_OF_MODEL = 1
@@ -23,7 +179,7 @@ _SOFTMAX_EPOCHS = 12
 _TAGGER_EPOCHS = 8
 
 
-class IntentCard(Card, frozen=True, kw_only=True):
+class IntentCard(SavedCard, frozen=True, kw_only=True):
     """The labels in the order of the weights, and the tags where there are slots."""
 
     labels: list[Json]

@@ -10,7 +10,7 @@ from unfazed.core.errors import UsageError
 from unfazed.core.prompt import Template
 from unfazed.core.values import Inputs, Json
 from unfazed.systems.hf._lessons import Teachable
-from unfazed.systems.hf._system import groups
+from unfazed.systems.hf._model import groups
 
 # Texts of a task → the prompt where none is given.
 _PROMPTS = {

@@ -11,15 +11,13 @@ from unfazed.core.ids import content_id
 from unfazed.core.seeds import Seeds
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json
-from unfazed.systems._settings import Settings, changed
-from unfazed.systems._torch import need, seeded, threads
-from unfazed.systems.hf._folder import Folder
-from unfazed.systems.hf._system import HfSystem, options_of
+from unfazed.systems.hf._model import Folder, HfSystem, options_of
+from unfazed.systems.training import TrainingSettings, changed, need, seeded, threads
 
 if TYPE_CHECKING:
     from unfazed.systems.hf._tuning import TunedCard
 
-DEFAULTS = Settings(epochs=5, patience=2, batch_size=32, lr=5e-5, weight_decay=0.01, average=0.0)
+DEFAULTS = TrainingSettings(epochs=5, patience=2, batch_size=32, lr=5e-5, weight_decay=0.01, average=0.0)
 IGNORED = -100  # as transformers marks what no loss is taken of
 _HELD_OUT = 10  # one in so many examples is kept for dev where none is given
 
@@ -68,7 +66,7 @@ class Teachable(HfSystem):
     ) -> TunedCard:
         """Trains the model in a folder, with a new head where it has none, and saves it in the folder `to`.
 
-        `settings` are fields of Settings, `options` those of the system. The same call goes on after a kill.
+        `settings` are fields of TrainingSettings, `options` those of the system. The same call goes on after a kill.
         """
         need(cls.name, "transformers", "tokenizers")
         from unfazed.systems.hf._tuning import tuned
@@ -81,7 +79,9 @@ class Teachable(HfSystem):
             return tuned(system, task, chosen, learnt, tested, to, overwrite, progress)
 
     @classmethod
-    def _fresh(cls, path: str | Path, learnt: Sequence[Example], settings: Settings, options: dict[str, Any]) -> Self:
+    def _fresh(
+        cls, path: str | Path, learnt: Sequence[Example], settings: TrainingSettings, options: dict[str, Any]
+    ) -> Self:
         self = cls.__new__(cls)
         self.folder, self.threads = Folder(path), settings.threads
         labels = cls.labels_in(learnt)

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from unfazed.core.edits import Span, bio
 from unfazed.core.errors import UsageError
 from unfazed.core.ids import content_id
 from unfazed.core.prompt import Template
 from unfazed.core.values import Inputs, Json
-from unfazed.systems._spans import Span, bio
-from unfazed.systems.hf._classifying import in_order, label_names
+from unfazed.systems.hf._answering import as_bio, in_order, label_names
 from unfazed.systems.hf._generating import usual_prompt
-from unfazed.systems.hf._tagging import as_bio
 from unfazed.systems.system import Failed, System
 
 if TYPE_CHECKING:

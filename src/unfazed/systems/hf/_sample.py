@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from unfazed.systems._torch import need, seeded
+from unfazed.systems.training import need, seeded
 
 _WORDS = "play some loud jazz will it rain on monday when does the band ? what"
 _MARKS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
@@ -31,7 +31,7 @@ def save_tiny(folder: Path, kind: str, words: list[str], labels: list[str] | Non
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
-    from unfazed.systems.encoder import no_bars
+    from unfazed.systems.network import no_bars
 
     letters = sorted({c for word in words for c in word})
     pieces = dict.fromkeys([*_MARKS.values(), *words, *letters, *(f"##{c}" for c in letters)])

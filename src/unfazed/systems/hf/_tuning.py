@@ -19,17 +19,15 @@ from unfazed.core.json import decode
 from unfazed.core.progress import Progress
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example
-from unfazed.systems._checkpoint import Checkpoint
-from unfazed.systems._loop import Loop
-from unfazed.systems._place import Card, Place
-from unfazed.systems._settings import Settings
 from unfazed.systems.hf._lessons import Lesson, Teachable
-from unfazed.systems.hf._system import Options
+from unfazed.systems.hf._model import Options
+from unfazed.systems.loop import Checkpoint, Loop
+from unfazed.systems.training import ModelCard, Place, TrainingSettings
 
 VERSION_OF_TUNING = 1
 
 
-class TunedCard(Card, frozen=True, kw_only=True):
+class TunedCard(ModelCard, frozen=True, kw_only=True):
     """What was trained from what, and the options that the model is to be asked with."""
 
     options: Options
@@ -38,7 +36,7 @@ class TunedCard(Card, frozen=True, kw_only=True):
 class Tuned(nn.Module):
     """A model as the training loop takes it. Weights that are one tensor under two names are kept once."""
 
-    def __init__(self, model: Any, settings: Settings) -> None:
+    def __init__(self, model: Any, settings: TrainingSettings) -> None:
         super().__init__()
         self.model = model
         self.settings = settings
@@ -68,7 +66,7 @@ class Tuning(Loop):
     """Lessons of one system in, its own score on dev."""
 
     def __init__(
-        self, system: Teachable, settings: Settings, learnt: Sequence[Example], dev: Sequence[Example]
+        self, system: Teachable, settings: TrainingSettings, learnt: Sequence[Example], dev: Sequence[Example]
     ) -> None:
         self.system, self.dev = system, dev
         self._lessons: list[Lesson] = [lesson for n, e in enumerate(learnt) for lesson in system.lessons(n, e)]
@@ -94,7 +92,7 @@ class TunedPlace(Place):
         self.weights = self.folder / "model.safetensors"
 
     def keep(self, system: Teachable, card: TunedCard) -> None:
-        from unfazed.systems.encoder import no_bars
+        from unfazed.systems.network import no_bars
 
         try:
             with no_bars():
@@ -109,7 +107,7 @@ class TunedPlace(Place):
 def tuned(
     system: Teachable,
     task: str,
-    settings: Settings,
+    settings: TrainingSettings,
     learnt: list[Example],
     dev: list[Example],
     to: str | Path,
@@ -134,7 +132,7 @@ def tuned(
 
 
 def _card(
-    system: Teachable, task: str, settings: Settings, learnt: Sequence[Example], dev: Sequence[Example]
+    system: Teachable, task: str, settings: TrainingSettings, learnt: Sequence[Example], dev: Sequence[Example]
 ) -> TunedCard:
     import transformers
 

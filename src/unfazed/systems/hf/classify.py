@@ -7,7 +7,7 @@ from typing import Any
 
 from unfazed.core.task import task_named
 from unfazed.core.values import Example
-from unfazed.systems.hf._classifying import Classifying
+from unfazed.systems.hf._answering import Classifying
 from unfazed.systems.hf._lessons import Lesson, Teachable, share
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from unfazed.core.values import Example
+from unfazed.systems.hf._answering import ContextWindow, Reading
 from unfazed.systems.hf._lessons import Lesson, Teachable, share
-from unfazed.systems.hf._reading import Reading, Window
 
 
 class Read(Reading, Teachable):
@@ -37,7 +37,7 @@ class Read(Reading, Teachable):
         return share([answer in gold for answer, gold in zip(answers, golds, strict=True)])
 
 
-def _pieces(window: Window, start: int, end: int) -> tuple[int, int]:
+def _pieces(window: ContextWindow, start: int, end: int) -> tuple[int, int]:
     """The first and last piece of this stretch of the context; (0, 0) where not all of it is in the window."""
     first = next((n for n, place in enumerate(window.places) if place and place[0] <= start < place[1]), None)
     last = next((n for n, place in enumerate(window.places) if place and place[0] < end <= place[1]), None)

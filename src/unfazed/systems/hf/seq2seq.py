@@ -9,7 +9,7 @@ from typing import Any
 from unfazed.core.values import Example
 from unfazed.systems.hf._generating import GeneratingSystem
 from unfazed.systems.hf._lessons import Lesson, gold_text, padded_labels
-from unfazed.systems.hf._system import groups
+from unfazed.systems.hf._model import groups
 
 
 class Seq2Seq(GeneratingSystem):

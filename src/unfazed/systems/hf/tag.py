@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from unfazed.core.values import Example
+from unfazed.systems.hf._answering import Tagging, TagWindow
 from unfazed.systems.hf._lessons import IGNORED, Lesson, Teachable, padded_labels, share
-from unfazed.systems.hf._tagging import Tagging, Window
 
 
 class Tag(Tagging, Teachable):
@@ -22,7 +22,7 @@ class Tag(Tagging, Teachable):
     def lessons(self, number: int, example: Example) -> list[Lesson]:
         return [self._lesson(window, example.gold["slots"]) for window in self.windows(number, example.inputs["text"])]
 
-    def _lesson(self, window: Window, tags: Sequence[str]) -> Lesson:
+    def _lesson(self, window: TagWindow, tags: Sequence[str]) -> Lesson:
         gold = [IGNORED] * len(window.row["input_ids"])
         for n, piece in enumerate(window.firsts):
             if piece is not None:

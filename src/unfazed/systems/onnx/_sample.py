@@ -28,7 +28,7 @@ def export(model: Path, to: Path) -> None:
     import torch
 
     from unfazed.systems import systems
-    from unfazed.systems.hf._folder import Folder
+    from unfazed.systems.hf._model import Folder
 
     folder = Folder(model)
     names = ["input_ids", "attention_mask", "token_type_ids"]

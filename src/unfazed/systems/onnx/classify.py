@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from unfazed.systems.hf._classifying import Classifying
-from unfazed.systems.onnx._system import OnnxSystem
+from unfazed.systems.hf._answering import Classifying
+from unfazed.systems.onnx._model import OnnxSystem
 
 
 class Classify(OnnxSystem, Classifying):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from unfazed.systems.hf._reading import Reading
-from unfazed.systems.onnx._system import OnnxSystem
+from unfazed.systems.hf._answering import Reading
+from unfazed.systems.onnx._model import OnnxSystem
 
 
 class Read(OnnxSystem, Reading):

@@ -1,17 +1,93 @@
-"""A fitted object with `predict`, such as a scikit-learn Pipeline, as a system."""
+"""A fitted object with `predict`, as scikit-learn's have, as a system; its identity is what it has learnt."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
+from hashlib import blake2b
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
+
+import numpy as np
 
 from unfazed.core.errors import UsageError
 from unfazed.core.ids import content_id
 from unfazed.core.values import Inputs, Json
-from unfazed.systems.callable import CallableSystem
-from unfazed.systems.fingerprint import name_of
-from unfazed.systems.sklearn._state import state_id
+from unfazed.systems.callable import CallableSystem, code_of, name_of
 from unfazed.systems.system import Failed
+
+_ID_BYTES = 16
+_AGAIN = "…"  # an object inside itself
+_ADDRESSES = ("_stop_words_id",)  # where scikit-learn notes an address in memory
+
+
+def state_id(thing: object) -> str:
+    """Changes with any parameter or learnt value, however deep; not with the order of keys or with addresses."""
+    return content_id(_state(thing, set()), _ID_BYTES)
+
+
+def _state(value: Any, inside: set[int]) -> Json:
+    if isinstance(value, (str, int, float, bool, complex, type(None), np.generic)):
+        return [type(value).__name__, repr(value)]
+    if isinstance(value, bytes):
+        return ["bytes", _hash(value)]
+    if isinstance(value, (type, BuiltinFunctionType)):
+        return f"{value.__module__}:{value.__qualname__}"
+    if isinstance(value, FunctionType):
+        return [f"{value.__module__}:{value.__qualname__}", code_of(value)]
+    if id(value) in inside:
+        return _AGAIN
+    inside.add(id(value))
+    try:
+        return _parts(value, inside)
+    finally:
+        inside.remove(id(value))
+
+
+def _parts(value: Any, inside: set[int]) -> Json:
+    kind = type(value).__name__
+    if isinstance(value, np.ndarray):
+        return ["array", value.dtype.str, list(value.shape), _content(value, inside)]
+    if type(value) in (list, tuple):
+        return [kind, *(_state(item, inside) for item in value)]
+    if type(value) in (set, frozenset):
+        return [kind, *_in_order(value, inside)]
+    if type(value) is dict:
+        return [kind, *_pairs(value, inside)]
+    return [f"{type(value).__module__}:{type(value).__qualname__}", _reduced(value, inside)]
+
+
+def _reduced(value: Any, inside: set[int]) -> Json:
+    """What Python itself would copy the object by; nothing is called or loaded."""
+    try:
+        parts = value.__reduce_ex__(2)
+    except Exception:  # a lock, a file: its type must do
+        return None
+    if isinstance(parts, str):
+        return parts
+    made, state, items, pairs = parts[:2], *(*parts[2:5], None, None, None)[:3]
+    held = [list(items) if items is not None else None, dict(pairs) if pairs is not None else None]
+    return [_state(part, inside) for part in (*made, state, *held)]
+
+
+def _content(array: Any, inside: set[int]) -> Json:
+    if array.dtype.names:  # a structure may have gaps, in which anything may stand
+        return [[name, _state(np.ascontiguousarray(array[name]), inside)] for name in array.dtype.names]
+    if array.dtype.hasobject:
+        return [_state(item, inside) for item in array.ravel().tolist()]
+    return _hash(np.ascontiguousarray(array).tobytes())
+
+
+def _in_order(values: Set[Any], inside: set[int]) -> list[Json]:
+    return sorted((_state(value, inside) for value in values), key=repr)
+
+
+def _pairs(mapping: Mapping[Any, Any], inside: set[int]) -> list[Json]:
+    kept = ((key, value) for key, value in mapping.items() if key not in _ADDRESSES)
+    return sorted(([_state(key, inside), _state(value, inside)] for key, value in kept), key=repr)
+
+
+def _hash(content: bytes) -> str:
+    return blake2b(content, digest_size=_ID_BYTES).hexdigest()
 
 
 class Fitted(CallableSystem):

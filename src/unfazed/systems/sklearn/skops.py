@@ -12,8 +12,7 @@ from typing import Any, Self
 
 from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
 from unfazed.core.ids import content_id
-from unfazed.systems.sklearn._fitted import Fitted
-from unfazed.systems.sklearn._state import state_id
+from unfazed.systems.sklearn._fitted import Fitted, state_id
 
 
 class Skops(Fitted):

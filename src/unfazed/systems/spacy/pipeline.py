@@ -11,10 +11,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from unfazed.core.edits import Span, bio
 from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.values import Inputs, Json
-from unfazed.systems._spans import Span, bio
 from unfazed.systems.system import Failed, System
 
 if TYPE_CHECKING:

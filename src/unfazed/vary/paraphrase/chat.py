@@ -13,7 +13,7 @@ import msgspec
 
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.http.chat import Chat, json_in
-from unfazed.core.http.client import Refused, Settings, Unanswered
+from unfazed.core.http.client import HttpSettings, Refused, Unanswered
 from unfazed.core.ids import content_id
 from unfazed.core.json import decode
 from unfazed.core.prompt import Template
@@ -60,7 +60,7 @@ class ChatParaphrase(Operator):
         self._url, self._model, self._key_env, self._body, self._retries = url, model, key_env, body, retries
         self._template = _template(prompt)
         self._n, self._temperature, self._concurrency = n, temperature, concurrency
-        self._settings = Settings(read_timeout=read_timeout, total_timeout=2 * read_timeout)
+        self._settings = HttpSettings(read_timeout=read_timeout, total_timeout=2 * read_timeout)
         self._memory = _Memory(None if memory is None else Path(memory))
         self._refused: int | None = 0  # none was answered yet
         self._decides = [url, model, self._template.text, temperature, body]

@@ -16,7 +16,7 @@ from unfazed.core.values import Example
 from unfazed.papers.nature.slu.crf import Chain
 from unfazed.papers.nature.slu.system import SluSystem
 from unfazed.systems import systems
-from unfazed.systems.batch import Batch, windows
+from unfazed.systems.network import Batch, windows
 from unfazed.systems.system import Failed
 
 NAMES = ["slu/bilstm", "slu/birnn", "slu/jointbert", "slu/stackprop"]
@@ -94,7 +94,7 @@ def test_a_byte_level_tokenizer_reads_words_as_in_a_sentence(tmp_path: Path, toy
     from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaModel
 
     from unfazed.papers.nature.slu.jointbert import Jointbert
-    from unfazed.systems.encoder import no_bars
+    from unfazed.systems.network import no_bars
 
     marks = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
     made = Tokenizer(models.BPE())
@@ -153,7 +153,7 @@ def well_formed(tags: list[str]) -> bool:
 def test_the_two_networks_of_birnn_are_trained_apart() -> None:
     system = sample("slu/birnn")
     network = system.network
-    from unfazed.systems.batch import Gold
+    from unfazed.systems.network import Gold
 
     intent, slots = network.parts()
     assert {id(p) for p in intent} | {id(p) for p in slots} == {id(p) for p in network.parameters()}

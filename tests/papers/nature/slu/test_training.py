@@ -18,7 +18,7 @@ from unfazed.papers.nature.slu.bilstm import Bilstm
 from unfazed.papers.nature.slu.birnn import Birnn
 from unfazed.papers.nature.slu.jointbert import Jointbert
 from unfazed.papers.nature.slu.stackprop import Stackprop
-from unfazed.systems import _torch
+from unfazed.systems import training as _torch
 from unfazed.systems.opening import open_system
 
 SMALL = {"words": 16, "letters": 8, "filters": 16, "hidden": 16, "min_count": 1, "batch_size": 8, "patience": 99}
@@ -120,7 +120,7 @@ def test_nothing_is_trained_twice_or_overwritten_unasked(toy: list[Example], tmp
 
 
 def test_an_unfinished_training_of_something_else_is_refused(toy: list[Example], tmp_path: Path) -> None:
-    from unfazed.systems._checkpoint import Checkpoint
+    from unfazed.systems.loop import Checkpoint
 
     Checkpoint(tmp_path / "model/training.safetensors", "another plan").write({"a": torch.zeros(1)}, b"{}")
     with pytest.raises(UsageError, match="unfinished training"):

@@ -15,8 +15,7 @@ from unfazed.papers.dialect.nano.instances import ANY, acceptability, judged
 from unfazed.papers.dialect.nano.network import load
 from unfazed.papers.dialect.nano.training import Trained
 from unfazed.score.metrics import Item, Metric
-from unfazed.systems._settings import Settings
-from unfazed.systems._torch import need, threads
+from unfazed.systems.training import TrainingSettings, need, threads
 
 
 class NanoMetric(Metric):
@@ -56,7 +55,7 @@ class Nano:
             ) from error
         except msgspec.MsgspecError as error:
             raise StoredFileError(f"{file}: this can't be read ({error}). Train again.") from error
-        self._network = load(folder, Settings(), self.trained.length)
+        self._network = load(folder, TrainingSettings(), self.trained.length)
         self._threads = threads_
 
     def score(

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from unfazed.core import UsageError
-from unfazed.systems._settings import Settings
+from unfazed.systems.training import TrainingSettings
 
 SCORED = "<extra_id_0>"  # the token whose logit is the score, where the vocabulary has it; else its last one
 
@@ -20,7 +20,7 @@ _TAIL = 16  # tokens at the end that are always kept
 class Network(nn.Module):
     """The model, its tokenizer, and the settings of its training."""
 
-    def __init__(self, model: Any, tokenizer: Any, settings: Settings, length: int) -> None:
+    def __init__(self, model: Any, tokenizer: Any, settings: TrainingSettings, length: int) -> None:
         super().__init__()
         self.model = model
         self.tokenizer = tokenizer
@@ -66,7 +66,7 @@ class Network(nn.Module):
         return found
 
 
-def load(path: str | Path, settings: Settings, length: int) -> Network:
+def load(path: str | Path, settings: TrainingSettings, length: int) -> Network:
     """A model and tokenizer saved in a folder, weights as safetensors."""
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 

@@ -20,10 +20,8 @@ from unfazed.papers.dialect.nano.corpus import Corpus, Rating, Sentence, ratings
 from unfazed.papers.dialect.nano.instances import ANY, Instance, Tags, acceptability, judged
 from unfazed.papers.dialect.nano.network import Network, load
 from unfazed.score import kendall
-from unfazed.systems._checkpoint import Checkpoint
-from unfazed.systems._loop import Loop
-from unfazed.systems._settings import Settings
-from unfazed.systems._torch import need, seeded, threads
+from unfazed.systems.loop import Checkpoint, Loop
+from unfazed.systems.training import TrainingSettings, need, seeded, threads
 
 _BUFFER = 20_000  # sentences that are shuffled together
 _DEV_MOST = 2_000
@@ -99,9 +97,11 @@ def train(config: Config) -> Trained:
     return found
 
 
-def _settings(phase: Pretraining | Finetuning | None) -> Settings:
+def _settings(phase: Pretraining | Finetuning | None) -> TrainingSettings:
     assert phase is not None
-    return Settings(epochs=phase.rounds, patience=phase.patience, batch_size=phase.batch_size, lr=phase.lr, average=0.0)
+    return TrainingSettings(
+        epochs=phase.rounds, patience=phase.patience, batch_size=phase.batch_size, lr=phase.lr, average=0.0
+    )
 
 
 def _checkpoint(config: Config, phase: str) -> Checkpoint:

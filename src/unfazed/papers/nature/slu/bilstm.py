@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from unfazed.papers.nature.slu.system import SluSystem
 
 if TYPE_CHECKING:
-    from unfazed.systems.batch import Network
+    from unfazed.systems.network import Network
 
 
 class Bilstm(SluSystem):

@@ -7,14 +7,14 @@ from torch import Tensor, nn
 
 from unfazed.papers.nature.slu.crf import Chain
 from unfazed.papers.nature.slu.layers import BothWays, Pooling
-from unfazed.systems._settings import Labels, Settings
-from unfazed.systems.batch import Batch, Front, Gold, Network
+from unfazed.systems.network import Batch, Front, Gold, Network
+from unfazed.systems.training import Labels, TrainingSettings
 
 
 class Bilstm(Network):
     """BiLSTM, a weighted sum of its states for the intent, and a chain of tags over them for the slots."""
 
-    def __init__(self, front: Front, labels: Labels, settings: Settings) -> None:
+    def __init__(self, front: Front, labels: Labels, settings: TrainingSettings) -> None:
         super().__init__(front, labels, settings)
         self.encoder = BothWays(front.size, settings.hidden, settings.layers, settings.dropout)
         self.dropout = nn.Dropout(settings.dropout)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unfazed.papers.nature.slu.system import SluSystem
-from unfazed.systems._settings import Settings
+from unfazed.systems.training import TrainingSettings
 
 if TYPE_CHECKING:
-    from unfazed.systems.batch import Network
+    from unfazed.systems.network import Network
 
 
 class Birnn(SluSystem):
     """One BiLSTM for the intent and one for the slots, each with a decoder; they read each other's states."""
 
     name = "slu/birnn"
-    defaults = Settings(dropout=0.4)
+    defaults = TrainingSettings(dropout=0.4)
 
     @classmethod
     def network_class(cls) -> type[Network]:

@@ -9,8 +9,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from unfazed.papers.nature.slu.layers import BothWays, LabelDecoder, token_loss
-from unfazed.systems._settings import Labels, Settings
-from unfazed.systems.batch import Batch, Front, Gold, Network
+from unfazed.systems.network import Batch, Front, Gold, Network
+from unfazed.systems.training import Labels, TrainingSettings
 
 INTENT, SLOTS = 0, 1
 
@@ -21,7 +21,7 @@ class Birnn(Network):
     So they are trained in turns: a step of the one, then a step of the other on what the first has become.
     """
 
-    def __init__(self, front: Front, labels: Labels, settings: Settings) -> None:
+    def __init__(self, front: Front, labels: Labels, settings: TrainingSettings) -> None:
         super().__init__(front, labels, settings)
         self.slot_front = deepcopy(front)
         self.encoders = nn.ModuleList(

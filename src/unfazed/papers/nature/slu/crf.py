@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from unfazed.systems.batch import Batch
+from unfazed.systems.network import Batch
 
 _NEVER = -1e4
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unfazed.papers.nature.slu.system import SluSystem
-from unfazed.systems._settings import Settings
+from unfazed.systems.training import TrainingSettings
 
 if TYPE_CHECKING:
-    from unfazed.systems.batch import Network
+    from unfazed.systems.network import Network
 
 
 class Jointbert(SluSystem):
     """A Hugging Face encoder, given by path, fine-tuned for both tasks at once."""
 
     name = "slu/jointbert"
-    defaults = Settings(epochs=10, lr=5e-5, weight_decay=0.01, dropout=0.1, average=0.0)
+    defaults = TrainingSettings(epochs=10, lr=5e-5, weight_decay=0.01, dropout=0.1, average=0.0)
     needs_encoder = True
 
     @classmethod

@@ -6,9 +6,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from unfazed.papers.nature.slu.layers import token_loss
-from unfazed.systems._settings import Labels, Settings
-from unfazed.systems.batch import Batch, Front, Gold, Network
-from unfazed.systems.encoder import Encoder
+from unfazed.systems.network import Batch, Encoder, Front, Gold, Network
+from unfazed.systems.training import Labels, TrainingSettings
 
 
 class Jointbert(Network):
@@ -16,7 +15,7 @@ class Jointbert(Network):
 
     front: Encoder
 
-    def __init__(self, front: Front, labels: Labels, settings: Settings) -> None:
+    def __init__(self, front: Front, labels: Labels, settings: TrainingSettings) -> None:
         super().__init__(front, labels, settings)
         self.dropout = nn.Dropout(settings.dropout)
         self.intent = nn.Linear(front.size, len(labels.intents))

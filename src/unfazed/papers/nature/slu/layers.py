@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from unfazed.systems.batch import Batch
+from unfazed.systems.network import Batch
 
 _LABEL = 32  # size of the vector of the label before
 

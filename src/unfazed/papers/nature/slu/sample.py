@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from unfazed.core import Example
-from unfazed.systems._torch import need, seeded
+from unfazed.systems.training import need, seeded
 
 MARKS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 SAID = {
@@ -49,7 +49,7 @@ def save_tiny_bert(folder: Path, pieces: Any) -> None:
     from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    from unfazed.systems.encoder import no_bars
+    from unfazed.systems.network import no_bars
 
     tokenizer = Tokenizer(pieces)
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()

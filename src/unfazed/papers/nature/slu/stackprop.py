@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unfazed.papers.nature.slu.system import SluSystem
-from unfazed.systems._settings import Settings
+from unfazed.systems.training import TrainingSettings
 
 if TYPE_CHECKING:
-    from unfazed.systems.batch import Network
+    from unfazed.systems.network import Network
 
 
 class Stackprop(SluSystem):
     """A self-attentive encoder, or a Hugging Face one by path; an intent for each token feeds the slot decoder."""
 
     name = "slu/stackprop"
-    defaults = Settings(dropout=0.4)
+    defaults = TrainingSettings(dropout=0.4)
 
     @classmethod
     def network_class(cls) -> type[Network]:

@@ -6,9 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from unfazed.papers.nature.slu.layers import BothWays, LabelDecoder, SelfAttention, token_loss
-from unfazed.systems._settings import Labels, Settings
-from unfazed.systems.batch import Batch, Front, Gold, Network
-from unfazed.systems.encoder import Encoder
+from unfazed.systems.network import Batch, Encoder, Front, Gold, Network
+from unfazed.systems.training import Labels, TrainingSettings
 
 
 class Stackprop(Network):
@@ -17,7 +16,7 @@ class Stackprop(Network):
     The intent of a sentence is the one that most of its tokens have.
     """
 
-    def __init__(self, front: Front, labels: Labels, settings: Settings) -> None:
+    def __init__(self, front: Front, labels: Labels, settings: TrainingSettings) -> None:
         super().__init__(front, labels, settings)
         self.dropout = nn.Dropout(settings.dropout)
         size = front.size

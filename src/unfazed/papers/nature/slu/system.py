@@ -22,15 +22,22 @@ from unfazed.core import (
     task_named,
 )
 from unfazed.systems import Failed
-from unfazed.systems._place import Card, Place
-from unfazed.systems._settings import Labels, Settings, changed
-from unfazed.systems._torch import need, seeded, threads
-from unfazed.systems._trained import TrainedSystem
+from unfazed.systems.training import (
+    Labels,
+    ModelCard,
+    Place,
+    TrainedSystem,
+    TrainingSettings,
+    changed,
+    need,
+    seeded,
+    threads,
+)
 
 if TYPE_CHECKING:
     from unfazed.papers.nature.slu.training import Said
-    from unfazed.systems._checkpoint import Tensors
-    from unfazed.systems.batch import Front, Network
+    from unfazed.systems.loop import Tensors
+    from unfazed.systems.network import Front, Network
 
 VERSION_OF_MODELS = 1
 _HELD_OUT = 10  # one in so many texts is kept for dev where none is given
@@ -48,7 +55,7 @@ class _Made(msgspec.Struct, frozen=True):
 
     system: str
     version: int
-    settings: Settings
+    settings: TrainingSettings
     labels: Labels
     front: dict[str, Any]
 
@@ -58,10 +65,10 @@ class SluSystem(TrainedSystem):
 
     batch_size = 256
     version_of_models = VERSION_OF_MODELS
-    defaults: ClassVar[Settings] = Settings()
+    defaults: ClassVar[TrainingSettings] = TrainingSettings()
     needs_encoder: ClassVar[bool] = False
 
-    def __init__(self, network: Network, card: Card) -> None:
+    def __init__(self, network: Network, card: ModelCard) -> None:
         self.network = network
         self.card = card
 
@@ -86,7 +93,7 @@ class SluSystem(TrainedSystem):
 
         `dev` decides which epoch is kept and when to stop; without it, a tenth of the examples is held out. Given
         `to`, each epoch leaves a checkpoint there, the same call goes on after a kill, and the model is saved.
-        Options are the fields of Settings.
+        Options are the fields of TrainingSettings.
         """
         settings = changed(cls.defaults, options)
         need(cls.name, *(("transformers",) if encoder else ()))
@@ -104,9 +111,9 @@ class SluSystem(TrainedSystem):
             return cls(network, card)._trained(said, tested, place, progress)
 
     @classmethod
-    def _new_network(cls, said: list[Said], settings: Settings, encoder: str | Path | None) -> Network:
+    def _new_network(cls, said: list[Said], settings: TrainingSettings, encoder: str | Path | None) -> Network:
         from unfazed.papers.nature.slu.words import Words
-        from unfazed.systems.encoder import Encoder
+        from unfazed.systems.network import Encoder
 
         labels = Labels(sorted({s.intent for s in said}), sorted({"O", *(tag for s in said for tag in s.tags)}))
         with seeded(cls._seeds(settings).stream("weights", 0).bits() >> 1):
@@ -114,18 +121,18 @@ class SluSystem(TrainedSystem):
             return cls.network_class()(front, labels, settings)
 
     @classmethod
-    def _seeds(cls, settings: Settings) -> Seeds:
+    def _seeds(cls, settings: TrainingSettings) -> Seeds:
         return Seeds(settings.seed, cls.name, VERSION_OF_MODELS)
 
     @classmethod
-    def _card(cls, network: Network, said: list[Said], tested: list[Said], pretrained: bool) -> Card:
+    def _card(cls, network: Network, said: list[Said], tested: list[Said], pretrained: bool) -> ModelCard:
         import torch
 
-        from unfazed.systems._checkpoint import packed
+        from unfazed.systems.loop import packed
 
         data, dev = content_id(said, 16), content_id(tested, 16)
         begins = sha256(packed(network.front.state_dict(), b"{}")).hexdigest() if pretrained else None
-        return Card(
+        return ModelCard(
             system=cls.name,
             version=VERSION_OF_MODELS,
             settings=network.settings,
@@ -145,7 +152,7 @@ class SluSystem(TrainedSystem):
         return self._fitted(training, len(said), place, progress)
 
     def _packed(self) -> bytes:
-        from unfazed.systems._checkpoint import packed
+        from unfazed.systems.loop import packed
 
         network = self.network
         made = _Made(self.name, VERSION_OF_MODELS, network.settings, network.labels, network.front.config())
@@ -155,7 +162,7 @@ class SluSystem(TrainedSystem):
     def load(cls, folder: str | Path) -> Self:
         """The model that was saved; raises if a file is missing, changed or of another version."""
         place, card = cls._place_of(folder)
-        from unfazed.systems._checkpoint import read_packed
+        from unfazed.systems.loop import read_packed
 
         tensors, text = read_packed(place.weights)
         return cls(cls._rebuilt(decode_json(text, _Made), tensors), card)
@@ -165,7 +172,7 @@ class SluSystem(TrainedSystem):
         front: Front
         if "encoder" in made.front:
             need(cls.name, "transformers")
-            from unfazed.systems.encoder import Encoder
+            from unfazed.systems.network import Encoder
 
             front = Encoder.rebuilt(made.front)
         else:
@@ -177,7 +184,7 @@ class SluSystem(TrainedSystem):
         return network.eval()
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        from unfazed.systems.batch import answers
+        from unfazed.systems.network import answers
 
         with threads(self.network.settings.threads):
             found = answers(self.network, [inputs.get("text", "").split(" ") for inputs in batch])
@@ -190,7 +197,7 @@ class SluSystem(TrainedSystem):
         """Where the model looks in a text, or its first window; None for models without self-attention."""
         import torch
 
-        from unfazed.systems.batch import windows
+        from unfazed.systems.network import windows
 
         tokens = inputs["text"].split(" ")
         tokens = tokens[: windows(self.network.front, tokens)[0][1]]

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import torch
 
 from unfazed.core import Seeds
-from unfazed.systems._loop import Loop
-from unfazed.systems.batch import Batch, Gold, Network, answers, padded, windows
+from unfazed.systems.loop import Loop
+from unfazed.systems.network import Batch, Gold, Network, answers, padded, windows
 
 
 class Said(NamedTuple):

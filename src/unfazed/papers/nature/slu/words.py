@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor, nn
 
-from unfazed.systems._settings import Settings
-from unfazed.systems.batch import Batch, Front, Sentence, padded
+from unfazed.systems.network import Batch, Front, Sentence, padded
+from unfazed.systems.training import TrainingSettings
 
 _LONGEST = 24  # letters of a word that are read
 _CACHED = 50_000
@@ -19,7 +19,7 @@ _UNKNOWN = 1  # 0 is padding
 class Words(Front):
     """Word embeddings and a convolution over letters. Upper and lower case are the same."""
 
-    def __init__(self, words: Sequence[str], letters: str, settings: Settings) -> None:
+    def __init__(self, words: Sequence[str], letters: str, settings: TrainingSettings) -> None:
         super().__init__()
         self._config: dict[str, object] = {"words": list(words), "letters": letters}
         self._numbers = {word: n for n, word in enumerate(words, _UNKNOWN + 1)}
@@ -34,7 +34,7 @@ class Words(Front):
         self.size = settings.words + settings.filters
 
     @classmethod
-    def of(cls, sentences: Iterable[Sentence], settings: Settings) -> Words:
+    def of(cls, sentences: Iterable[Sentence], settings: TrainingSettings) -> Words:
         """For the words that come up at least `min_count` times, and all letters."""
         counts = Counter(token.lower() for tokens in sentences for token in tokens)
         words = sorted(word for word, count in counts.items() if count >= settings.min_count)

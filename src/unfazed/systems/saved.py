@@ -26,7 +26,7 @@ from unfazed.systems.system import System
 Arrays = Mapping[str, Any]
 
 
-class Card(msgspec.Struct, frozen=True, kw_only=True):
+class SavedCard(msgspec.Struct, frozen=True, kw_only=True):
     """`system.json`: what the model is, what it was trained on, and the hash of its weights' file."""
 
     system: str
@@ -44,8 +44,8 @@ class SavedSystem(System):
     """Extend with the name, the version, the kind of card, and how arrays become a system and a system arrays."""
 
     version: ClassVar[int] = 1
-    card_type: ClassVar[type[Card]] = Card
-    card: Card
+    card_type: ClassVar[type[SavedCard]] = SavedCard
+    card: SavedCard
 
     def arrays(self) -> Arrays:
         """All that was learnt."""
@@ -119,7 +119,7 @@ class SavedSystem(System):
             ) from error
 
     @classmethod
-    def _read_card(cls, file: Path) -> Card:
+    def _read_card(cls, file: Path) -> SavedCard:
         try:
             card = decode(file.read_bytes(), cls.card_type)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:

@@ -1,0 +1,226 @@
+"""What systems that are trained here share: settings, torch kept in its place, the folder of a model, and saving it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from hashlib import sha256
+from importlib.util import find_spec
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import msgspec
+
+from unfazed.core.errors import MissingExtra, StoredFileError, UsageError, nearest
+from unfazed.core.files import write_atomically
+from unfazed.core.ids import file_hash
+from unfazed.core.json import decode
+from unfazed.core.progress import Progress
+from unfazed.core.version import VERSION
+from unfazed.systems.system import System
+
+if TYPE_CHECKING:
+    from unfazed.systems.loop import Loop
+
+
+class TrainingSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of a training. Each model has defaults of its own."""
+
+    epochs: int = 30
+    patience: int = 8  # epochs without a better score on dev before it stops
+    batch_size: int = 32
+    lr: float = 2e-3
+    weight_decay: float = 0.0
+    average: float = 0.999  # of the weights over steps; 0: the last ones are taken
+    dropout: float = 0.5
+    word_dropout: float = 0.1  # share of words hidden from training, so that unknown ones are met there too
+    forcing: float = 0.9  # share of batches in which a decoder reads the right tags instead of its own
+    min_count: int = 2  # words seen less often are known by their letters only
+    words: int = 128
+    letters: int = 32
+    filters: int = 64
+    hidden: int = 128
+    layers: int = 1
+    seed: int = 0
+    threads: int = 1
+
+
+class Labels(msgspec.Struct, frozen=True):
+    """The intents and tags of the training data, in the order of the network's outputs."""
+
+    intents: list[str]
+    tags: list[str]
+
+
+def changed(settings: TrainingSettings, options: Mapping[str, Any]) -> TrainingSettings:
+    """The settings with these options; those that are None stay as they are."""
+    given = {name: value for name, value in options.items() if value is not None}
+    unknown = next((name for name in given if name not in TrainingSettings.__struct_fields__), None)
+    if unknown is not None:
+        near = nearest(unknown, TrainingSettings.__struct_fields__)
+        raise UsageError(f"Training has no option {unknown!r}." + (f" Did you mean {near!r}?" if near else ""))
+    try:
+        new = msgspec.convert(msgspec.structs.asdict(settings) | given, TrainingSettings)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"Training can't have these options: {error}.") from None
+    at_least_one = ("epochs", "patience", "batch_size", "words", "letters", "filters", "hidden", "layers", "threads")
+    low = next((name for name in at_least_one if getattr(new, name) < 1), None)
+    if low is not None or new.lr <= 0:
+        raise UsageError(f"Training needs {low or 'lr'} to be {'1 or more' if low else 'more than 0'}.")
+    share = next((n for n in ("average", "dropout", "word_dropout") if not 0 <= getattr(new, n) < 1), None)
+    if share is not None:
+        raise UsageError(f"Training needs {share} to be 0 or more and less than 1.")
+    return new
+
+
+def need(what: str, *modules: str) -> None:
+    """Raises MissingExtra unless torch, safetensors and these modules are installed."""
+    if any(find_spec(module) is None for module in ("torch", "safetensors", *modules)):
+        raise MissingExtra(what, "hf")
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Sums are taken in an order that depends on the number of threads, so it is set, and set back."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Torch draws from this seed inside, and goes on outside as if nothing had been drawn."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
+    """`system.json`: what the model is, what it was trained on, how it did, and the hash of its weights' file."""
+
+    system: str
+    version: int
+    unfazed: str = VERSION
+    task: str = "slu"
+    identity: str = ""
+    settings: TrainingSettings
+    examples: int
+    data: str  # hash of the training data
+    dev_examples: int
+    dev_scores: list[float]  # end to end, an epoch each
+    plan: str  # hash of all that decides the training
+    weights: str = ""
+
+
+class Place:
+    """Where a system is saved. `system.json` is written last, so a folder that has one is whole."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.card, self.weights = self.folder / "system.json", self.folder / "weights.safetensors"
+        self.checkpoint = self.folder / "training.safetensors"
+
+    def claim(self, overwrite: bool) -> None:
+        """Makes sure that nobody's work is lost by writing here."""
+        if not self.folder.exists() or (self.folder.is_dir() and not any(self.folder.iterdir())):
+            return
+        if not self.folder.is_dir() or not (self.card.is_file() or self.checkpoint.is_file()):
+            raise UsageError(f"{self.folder} exists and is not a saved system. Choose another place.")
+        if overwrite:
+            self.card.unlink(missing_ok=True)  # first, so that it never names weights that are not its own
+            self.checkpoint.unlink(missing_ok=True)
+        elif self.card.is_file():
+            raise UsageError(f"{self.folder} holds another system. Say overwrite, or choose another place.")
+
+    def holds(self, **wanted: str) -> bool:
+        """Is there a whole system whose card says this?"""
+        try:
+            card = self.read_card()
+        except StoredFileError:
+            return False
+        return all(getattr(card, name) == value for name, value in wanted.items())
+
+    def write(self, card: ModelCard, weights: bytes) -> None:
+        write_atomically(self.weights, weights)
+        card = msgspec.structs.replace(card, weights=file_hash(self.weights))
+        write_atomically(self.card, msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
+
+    def read_card(self) -> ModelCard:
+        """The card, once the weights are known to be those that it was written for."""
+        try:
+            card = decode(self.card.read_bytes(), ModelCard)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise StoredFileError(f"{self.card}: this can't be read ({error}). Train and save it again.") from error
+        try:
+            right = file_hash(self.weights) == card.weights
+        except OSError as error:
+            raise StoredFileError(f"{self.weights}: the weights can't be read ({error}). Train again.") from error
+        if not right:
+            raise StoredFileError(f"{self.weights}: this is not the file that was saved. Train and save it again.")
+        return card
+
+
+class TrainedSystem(System):
+    """Extend with `_packed`, the bytes of the weights' file, and with `version_of_models`, which they begin from."""
+
+    version_of_models: ClassVar[int] = 1
+    card: ModelCard
+
+    def _packed(self) -> bytes:
+        raise NotImplementedError
+
+    @cached_property
+    def _content(self) -> bytes:
+        return self._packed()
+
+    @property
+    def identity(self) -> str:
+        return self.card.identity or f"{self.name} {sha256(self._content).hexdigest()[:32]}"
+
+    def _fitted(self, training: Loop, examples: int, place: Place | None, progress: bool) -> Self:
+        """Trains, with a checkpoint after each epoch and the result saved where there is a place for them."""
+        from unfazed.systems.loop import Checkpoint
+
+        checkpoint = Checkpoint(place.checkpoint, self.card.plan) if place else None
+        stream = sys.stderr if progress else StringIO()
+        with Progress(f"training {self.name}", training.settings.epochs * examples, stream) as counted:
+            history = training.run(checkpoint, counted)
+        self.card = msgspec.structs.replace(self.card, dev_scores=history.scores)
+        if place and checkpoint:
+            self._write(place)
+            checkpoint.remove()
+        return self
+
+    def save(self, folder: str | Path, overwrite: bool = False) -> Path:
+        """Writes `system.json` and `weights.safetensors`."""
+        place = Place(folder)
+        if not place.holds(identity=self.identity):
+            place.claim(overwrite)
+            self._write(place)
+        return place.folder
+
+    def _write(self, place: Place) -> None:
+        place.write(msgspec.structs.replace(self.card, identity=self.identity), self._content)
+
+    @classmethod
+    def _place_of(cls, folder: str | Path) -> tuple[Place, ModelCard]:
+        """Where a model was saved, and its card; raises if a file is missing, changed or of another version."""
+        need(cls.name)
+        place = Place(folder)
+        card = place.read_card()
+        if (card.system, card.version) != (cls.name, cls.version_of_models):
+            raise StoredFileError(
+                f"{place.card}: this is {card.system} version {card.version}, and {cls.name} version "
+                f"{cls.version_of_models} is needed. Train and save it again."
+            )
+        return place, card
