@@ -13,7 +13,7 @@ from unfazed.core.values import Failed, Inputs, Json
 if TYPE_CHECKING:
     from unfazed.core.suite import Suite
 
-__all__ = ["Failed", "System"]
+__all__ = ["Failed", "System", "plain"]
 
 
 class System:
