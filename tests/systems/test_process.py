@@ -100,7 +100,7 @@ def test_one_answer_a_process_works(program) -> None:
 def test_a_hanging_item_fails_and_no_other(program) -> None:
     system = program(
         "for r in requests():\n    if text(r) == 'hang': time.sleep(600)\n    answer(r, output=text(r))\n",
-        timeout=1.0,
+        timeout=2.0,
     )
     assert ask(system, "warm") == ["warm"]
     found = ask(system, "a", "hang", "b")
@@ -109,12 +109,12 @@ def test_a_hanging_item_fails_and_no_other(program) -> None:
 
 
 def test_a_line_that_is_not_ended_is_quoted(program) -> None:
-    system = program("for r in requests(): print('half', end='', flush=True)\n", timeout=0.3, start_timeout=2)
+    system = program("for r in requests(): print('half', end='', flush=True)\n", timeout=0.3, start_timeout=4)
     assert "it wrote 'half" in error(ask(system, "a")[0])
 
 
 def test_a_slow_start_is_waited_for(program) -> None:
-    assert ask(program("time.sleep(1.5)\n" + ECHO, timeout=0.5, start_timeout=100), "a", "b") == ["a", "b"]
+    assert ask(program("time.sleep(2.5)\n" + ECHO, timeout=2, start_timeout=100), "a", "b") == ["a", "b"]
 
 
 def test_garbage_on_one_item_fails_that_item(program) -> None:
