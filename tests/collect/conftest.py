@@ -132,14 +132,13 @@ class Served:
 
         from unfazed.collect.app import Site, make_app
 
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
         self.study, self.store, self.site = study, store, Site(study, store)
         self.url = f"http://127.0.0.1:{self.port}"
-        config = uvicorn.Config(make_app(self.site), port=self.port, log_level="critical", lifespan="off")
+        config = uvicorn.Config(make_app(self.site), log_level="critical", lifespan="off")
         self.server = uvicorn.Server(config)
-        self.thread = threading.Thread(target=self.server.run, daemon=True)
+        self.thread = threading.Thread(target=self.server.run, args=([self.socket],), daemon=True)
         self.thread.start()
         while not self.server.started:
             time.sleep(0.01)
@@ -152,6 +151,7 @@ class Served:
     def stop(self):
         self.server.should_exit = True
         self.thread.join()
+        self.socket.close()
 
 
 @pytest.fixture

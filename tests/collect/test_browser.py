@@ -85,7 +85,10 @@ class Visit:
 
     def ready(self):
         """The page's module has run."""
-        script = "return !!document.querySelector('#task') && performance.getEntriesByType('resource').length >= 3"
+        script = (
+            "return document.readyState === 'complete' && !!document.querySelector('#task')"
+            " && performance.getEntriesByType('resource').length >= 3"
+        )
         self.wait(lambda: self.driver.execute_script(script), "the page loads")
         time.sleep(0.2)
 
@@ -248,7 +251,8 @@ def test_no_way_of_cheating_changes_the_text(visit):
         v.press(letter, f"Key{letter.upper()}", ord(letter.upper()), letter)
     assert v.value() == "abd"
     v.cdp("Input.dispatchKeyEvent", type="keyDown", key="ArrowLeft", code="ArrowLeft", windowsVirtualKeyCode=37)
-    time.sleep(0.1)
+    at_end = "const t = document.querySelector('textarea'); return t.selectionStart === t.value.length"
+    v.wait(lambda: v.driver.execute_script(at_end), "the caret is put back")
     v.press("x", "KeyX", 88, "x")
     assert v.value() == "abdx", "the caret stays at the end"
     for command in ("undo", "selectAll", "deleteBackward", "cut"):

@@ -170,7 +170,7 @@ def vanishes(batch):
         os._exit(7)
     with open("asked.log", "a") as log:
         log.writelines(inputs["text"] + "\\n" for inputs in batch)
-    time.sleep(0.2)  # longer than answers wait to be written together
+    time.sleep(0.5)  # longer than answers wait to be written together
     return _a(batch)
 
 

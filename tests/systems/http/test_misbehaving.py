@@ -53,7 +53,7 @@ def test_ten_thousand_requests(tmp_path: Path) -> None:
     assert set(troubled) == set(KINDS)
     assert len(troubled) > 800
     with Server(trouble=10) as server:
-        system = open_system(f"{server.url}/v1", model="m", prompt="nli.txt", read_timeout=3, backoff=0.02)
+        system = open_system(f"{server.url}/v1", model="m", prompt="nli.txt", read_timeout=6, backoff=0.02)
         try:
             run = run_system(suite, system, tmp_path / "run", Asking(concurrency=32))
         finally:
