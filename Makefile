@@ -3,18 +3,27 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench docs site clean
+# Processes that run tests, and what to run instead of all of it: make test TESTS=tests/vary
+WORKERS ?= 2
+TESTS ?=
+
+.PHONY: demo test check style bench docs site clean
 
 demo: $(VENV)/.core
 	$(BIN)/unfazed demo -o demo
 
-test: $(VENV)/.dev system-packages check
-	$(BIN)/python -m pytest
+# mypy works beside the tests, which leave a processor free now and then; what it finds is printed after them.
+test: $(VENV)/.dev system-packages style
+	@$(BIN)/mypy >$(VENV)/mypy.log 2>&1 & types=$$!; \
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS); tests=$$?; \
+	wait $$types || { cat $(VENV)/mypy.log; exit 1; }; exit $$tests
 
-check: $(VENV)/.dev
+check: style
+	$(BIN)/mypy
+
+style: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.dev system-packages

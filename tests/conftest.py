@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socketserver
 import threading
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import pytest
@@ -25,6 +27,38 @@ settings.register_profile(
 )
 settings.load_profile("unfazed")
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # the date in reports, also in child processes
+
+# Reasons to skip a test that name a package which `make test` installs. Corpora and the right to mount disks may lack.
+LACKING = re.compile("not installed|needs (the extra|unfazed\\[|espeak|R with|onnx)|install it with|could not import")
+
+
+def _not_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """In CI nothing is left out: what should be installed and is not is a failure."""
+    if os.environ.get("CI") and report.skipped and isinstance(report.longrepr, tuple):
+        reason = report.longrepr[2]
+        if LACKING.search(reason):
+            report.outcome, report.longrepr = "failed", f"{report.nodeid} must not be skipped in CI. {reason}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests come first, so that no worker begins one when the others have nothing left to do."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    _not_skipped(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    _not_skipped(report)
+    return report
+
 
 Reply = bytes | None | Callable[[Any], bytes]  # bytes and hang up if they are no whole answer; None: say nothing
 

@@ -315,7 +315,7 @@ echo "{\"id\": $id, \"output\": \"seen\"}"; done"""
 )
 def test_any_language(command: list[str], expected: list[Json]) -> None:
     if shutil.which(command[0]) is None:
-        pytest.skip(f"{command[0]} is not installed")
+        pytest.skip(f"there is no {command[0]} on this machine")
     if command[0] == "awk":  # mawk reads its input in blocks unless told otherwise
         mawk = "mawk" in os.path.realpath(shutil.which("awk") or "")
         command = ["awk", "-W", "interactive", AWK] if mawk else ["awk", AWK]

@@ -242,7 +242,8 @@ class Lexical:
         meant = senses[entry.of]
         scores = scores + meant
         least = float(scores.max()) - _WORST
-        ranked = np.argsort(-scores, kind="stable").tolist()
+        # Rounded, so that ties stay ties whatever the processor makes of the last bits.
+        ranked = np.argsort(-np.round(scores, 6), kind="stable").tolist()
         order = [i for i in ranked if scores[i] > least and meant[i] > _LEAST_MEANT]
         said = [forms().inflected(entry.words[i], word.tag) if inflect else entry.words[i] for i in order]
         single = [form for form in said if form and " " not in form]
