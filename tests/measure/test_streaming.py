@@ -16,13 +16,12 @@ from unfazed.core.errors import StoredFileError
 from unfazed.core.estimate import count_rows
 from unfazed.core.task import task_named
 from unfazed.core.values import Output
-from unfazed.measure import pairs, spill, tabling, tally
+from unfazed.measure import pair_scores, run_table, spill
 from unfazed.measure.compare import compare_runs
 from unfazed.measure.measuring import measure_run
-from unfazed.measure.pairs import PairCodes
-from unfazed.measure.spill import Distinct, Spill
-from unfazed.measure.tabling import read_table
-from unfazed.measure.tally import Tally
+from unfazed.measure.pair_scores import PairCodes
+from unfazed.measure.run_table import read_table
+from unfazed.measure.spill import Distinct, Spill, Tally
 from unfazed.score import scorers
 
 
@@ -31,12 +30,12 @@ def in_parts(monkeypatch):
     """Parts, and everything that is put aside, so small that a small run has many."""
 
     def cut(size):
-        monkeypatch.setattr(tabling, "VARIANTS_A_PART", size)
-        monkeypatch.setattr(pairs, "_PAIRS", size)
+        monkeypatch.setattr(run_table, "VARIANTS_A_PART", size)
+        monkeypatch.setattr(pair_scores, "_PAIRS", size)
         monkeypatch.setattr(spill, "_IN_MEMORY", 1000)
         monkeypatch.setattr(spill, "_BLOCK", 80)
         monkeypatch.setattr(spill, "_AT_ONCE", 30)
-        monkeypatch.setattr(tally, "_FIRST", 32)
+        monkeypatch.setattr(spill, "_FIRST", 32)
 
     return cut
 

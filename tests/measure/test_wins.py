@@ -14,8 +14,7 @@ from scipy import stats
 
 from unfazed.core.errors import UsageError
 from unfazed.core.estimate import binomial_tail, clopper_pearson
-from unfazed.measure.power import pairs_for_difference, pairs_for_wins, power_of_wins
-from unfazed.measure.wins import win_rate
+from unfazed.measure.wins import pairs_for_difference, pairs_for_wins, power_of_wins, win_rate
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from unfazed.core.errors import UnfazedError
 from unfazed.core.values import Example, Output, Variant
-from unfazed.report.html import write_report
-from unfazed.report.provenance import facts
+from unfazed.report.html import facts, write_report
 
 GOLDEN = Path(__file__).parent / "report.txt"
 TAGS = """

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from unfazed.core.values import Example, Output, Variant
 from unfazed.report import charts
-from unfazed.report.diff import diff, marked
-from unfazed.report.flips import Sample
+from unfazed.report.flips import Sample, diff, marked
 from unfazed.report.text import label, spelled, visible
 from unfazed.report.verdict import plain, verdict
 

@@ -123,7 +123,7 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
       unfazed measure darr human.csv metric.csv --format json
     """
     from unfazed.core.estimate import Resampling
-    from unfazed.measure.agreement import agreement
+    from unfazed.measure.files import agreement
     from unfazed.report.tables import render
 
     found = agreement(human, metric, Resampling(level, bootstrap), difference)
@@ -152,7 +152,7 @@ def power_command(
       unfazed measure power --difference 0.5 --sd 4 --tests 5
     """
     from unfazed.core.errors import UsageError
-    from unfazed.measure.power import pairs_for_difference, pairs_for_wins
+    from unfazed.measure.wins import pairs_for_difference, pairs_for_wins
     from unfazed.report.tables import render
 
     needed = {}

@@ -69,7 +69,7 @@ def command(suite: str | None, to: str, plan_file: str | None, format_: str, jun
     SUITE may be left out: it is made in RUN/suite.
     """
     from unfazed.measure.verdict import carry_out
-    from unfazed.report.provenance import shown_amount
+    from unfazed.report.html import shown_amount
     from unfazed.run.record import Run
 
     with _results_apart():

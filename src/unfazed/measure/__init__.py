@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from unfazed.core.lazy import door
 
 if TYPE_CHECKING:
-    from unfazed.measure.compare import compare_runs
+    from unfazed.measure.compare import compare_runs, intervals_of, pair_of
     from unfazed.measure.error_rate import ErrorRates, Group, error_rates
     from unfazed.measure.files import check_lengths, file_id, score_values
     from unfazed.measure.measuring import Runlike, flips, measure_run
     from unfazed.measure.mixed import Coefficient, mixed_effects
-    from unfazed.measure.pairing import intervals_of, pair_of
     from unfazed.measure.realism.looks import looks as typing_errors
     from unfazed.measure.results import Difference
     from unfazed.measure.wins import TIES, Ties, Wins, win_rate
@@ -25,12 +24,11 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = door(
         __name__,
         {
-            "unfazed.measure.compare": "compare_runs",
+            "unfazed.measure.compare": "compare_runs intervals_of pair_of",
             "unfazed.measure.error_rate": "ErrorRates Group error_rates",
             "unfazed.measure.files": "check_lengths file_id score_values",
             "unfazed.measure.measuring": "Runlike flips measure_run",
             "unfazed.measure.mixed": "Coefficient mixed_effects",
-            "unfazed.measure.pairing": "intervals_of pair_of",
             "unfazed.measure.realism.looks": "looks:typing_errors",
             "unfazed.measure.results": "Difference",
             "unfazed.measure.wins": "TIES Ties Wins win_rate",

@@ -10,13 +10,11 @@ from unfazed.core.estimate import Resampling
 from unfazed.core.suite import Suite
 from unfazed.core.task import Task
 from unfazed.core.values import Example, Json, Output, Variant
-from unfazed.measure.pairs import PairCodes
-from unfazed.measure.planning import ALL, GRID, SCORES, Plan
+from unfazed.measure.pair_scores import PairCodes
+from unfazed.measure.questions import ALL, GRID, SCORES, Questions, Signer, slices_of
 from unfazed.measure.results import Results
-from unfazed.measure.sets import slices_of
-from unfazed.measure.signature import Signer
+from unfazed.measure.run_table import RunItem, answer_of, read_table
 from unfazed.measure.spill import Spill
-from unfazed.measure.tabling import Item, answer_of, read_table
 from unfazed.measure.validity import Validity
 from unfazed.run.scoring import scored_by
 from unfazed.run.workers import Engine
@@ -32,7 +30,7 @@ class Runlike(Protocol):
     def system(self) -> str: ...
     @property
     def identity(self) -> str: ...
-    def items(self) -> Iterator[Item]:
+    def items(self) -> Iterator[RunItem]:
         """In the order of the suite."""
 
 
@@ -61,7 +59,7 @@ def measure_run(
     main = used[0] if used else None
     runs = [(table, run.identity)]
     signs = {scorer: Signer(runs, scorer, suite.signed, settings).sign for scorer in (main, *used[1:])}
-    found = Plan(table, slices, signs).answer(settings)
+    found = Questions(table, slices, signs).answer(settings)
     whole = found.block(ALL, ALL)
     return Results(
         score=main.name if main else "none",

@@ -10,9 +10,8 @@ from unfazed.core.errors import NothingEvaluated
 from unfazed.core.ids import canonical
 from unfazed.core.task import Task
 from unfazed.core.values import Json, Output
+from unfazed.measure.run_table import RunItem, RunTable
 from unfazed.measure.spill import Distinct, Spill
-from unfazed.measure.table import Table
-from unfazed.measure.tabling import Item
 from unfazed.run.record import NOT_ASKED
 from unfazed.score import label_of
 
@@ -47,7 +46,7 @@ class Validity:
         self._gold_labels = set(labels or ())
         self._output_labels: Counter[str] = Counter()
 
-    def watch(self, items: Iterable[Item]) -> Iterator[Item]:
+    def watch(self, items: Iterable[RunItem]) -> Iterator[RunItem]:
         counts = self.counts
         for item in items:
             example, clean, varied = item
@@ -84,7 +83,7 @@ class Validity:
         if label is not None:
             self._output_labels[label] += 1
 
-    def check(self, table: Table) -> None:
+    def check(self, table: RunTable) -> None:
         """Counts what could not be read, and raises if nothing could."""
         counts = self.counts
         counts["unreadable"] = self.answered - table.clean_answers - table.answers

@@ -7,25 +7,52 @@ from typing import TYPE_CHECKING
 from unfazed.core.lazy import door
 
 if TYPE_CHECKING:
-    from unfazed.report.figures import NONE, number, typeset
-    from unfazed.report.rows import Figure, Row
-    from unfazed.report.sections_page import Picture, Section, Table, as_markdown, as_page, as_text
-    from unfazed.report.study import Given, Option, Study, StudyTable, studies
-    from unfazed.report.tables import columns_of, render
-    from unfazed.report.text import label
+    from unfazed.report.study import (
+        Given,
+        Option,
+        Picture,
+        Section,
+        SectionTable,
+        Study,
+        StudyTable,
+        as_markdown,
+        as_page,
+        as_text,
+        studies,
+    )
+    from unfazed.report.tables import Figure, Row, columns_of, render
+    from unfazed.report.text import NONE, label, number, typeset
 
-__all__ = ["NONE", "Figure", "Given", "Option", "Picture", "Row", "Section", "Study", "StudyTable", "Table",
-    "as_markdown", "as_page", "as_text", "columns_of", "label", "number", "render", "studies", "typeset"]  # fmt: skip
+__all__ = [
+    "NONE",
+    "Figure",
+    "Given",
+    "Option",
+    "Picture",
+    "Row",
+    "Section",
+    "SectionTable",
+    "Study",
+    "StudyTable",
+    "as_markdown",
+    "as_page",
+    "as_text",
+    "columns_of",
+    "label",
+    "number",
+    "render",
+    "studies",
+    "typeset",
+]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = door(
         __name__,
         {
-            "unfazed.report.figures": "NONE number typeset",
-            "unfazed.report.rows": "Figure Row",
-            "unfazed.report.sections_page": "Picture Section Table as_markdown as_page as_text",
-            "unfazed.report.study": "Given Option Study StudyTable studies",
-            "unfazed.report.tables": "columns_of render",
-            "unfazed.report.text": "label",
+            "unfazed.report.study": (
+                "Given Option Picture Section SectionTable Study StudyTable as_markdown as_page as_text studies"
+            ),
+            "unfazed.report.tables": "Figure Row columns_of render",
+            "unfazed.report.text": "NONE label number typeset",
         },
     )

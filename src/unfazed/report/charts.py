@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from unfazed.core.values import Estimate
-from unfazed.report.figures import includes_zero, number, typeset
-from unfazed.report.text import label
+from unfazed.report.text import includes_zero, label, number, typeset
 
 Shapes = Mapping[str, Estimate]
 

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import os
+import platform
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from unfazed.core.files import write_atomically
 from unfazed.core.values import Json
+from unfazed.core.version import VERSION
 from unfazed.measure.results import Results
 from unfazed.measure.validity import Reasons
-from unfazed.report import figures, provenance, sections
+from unfazed.report import sections
 from unfazed.report.flips import KINDS, Flip, Sample, write_flips
-from unfazed.report.text import attribute, outside
+from unfazed.report.text import attribute, label, number, outside, spelled, title, typeset
 from unfazed.report.verdict import Gate, verdict
 
 if TYPE_CHECKING:
+    from unfazed.core.suite import Manifest
     from unfazed.run.record import Run
 
 REASON = 300  # characters by which reasons are told apart
@@ -105,9 +111,9 @@ def render_page(
         href="./" + quote(os.fsencode(link[0])),
         log=link[0],
         validity=sections.validity(results.validity, _failures(run, results)),
-        facts=provenance.facts(run, results, more),
-        commands=given if isinstance(given, list) else provenance.commands(run, name),
-        signatures=provenance.signatures(results),
+        facts=facts(run, results, more),
+        commands=given if isinstance(given, list) else commands(run, name),
+        signatures=signatures(results),
     )
 
 
@@ -125,8 +131,8 @@ def template(name: str) -> Template:
     filters: dict[str, Callable[..., object]] = {
         "outside": outside,
         "attribute": attribute,
-        "number": lambda value: figures.typeset(figures.number(value)),
-        "heading": figures.title,
+        "number": lambda value: typeset(number(value)),
+        "heading": title,
     }
     environment.filters.update(filters)
     return environment.get_template(name)
@@ -135,3 +141,75 @@ def template(name: str) -> Template:
 @cache
 def style() -> Markup:
     return Markup((Path(__file__).parent / "report.css").read_text("utf-8"))  # noqa: S704  our own file
+
+
+def facts(run: Run | None, results: Results, more: Mapping[str, Json] | None = None) -> dict[str, str]:
+    """Names and values in the order to show them; `more` adds to them and goes before them."""
+    found: dict[str, Json] = {"date": _today(), "task": results.task}
+    found |= {"system": results.system, "suite": results.suite}
+    if run is not None:
+        found |= {"system identity": run.identity, "suite folder": str(run.suite.path), "run folder": str(run.path)}
+        found |= {name: shown_amount(value) for name, value in run.used().items()}
+        found |= _suite(run.suite.manifest)
+    found |= {"main score": results.score}
+    found |= {"versions": f"unfazed {VERSION}, Python {platform.python_version()}, NumPy {np.__version__}"}
+    found |= {"machine": f"{platform.system()} {platform.machine()}"}
+    given = {key: value for key, value in (more or {}).items() if key != "commands"}
+    return {str(key): spelled(value) for key, value in (found | given).items()}
+
+
+def _today() -> str:
+    """The time of the report, or the time in `SOURCE_DATE_EPOCH`, with which a page is the same byte for byte."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
+    return moment.strftime("%Y-%m-%d %H:%M UTC")
+
+
+def shown_amount(value: float) -> str:
+    """A count with its thousands, or a cost."""
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.6g}"
+
+
+def _suite(manifest: Manifest) -> dict[str, Json]:
+    operators = [
+        f"{op.get('name')} v{op.get('version')}" + (f" ({spelled(op['params'])})" if op.get("params") else "")
+        for op in manifest.operators
+    ]
+    found: dict[str, Json] = {
+        "suite made by": f"unfazed {manifest.unfazed}",
+        "suite content": manifest.content,
+        "suite plan": manifest.plan,
+        "language": manifest.language,
+        "seed": manifest.seed,
+        "draws": manifest.draws,
+        "operators": ", ".join(operators),
+        "labels": ", ".join(manifest.labels or ()),
+    }
+    found |= {f"sha256 of {name}": value for name, value in manifest.hashes.items()}
+    return {key: value for key, value in found.items() if value not in (None, "")}
+
+
+def commands(run: Run | None, path: str) -> list[str]:
+    """What to type to make the report again. The data's own place is not in a suite, so that is left to fill in."""
+    if run is None:
+        return []
+    manifest, quoted = run.suite.manifest, [shlex.quote(label(x, 200)) for x in (run.suite.path, run.path, path)]
+    suite, folder, report = quoted
+    task, language = shlex.quote(label(manifest.task)), shlex.quote(label(manifest.language))
+    lines = []
+    if manifest.operators and manifest.seed is not None:
+        chosen = " ".join(f"--with {shlex.quote(label(op.get('name'), 200))}" for op in manifest.operators)
+        lines.append(
+            f"unfazed vary DATA --task {task} --lang {language} {chosen} "
+            f"--draws {manifest.draws} --seed {manifest.seed} -o {suite}"
+        )
+    lines.append(f"unfazed run {suite} --system {shlex.quote(label(run.system, 200))} -o {folder}")
+    lines.append(f"unfazed report {folder} -o {report}")
+    return lines
+
+
+def signatures(results: Results) -> list[tuple[str, str]]:
+    """Each overall measure with the signature that changes whenever anything that decides it does."""
+    measures = ("clean", "average", "worst", "drop", "flips", "consistency", "noticed")
+    found = [(name, getattr(results, name)) for name in measures]
+    return [(name, estimate.signature) for name, estimate in found if estimate is not None]

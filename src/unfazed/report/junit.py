@@ -9,7 +9,7 @@ from xml.etree import ElementTree as Xml
 
 from unfazed.core.files import write_atomically
 from unfazed.measure.results import Block, Results
-from unfazed.report.figures import figure
+from unfazed.report.text import figure
 from unfazed.report.verdict import Gate, plain, verdict
 
 # What XML 1.0 can't hold, even as a character reference.

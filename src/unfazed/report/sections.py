@@ -10,8 +10,7 @@ from markupsafe import Markup
 from unfazed.core.values import Estimate, Json
 from unfazed.measure.results import Block, Results
 from unfazed.report import charts as draw
-from unfazed.report.figures import NONE, interval, number, percent, title, typeset
-from unfazed.report.text import label, outside, spelled
+from unfazed.report.text import NONE, interval, label, number, outside, percent, spelled, title, typeset
 from unfazed.report.verdict import slices
 
 ROWS = 60  # rows of one table
@@ -38,7 +37,7 @@ class Cell(NamedTuple):
     span: str = ""
 
 
-class Table(NamedTuple):
+class ReportTable(NamedTuple):
     """A table with a caption, the names of its columns, and its rows: a name each and its cells."""
 
     caption: Markup
@@ -54,7 +53,7 @@ class Chart(NamedTuple):
     title: str
     reading: str
     svg: Markup
-    data: Table
+    data: ReportTable
     legend: bool = False
 
 
@@ -77,7 +76,7 @@ def _cell(estimate: Estimate | None) -> Cell:
     return Cell(typeset(number(estimate.value)), interval(estimate))
 
 
-def tables(results: Results) -> list[Table]:
+def tables(results: Results) -> list[ReportTable]:
     """Overall and by operator, by family, by each slice, and the other scores."""
     blocks = {"": Block(**{name: getattr(results, name) for name in _HEADS}), **by_drop(results.by.get("operator", {}))}
     made = [_blocks(Markup("Overall and by operator, most hurt first"), blocks)]
@@ -99,7 +98,7 @@ def _size(estimate: Estimate) -> float:
     return float("-inf") if estimate.value is None else estimate.value
 
 
-def _blocks(caption: Markup, blocks: Mapping[str, Block]) -> Table:
+def _blocks(caption: Markup, blocks: Mapping[str, Block]) -> ReportTable:
     used = [m for m in _HEADS if m != "noticed" or any(block.noticed is not None for block in blocks.values())]
     missing = any(block.average.missing for block in blocks.values())
     heads = [*(Markup("{}").format(_HEADS[measure]) for measure in used), Markup("examples")]
@@ -114,17 +113,17 @@ def _blocks(caption: Markup, blocks: Mapping[str, Block]) -> Table:
         rows.append((outside(name) if name else Markup("<strong>all variants</strong>"), cells))
     if missing:
         heads.append(Markup("missing"))
-    return Table(caption, heads, rows, max(0, len(blocks) - ROWS))
+    return ReportTable(caption, heads, rows, max(0, len(blocks) - ROWS))
 
 
-def _scores(scores: Mapping[str, Mapping[str, Estimate]]) -> Table:
+def _scores(scores: Mapping[str, Mapping[str, Estimate]]) -> ReportTable:
     measures = list(dict.fromkeys(measure for estimates in scores.values() for measure in estimates))[:8]
     rows = [
         (outside(title(score)), [_cell(estimates.get(measure)) for measure in measures])
         for score, estimates in list(scores.items())[:ROWS]
     ]
     heads = [outside(_HEADS.get(measure, measure)) for measure in measures]
-    return Table(Markup("Other scores"), heads, rows, max(0, len(scores) - ROWS))
+    return ReportTable(Markup("Other scores"), heads, rows, max(0, len(scores) - ROWS))
 
 
 def charts(results: Results) -> list[Chart]:
@@ -147,7 +146,7 @@ def _forest(operators: Mapping[str, Block], score: str) -> Chart:
         "A mark is the measured score; the line through it is its interval. Right is better. The further a square "
         "or a diamond lies left of its circle, the more that operator hurts.",
         draw.forest(rows, name, title(score)),
-        Table(Markup("{}, in numbers").format(name), [Markup(m) for m in draw.SERIES], data),  # noqa: S704
+        ReportTable(Markup("{}, in numbers").format(name), [Markup(m) for m in draw.SERIES], data),  # noqa: S704
         legend=True,
     )
 
@@ -162,7 +161,7 @@ def _bars(operators: Mapping[str, Block]) -> Chart:
         "The share of variants whose answer differs from the answer to the original, right or wrong. Shorter is "
         "steadier; the whisker is the interval.",
         draw.bars(rows, name),
-        Table(
+        ReportTable(
             Markup("{}, in numbers").format(name),
             [Markup("flips")],
             [(outside(op), [_cell(estimate)]) for op, estimate in rows],
@@ -180,7 +179,7 @@ def _heat(results: Results) -> Chart:
         "Brown cells lose, blue cells gain, and the darker the more. A bold number is surely not zero; a plain one may "
         "be chance; a dash was not measured.",
         draw.heat_map(grid, columns, name),
-        Table(Markup("{}, in numbers").format(name), [outside(c) for c in columns], data, left_out),
+        ReportTable(Markup("{}, in numbers").format(name), [outside(c) for c in columns], data, left_out),
     )
 
 

@@ -9,8 +9,7 @@ from markupsafe import Markup
 
 from unfazed.core.values import Estimate
 from unfazed.measure.results import Block, Results
-from unfazed.report.figures import includes_zero, interval, number, percent, title, typeset
-from unfazed.report.text import LABEL, outside
+from unfazed.report.text import LABEL, includes_zero, interval, number, outside, percent, title, typeset
 
 _WAYS = {
     "dialect": "speak their own dialect",

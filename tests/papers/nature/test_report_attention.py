@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ET
 
 from unfazed.papers.nature.attention_page import Look, attention_lines
 from unfazed.report.charts import luminance
-from unfazed.report.rows import Figure
-from unfazed.report.sections_page import Picture, Section, Table, as_markdown, as_page, as_text
+from unfazed.report.study import Picture, Section, SectionTable, as_markdown, as_page, as_text
+from unfazed.report.tables import Figure
 
 BAD = "<script>alert('&')</script>"
 
@@ -30,7 +30,7 @@ def test_an_utterance_without_words_is_a_line_without_words() -> None:
 
 def test_sections_are_escaped_in_every_form() -> None:
     picture = Picture(BAD, attention_lines([Look(BAD, [BAD], [1.0])], BAD))
-    section = Section(BAD, [BAD], [Table(BAD, [{"name": BAD, BAD: Figure("1.0 [0.9, 1.1]")}])], [picture])
+    section = Section(BAD, [BAD], [SectionTable(BAD, [{"name": BAD, BAD: Figure("1.0 [0.9, 1.1]")}])], [picture])
     page = as_page(BAD, [section])
     assert "<script" not in page
     assert page.count("&lt;script&gt;") >= 8

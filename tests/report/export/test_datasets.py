@@ -15,8 +15,7 @@ from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.values import Example, Json
 from unfazed.data import ReadOptions, read_examples
 from unfazed.report.export import export
-from unfazed.report.export._columns import JsonText, Many, Named, Whole, column_for
-from unfazed.report.export.datasets import _write
+from unfazed.report.export.datasets import JsonText, Many, Named, Whole, _write, column_for
 
 from .conftest import HOSTILE, build
 

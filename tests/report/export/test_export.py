@@ -14,7 +14,7 @@ from unfazed.cli.export import command
 from unfazed.core.errors import StoredFileError, UnfazedError, UnknownName, UsageError
 from unfazed.core.suite import Suite
 from unfazed.report.export import export, exporters
-from unfazed.report.export._names import safe_names
+from unfazed.report.export._exporter import safe_names
 from unfazed.report.export.lm_eval import yaml
 
 from .conftest import build

@@ -237,7 +237,7 @@ def test_tokens_and_cost_are_added_up_over_a_run_that_was_stopped(
     scripted: Make, opened: Make, suite: Make, tmp_path: Path
 ) -> None:
     from unfazed.measure.measuring import measure_run
-    from unfazed.report.provenance import facts
+    from unfazed.report.html import facts
 
     answered = [scripted.chat("yes", tokens=(100, 2))] * 5
     server = scripted(*answered, scripted.reply({}, 401))

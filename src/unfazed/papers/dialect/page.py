@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from unfazed.core import Json
-from unfazed.report import NONE, Picture, Row, Section, Table, number, typeset
+from unfazed.report import NONE, Picture, Row, Section, SectionTable, number, typeset
 from unfazed.report.charts import axis, svg
 
 TITLE = "Are metrics robust to dialect?"
@@ -66,12 +66,12 @@ def _table1(found: Found, paper: Paper, uses: Mapping[str, Sequence[str]], own: 
         "Table 1: success rates",
         sentences,
         [
-            Table("Success rates", rows),
-            Table(
+            SectionTable("Success rates", rows),
+            SectionTable(
                 "Strictly: how often a dialect scores what the reference itself does, and how much less in the mean",
                 strict,
             ),
-            Table("By bucket or feature", by),
+            SectionTable("By bucket or feature", by),
         ],
     )
 
@@ -106,7 +106,7 @@ def _table2(found: Found, paper: Paper) -> Section:
     ]
     told = "What the other dialect scores above a control, by the mixed-effects regression, ± standard error."
     scale = "Coefficients can be compared within a metric only. The paper's chrF goes to 1, ours to 100."
-    return Section("Table 2: coefficients", [told, scale], [Table("Dialect against control", rows)])
+    return Section("Table 2: coefficients", [told, scale], [SectionTable("Dialect against control", rows)])
 
 
 def _table4(found: Found, paper: Paper, uses: Mapping[str, Sequence[str]]) -> Section:
@@ -120,7 +120,7 @@ def _table4(found: Found, paper: Paper, uses: Mapping[str, Sequence[str]]) -> Se
             rows.append({"metric": f"{name} (paper)", "estimation": title, **shown})
     told = "Success rates of metrics that look at the English source."
     none = [] if any("source" in used for used in uses.values()) else ["None of the metrics given does."]
-    return Section("Table 4: quality estimation", [told, *none], [Table("Success rates", rows)])
+    return Section("Table 4: quality estimation", [told, *none], [SectionTable("Success rates", rows)])
 
 
 def _table5(found: Found, paper: Paper) -> Section:
@@ -140,7 +140,7 @@ def _table5(found: Found, paper: Paper) -> Section:
         for name, values in paper["table5"].items()
     ]
     told = "Mean scores under each dialect's tag; a metric that is aware of dialect scores the right tag higher."
-    tables = [Table("Scores by tag", rows), Table("The paper's, for Mandarin", printed)]
+    tables = [SectionTable("Scores by tag", rows), SectionTable("The paper's, for Mandarin", printed)]
     return Section("Table 5: dialect awareness", [told, *none], tables)
 
 
@@ -160,7 +160,7 @@ def _table8(found: Found, paper: Paper) -> Section:
         for reason, count in entry["excluded_by"].items()
     ]
     told = "Examples, those that each kind of control is possible for, and those used: one control each."
-    return Section("Table 8: examples", [told], [Table("Examples", rows), Table("Left out", why)])
+    return Section("Table 8: examples", [told], [SectionTable("Examples", rows), SectionTable("Left out", why)])
 
 
 def _figure2(found: Found) -> Section:
@@ -183,7 +183,10 @@ def _figure2(found: Found) -> Section:
         "Differences from controls with 99 % intervals. Below zero, the metric prefers a changed meaning to a dialect."
     )
     return Section(
-        "Figure 2: dialect and machine translation against controls", [told], [Table("Differences", rows)], pictures
+        "Figure 2: dialect and machine translation against controls",
+        [told],
+        [SectionTable("Differences", rows)],
+        pictures,
     )
 
 

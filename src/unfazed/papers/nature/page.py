@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from unfazed.core import Estimate, Json
 from unfazed.papers.nature.attention_page import Look, attention_lines
 from unfazed.papers.nature.tables import AVERAGE, OPERATORS, SCORES
-from unfazed.report import NONE, Figure, Picture, Row, Section, Table, typeset
+from unfazed.report import NONE, Figure, Picture, Row, Section, SectionTable, typeset
 
 TITLE = "NATURE: spoken-language variation of slot filling and intent detection"
 _NAMES = {"atis": "ATIS", "snips": "SNIPS", "nlu_ed": "NLU-ED", AVERAGE: "average"}
@@ -98,7 +98,7 @@ def _sizes(table: Json) -> Section:
             paper = table["paper"].get(name, {}).get(part, {})
             both = {k: v for what in size for k, v in ((what, size[what]), (f"{what}, paper", paper.get(what)))}
             rows.append({"data set": _NAMES.get(name, name), "part": part, **both})
-    return Section("Table 1: the data sets", tables=[Table("Sentences, words and distinct words", rows)])
+    return Section("Table 1: the data sets", tables=[SectionTable("Sentences, words and distinct words", rows)])
 
 
 def _chosen(table: Json) -> Section:
@@ -111,7 +111,7 @@ def _chosen(table: Json) -> Section:
         rows.append(row)
     who = sorted(set(table["selector"].values()))
     told = f"Chosen by {', '.join(who)}; in the paper by JointBERT."
-    return Section("Table 2: operators in Hard", [told], [Table("Per cent of the utterances of Hard", rows)])
+    return Section("Table 2: operators in Hard", [told], [SectionTable("Per cent of the utterances of Hard", rows)])
 
 
 def _judged(table: Json) -> Section:
@@ -127,7 +127,7 @@ def _judged(table: Json) -> Section:
     if not table["ours"]:
         told.append(f"Ours needs people. Export the utterances with: {table['needs']}")
         told.append("Then give the study their answers with --survey ANSWERS,ITEMS.")
-    return Section(title, told, [Table("Per cent found reasonable, by group", rows)])
+    return Section(title, told, [SectionTable("Per cent found reasonable, by group", rows)])
 
 
 def _scores(table: Json) -> Section:
@@ -143,7 +143,7 @@ def _scores(table: Json) -> Section:
                     row[f"{score}, {model}"] = _plain(printed.get(score))
             row["e2e lost"] = _percent(table["drop"][name].get(label))
             rows.append({**row, "n": found["e2e"].n})
-        tables.append(Table(_NAMES.get(name, name), rows))
+        tables.append(SectionTable(_NAMES.get(name, name), rows))
     told = "Slot F1, intent accuracy and end-to-end accuracy in per cent, ours with 95 % intervals, then the paper's."
     also = "'e2e lost' compares each altered utterance with its own original; n is how many could be altered."
     last = "Averages are unweighted and, the paper's too, over the data sets that are shown here."
@@ -164,7 +164,7 @@ def _augmented(table: Json) -> Section:
     title = "Table 5: with augmented training data"
     if not rows:
         return Section(title, ["Left out: the study was asked to leave augmentation out."])
-    return Section(title, tables=[Table("End to end in per cent", rows)])
+    return Section(title, tables=[SectionTable("End to end in per cent", rows)])
 
 
 def _attention(looked: Sequence[Json]) -> Section:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from unfazed.core import Json
 from unfazed.papers.parte.changed import CONFUSION, Changed, Contrast, Share
-from unfazed.report import NONE, Figure, Picture, Row, Section, Table
+from unfazed.report import NONE, Figure, Picture, Row, Section, SectionTable
 from unfazed.report.charts import grouped_bars
 
 TITLE = "P̂aRTE: do entailment predictions survive paraphrase?"
@@ -52,7 +52,7 @@ def _table2(found: Found, paper: Paper) -> Section:
     return Section(
         "Table 2: accuracy and changed predictions",
         sentences,
-        [Table("Accuracy on original and on paraphrased pairs, and changed predictions", rows)],
+        [SectionTable("Accuracy on original and on paraphrased pairs, and changed predictions", rows)],
         [Picture("Share of changed predictions", svg)],
     )
 
@@ -81,7 +81,9 @@ def _figure1(found: Found) -> Section:
     chart = {m: {_CELLS[c]: s.estimate for c, s in one.confusion.items()} for m, one in found.items()}
     title = "Figure 1: right and wrong before and after"
     described = "For each model the share of pairs right or wrong before and after paraphrase, with intervals."
-    return Section(title, [told], [Table("Pairs", rows)], [Picture(title, grouped_bars(chart, title, described))])
+    return Section(
+        title, [told], [SectionTable("Pairs", rows)], [Picture(title, grouped_bars(chart, title, described))]
+    )
 
 
 def _figure(name: str, found: Found, paper: Paper) -> Section:
@@ -101,7 +103,9 @@ def _slice(key: str, found: Found, title: str = "") -> Section:
     ]
     chart = {m: {names.get(v, v): s.estimate for v, s in one.by.get(key, {}).items()} for m, one in found.items()}
     told = f"For each model the share of changed predictions by {key.replace('_', ' ')}, with intervals."
-    return Section(title, [], [Table("Per cent of pairs", rows)], [Picture(title, grouped_bars(chart, title, told))])
+    return Section(
+        title, [], [SectionTable("Per cent of pairs", rows)], [Picture(title, grouped_bars(chart, title, told))]
+    )
 
 
 def _both_paper(found: Found, paper: Paper) -> list[str]:
@@ -149,7 +153,7 @@ def _tests(contrasts: Sequence[Contrast]) -> Section:
         "Differences in points with 95 % intervals. p-values are corrected by Holm's method over all rows. McNemar's "
         "exact test takes pairs for independent; the randomisation test swaps whole originals."
     )
-    return Section("Tests", [told], [Table("B less A", rows)])
+    return Section("Tests", [told], [SectionTable("B less A", rows)])
 
 
 def _percent(share: Share) -> Figure:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from unfazed.core import Estimate, Json
 from unfazed.papers.readin.methods import METHODS
 from unfazed.papers.readin.tables import COLUMNS, MEASURES, TABLES
-from unfazed.report import NONE, Figure, Row, Section, Table, typeset
+from unfazed.report import NONE, Figure, Row, Section, SectionTable, typeset
 
 TITLE = "READIN: Chinese as people type and say it"
 _NAMES = {"afqmc": "AFQMC", "cmrc2018": "CMRC2018", "cspider": "CSpider", "nmt": "WMT2021"}
@@ -63,7 +63,7 @@ def _sizes(table: Json) -> Section:
             row |= {part: ours.get(part), f"{part}, paper": paper.get(part)}
         people = sorted({size for part, size in ours.items() if part not in ("train", "dev", "test")})
         rows.append({**row, "rows of a person": " to ".join(map(str, dict.fromkeys([*people[:1], *people[-1:]])))})
-    return Section("Table 2: sizes", tables=[Table("Rows", rows)])
+    return Section("Table 2: sizes", tables=[SectionTable("Rows", rows)])
 
 
 def _rates(table: Json) -> Section:
@@ -76,12 +76,12 @@ def _rates(table: Json) -> Section:
             row[f"paper: {measure}"] = _plain(found.get("paper", {}).get(measure))
             row[f"{measure} without line breaks"] = _plain(found["without_line_breaks"][measure])
         rows.append({**row, "n": found["n"]})
-    return Section("Table 3: error rates", tables=[Table("Characters to change, in per cent", rows)])
+    return Section("Table 3: error rates", tables=[SectionTable("Characters to change, in per cent", rows)])
 
 
 def _scores(name: str, table: Json) -> Section:
     tables = [
-        Table(f"{_HEADS[column]}, {family}", list(_rows(name, column, family, table)))
+        SectionTable(f"{_HEADS[column]}, {family}", list(_rows(name, column, family, table)))
         for family in sorted({*table["ours"], *table["paper"]})
         for column in TABLES[name]
         if column in table["ours"].get(family, {})
@@ -123,7 +123,9 @@ def _slips(table: Json) -> Section:
         row |= {_NAMES.get(name, name): _plain(100 * found[cell]) for name, found in table["ours"].items()}
         rows.append({**row, "paper": _plain(100 * table["paper"][cell])})
     told = "Ours is inferred from the texts; the authors of the paper watched recordings of 240 sentences."
-    return Section("Table 10: how people slip at the keyboard", [told], [Table("Per cent of slips in words", rows)])
+    return Section(
+        "Table 10: how people slip at the keyboard", [told], [SectionTable("Per cent of slips in words", rows)]
+    )
 
 
 def _figure(found: Estimate | None, scale: float) -> Figure:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
 from unfazed.core.errors import UsageError
 from unfazed.core.files import partial_of, put_in_place, unwritable
+from unfazed.core.ids import content_id
 from unfazed.core.suite import Suite
 from unfazed.core.values import Json
 from unfazed.core.version import VERSION
@@ -65,3 +68,20 @@ def _refuse_existing(place: Path, overwrite: bool) -> None:
 
 def write_json(file: Path, value: Json) -> None:
     file.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+
+
+def safe_names(names: Iterable[str], unsafe: str, longest: int = 100) -> dict[str, str]:
+    """For each name one without the characters that `unsafe`, a pattern, matches; no two are alike.
+
+    What the tool would not tell apart, or what had to be cut, gets an id of the whole name at its end.
+    """
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        plain = re.sub(unsafe, "_", name)
+        lost = re.sub("[_/]", "", plain) != re.sub("[_/]", "", name) or len(plain) > longest or not plain
+        if lost or plain.casefold() in taken:
+            plain = f"{plain[: longest - 9]}_{content_id(name, 4)}"
+        taken.add(plain.casefold())
+        found[name] = plain
+    return found

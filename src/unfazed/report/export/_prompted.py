@@ -29,7 +29,7 @@ _INSTRUCTIONS: dict[Way, str] = {
 CLEAN = "clean"
 
 
-class Item(msgspec.Struct, frozen=True):
+class Prompt(msgspec.Struct, frozen=True):
     """One prompt. Without `targets` there is no right answer, so it is asked and not scored."""
 
     id: int
@@ -75,16 +75,16 @@ class Prompted:
             raise UsageError(f"{self.suite.path}: a source is called {CLEAN!r}, as the examples themselves would be.")
         return {CLEAN: CLEAN, **dict(sorted(found.items()))}
 
-    def items(self) -> Iterator[Item]:
+    def items(self) -> Iterator[Prompt]:
         number = 0
         for example, variants in self.suite.groups():
             for thing in (example, *variants):
                 number += 1
                 yield self._item(number, example, thing if isinstance(thing, Variant) else None)
 
-    def _item(self, number: int, example: Example, variant: Variant | None) -> Item:
+    def _item(self, number: int, example: Example, variant: Variant | None) -> Prompt:
         inputs, gold = (variant.inputs, variant.gold) if variant else (example.inputs, example.gold)
-        return Item(
+        return Prompt(
             id=number,
             prompt=self._prompt(inputs),
             targets=self._targets(gold),

@@ -12,9 +12,8 @@ import msgspec
 from unfazed.core.errors import UsageError
 from unfazed.core.suite import Suite
 from unfazed.core.values import Json
-from unfazed.report.export._exporter import FolderExporter
-from unfazed.report.export._names import safe_names
-from unfazed.report.export._prompted import CLEAN, Item, Prompted, Way
+from unfazed.report.export._exporter import FolderExporter, safe_names
+from unfazed.report.export._prompted import CLEAN, Prompt, Prompted, Way
 
 CODE = "unfazed_lm_eval.py"  # beside the tasks; it reads the data and tells what is right
 _UNSAFE = r"[^A-Za-z0-9_]+"
@@ -59,7 +58,7 @@ def _write_items(prompted: Prompted, folder: Path, short: Mapping[str, str]) -> 
             files[item.source].write(encode(_doc(item, prompted.words)) + b"\n")
 
 
-def _doc(item: Item, words: Mapping[str, str]) -> dict[str, Json]:
+def _doc(item: Prompt, words: Mapping[str, str]) -> dict[str, Json]:
     doc: dict[str, Json] = msgspec.to_builtins(item)
     if words:
         targets, choices = doc.pop("targets"), list(words.values())

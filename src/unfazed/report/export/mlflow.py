@@ -15,13 +15,11 @@ import msgspec
 from unfazed.core.errors import MissingExtra, UnfazedError
 from unfazed.core.values import Estimate
 from unfazed.core.version import VERSION
-from unfazed.measure.measures import MEASURES
+from unfazed.measure.definitions import MEASURES
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.results import Results
-from unfazed.report.export._exporter import Exporter, write_json
-from unfazed.report.export._names import safe_names
-from unfazed.report.html import write_report
-from unfazed.report.provenance import signatures
+from unfazed.report.export._exporter import Exporter, safe_names, write_json
+from unfazed.report.html import signatures, write_report
 from unfazed.run.record import Run
 
 _UNSAFE = r"[^\w\- /]|^[ /]+|[ /]+$|/(?=/)"  # what MLflow takes for no name, and dots, which end ours

@@ -1,14 +1,22 @@
-"""The numbers of a report, collected before any is made, so that all intervals share their draws."""
+"""The numbers of a report, collected and signed before any is made, so that all intervals share their draws."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
 
-from unfazed.core.estimate import Observations, Resampling, Sample, estimates
+import numpy.typing as npt
+
+from unfazed.core.errors import UnknownName
+from unfazed.core.estimate import Observations, Resampling, Sample, estimates, sign
+from unfazed.core.ids import content_id
 from unfazed.core.values import Estimate
-from unfazed.measure.measures import (
+from unfazed.measure.definitions import (
     MEASURES,
     SCORE_MEASURES,
+    VERSION,
     Layout,
     Scope,
     answer_columns,
@@ -17,10 +25,8 @@ from unfazed.measure.measures import (
     score_columns,
 )
 from unfazed.measure.results import Block
-from unfazed.measure.sets import Slice, family_scopes, operator_scopes
-from unfazed.measure.spill import Spill
-from unfazed.measure.table import Bools, Part, Table
-from unfazed.measure.tally import Tally
+from unfazed.measure.run_table import Bools, Part, Parted, RunTable, Scored
+from unfazed.measure.spill import Spill, Tally
 from unfazed.score import Scorer
 
 # A number's place: the kind of its set (or GRID, or SCORES), the set's name (or the operator's, or the scorer's),
@@ -49,13 +55,13 @@ class _Question:
         return self._tally.sample(self.statistic) if self._tally.n else None
 
 
-class Plan:
+class Questions:
     """Questions by place. `add` takes in the parts of a table; `answer` makes all numbers at once.
 
     `signs` has the signer of each score, the main one first; the one of None is for a run without scores.
     """
 
-    def __init__(self, table: Table, slices: Sequence[Slice], signs: Mapping[Scorer | None, Sign]) -> None:
+    def __init__(self, table: RunTable, slices: Sequence[Slice], signs: Mapping[Scorer | None, Sign]) -> None:
         self._spill = table.spill
         self._main, *self._others = signs
         self._slices, self._signs = slices, signs
@@ -159,3 +165,112 @@ class Answers:
             if found == kind:
                 out.setdefault(name, {})[last] = estimate
         return out
+
+
+_Column = npt.NDArray[Any]
+
+
+class Signer:
+    """Makes the signatures of the numbers of one run, or of a pair of runs that are compared."""
+
+    def __init__(
+        self,
+        runs: Sequence[tuple[Parted, str]],
+        scorer: Scorer | None,
+        suite: str,
+        settings: Resampling,
+        **more: str,
+    ) -> None:
+        """`runs` are tables with the identities of the systems that answered; `more` is what else decides."""
+        answers = "-".join(answers_id(table) for table, _ in runs)
+        scores = "-".join(scores_id(table, scorer) for table, _ in runs) if scorer else answers
+        score = f"{scorer.name}:{scorer.version}" if scorer else "none"
+        self._scores = {"score": score}, {"outputs": scores}
+        self._answers = {"task": runs[0][0].task.name}, {"outputs": answers}
+        self._run = {"suite": suite, "system": "-".join(content_id(identity) for _, identity in runs)}
+        self._settings, self._more = settings, more
+
+    def sign(self, measure: str, set_: str) -> str:
+        """`set_` is "all" or what was selected, as in "operator=spoken/filler_end"."""
+        how, outputs = self._scores if measure in SCORE_MEASURES else self._answers
+        fields = {"measure": f"{measure}:{VERSION}", **how, "set": set_, **outputs, **self._run}
+        return sign(fields, self._settings, **self._more)
+
+
+def answers_id(table: Parted) -> str:
+    """An id of which answers there are and which differ from the clean ones."""
+    return _digest(table, [lambda part: part.clean_ok, lambda part: part.flip, lambda part: part.ok])
+
+
+def scores_id(table: Parted, scorer: Scorer) -> str:
+    """An id of all items' scores."""
+
+    def of(column: Callable[[Scored], _Column]) -> Callable[[Part], _Column]:
+        return lambda part: column(part.scored[scorer.name])
+
+    columns = [of(lambda s: s.clean), of(lambda s: s.varied), of(lambda s: s.clean_due), of(lambda s: s.due)]
+    if scorer.linear:
+        return _digest(table, columns)
+    rows = next(iter(table.parts())).scored[scorer.name].rows
+    return _digest(table, [*columns, of(lambda s: s.clean_codes), of(lambda s: s.codes)], rows)
+
+
+def _digest(table: Parted, columns: Sequence[Callable[[Part], _Column]], *more: _Column) -> str:
+    """Of each column from its first part to its last, one column after another."""
+    h = blake2b(digest_size=8)
+    for column in columns:
+        for part in table.parts():
+            h.update(column(part).tobytes())
+    for last in more:
+        h.update(last.tobytes())
+    return h.hexdigest()
+
+
+MOST_VALUES = 50  # of one slice; more would drown the report and slow the intervals
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The examples with one value of one slice."""
+
+    key: str  # as it is shown
+    value: str
+    group: str  # as it is in the data
+    code: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.key}={self.value}"
+
+    def inside(self, part: Part) -> Bools:
+        inside: Bools = part.groups[self.group] == self.code
+        return inside
+
+
+def operator_scopes(part: Part) -> Iterator[tuple[str, Scope]]:
+    for code, name in enumerate(part.operators):
+        yield name, scope_of(part, part.operator == code)
+
+
+def family_scopes(part: Part) -> Iterator[tuple[str, Scope]]:
+    for code, name in enumerate(part.families):
+        yield name, scope_of(part, part.family == code)
+
+
+def slices_of(table: RunTable, wanted: list[str] | None) -> tuple[list[Slice], list[str]]:
+    """The slices of the wanted keys, all by default, and a sentence for each key that was cut short."""
+    for key in wanted or ():
+        if key not in table.values:
+            raise UnknownName("slice", key, table.values)
+    slices: list[Slice] = []
+    warnings: list[str] = []
+    for key in table.values if wanted is None else wanted:
+        values, sizes = table.values[key], table.sizes(key)
+        largest = sorted(range(len(values)), key=lambda code: (-sizes[code], values[code]))[:MOST_VALUES]
+        name = f"slice {key}" if key in ("operator", "family") else key
+        slices += [Slice(name, values[code], key, code) for code in sorted(largest)]
+        if len(values) > MOST_VALUES:
+            warnings.append(
+                f"The slice {key!r} has {len(values):,} values; the {MOST_VALUES} with the most examples are shown."
+            )
+    return slices, warnings

@@ -7,18 +7,17 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from unfazed.core.estimate import Ints
 from unfazed.core.task import Task
 from unfazed.core.values import Json, Output
 from unfazed.score import Array, Scorer, Stats, stats_here
 
-Ints = npt.NDArray[np.int64]
 NO_GOLD, NO_OUTPUT = -2, -1
 _PAIRS, _BYTES = 1 << 16, 32 << 20  # distinct pairs, and about how much of them, that are remembered
 
 
-class Corpus(NamedTuple):
+class ScoredRows(NamedTuple):
     """The distinct rows of a scorer's statistics in ascending order, each one's score, and the row of each number that
     `PairCodes.values` gave. Scores and places end with two for items without gold and without an output."""
 
@@ -118,7 +117,7 @@ class PairCodes:
         for i in set(range(len(self._readers))) - together:
             self._codes[i], self._pairs[i] = {}, []
 
-    def corpus(self, scorer: Scorer) -> Corpus:
+    def corpus(self, scorer: Scorer) -> ScoredRows:
         """Of all pairs: the same statistics get the same number, whatever came first."""
         if not scorer.apart:
             pairs = self._pairs[self.reader_of[scorer.name]]
@@ -127,9 +126,11 @@ class PairCodes:
             found = self._rows[scorer.name]
         none = [np.nan, np.nan]
         if not found:
-            return Corpus(np.zeros((0, 1)), np.array(none), np.array([NO_GOLD, NO_OUTPUT]))
+            return ScoredRows(np.zeros((0, 1)), np.array(none), np.array([NO_GOLD, NO_OUTPUT]))
         rows, place = np.unique(np.concatenate(found), axis=0, return_inverse=True)
-        return Corpus(rows, np.append(scorer.aggregate(rows), none), np.append(place.ravel(), [NO_OUTPUT, NO_OUTPUT]))
+        return ScoredRows(
+            rows, np.append(scorer.aggregate(rows), none), np.append(place.ravel(), [NO_OUTPUT, NO_OUTPUT])
+        )
 
 
 def _size(key: Hashable) -> int:

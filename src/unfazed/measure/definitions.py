@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unfazed.core.estimate import Array, Ints, Mean, Observations, Ratio, Statistic, ratio
-from unfazed.measure.table import Bools, Part, Scored
+from unfazed.measure.run_table import Bools, Part, Scored
 from unfazed.score import Scorer
 
 VERSION = 1  # of these definitions; part of every signature

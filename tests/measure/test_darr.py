@@ -15,7 +15,7 @@ from scipy import stats
 
 from unfazed.core.errors import DataError
 from unfazed.core.estimate import Resampling
-from unfazed.measure.agreement import agreement
+from unfazed.measure.files import agreement
 from unfazed.score import kendall, pearson
 
 

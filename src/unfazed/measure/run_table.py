@@ -1,0 +1,323 @@
+"""A run as columns of numbers: for each example and variant what its slices, answer and scores are.
+
+Items stream through, and their columns lie in a temporary file that is read a part at a time. Examples are in the order
+of the data and variants in the order example, draw, operator.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from unfazed.core.estimate import Ints
+from unfazed.core.task import Task
+from unfazed.core.values import Example, Output, Variant
+from unfazed.measure.pair_scores import NO_GOLD, PairCodes, ScoredRows
+from unfazed.measure.spill import Kept, Spill
+from unfazed.score import Array, Scorer
+
+Bools = npt.NDArray[np.bool_]
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The items' scores under one scorer, NaN without one; codes into `rows`, its statistics, where it is not linear.
+
+    `clean_due` and `due` tell which items have gold, so that a score was due.
+    """
+
+    scorer: Scorer
+    clean: Array
+    varied: Array
+    clean_due: Bools
+    due: Bools
+    clean_codes: Ints
+    codes: Ints
+    rows: Array
+
+    @property
+    def clean_known(self) -> Bools:
+        """Which examples can be scored; an item without slots has no slot F1 of its own but still counts in a set."""
+        return ~np.isnan(self.clean) if self.scorer.linear else self.clean_codes >= 0
+
+    @property
+    def known(self) -> Bools:
+        return ~np.isnan(self.varied) if self.scorer.linear else self.codes >= 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """The columns of some examples, one after another, and of all their variants.
+
+    `flip` is 1 where a variant's answer differs from the clean one, -1 where either is missing.
+    """
+
+    size: int  # examples
+    clean_ok: Bools
+    groups: dict[str, Ints]  # slice → the number of each example's value, -1 for none
+    operators: list[str]
+    families: list[str]
+    example: Ints
+    operator: Ints
+    family: Ints
+    draw: Ints
+    changed: Bools
+    ok: Bools
+    flip: Ints
+    scored: dict[str, Scored]
+
+
+class Parted(Protocol):
+    """A table, or what is made of one part by part."""
+
+    task: Task
+
+    def parts(self) -> Iterator[Part]: ...
+
+
+@dataclass
+class RunTable:
+    """All of a run. `values` are each slice's, in alphabetical order."""
+
+    task: Task
+    pairs: PairCodes
+    spill: Spill
+    kinds: list[tuple[int, str, bool, str]]  # draw, operator, changed, family
+    values: dict[str, list[str]]
+    stored: list[dict[Any, Kept]]
+    places: dict[str, Ints]  # slice → the place of each value in `values`, by the number it was stored with
+    examples: int
+    clean_answers: int
+    answers: int
+    made: Ints  # how many variants there are of each kind
+    _corpora: dict[str, ScoredRows] = field(default_factory=dict)
+    _only: Part | None = None
+
+    @property
+    def operators(self) -> list[str]:
+        return sorted({kind[1] for kind in self.kinds})
+
+    @property
+    def families(self) -> list[str]:
+        return sorted({kind[3] for kind in self.kinds})
+
+    def sources(self) -> dict[str, int]:
+        """How many variants each operator made."""
+        counts = dict.fromkeys(self.operators, 0)
+        for kind, made in zip(self.kinds, self.made.tolist(), strict=True):
+            counts[kind[1]] += made
+        return counts
+
+    def sizes(self, key: str) -> Ints:
+        """How many examples have each value of a slice."""
+        sizes = np.zeros(len(self.values[key]), dtype=np.int64)
+        for stored in self.stored:
+            codes = self._group(stored, key)
+            sizes += np.bincount(codes[codes >= 0], minlength=len(sizes))
+        return sizes
+
+    def parts(self) -> Iterator[Part]:
+        if self._only is not None:
+            yield self._only
+            return
+        for stored in self.stored:
+            part = self._part(stored)
+            if len(self.stored) == 1:
+                self._only = part
+            yield part
+
+    def _part(self, stored: dict[Any, Kept]) -> Part:
+        get, operators, families = self.spill.get, self.operators, self.families
+        columns = [
+            [draw for draw, *_ in self.kinds],
+            [operators.index(operator) for _, operator, _, _ in self.kinds],
+            [changed for *_, changed, _ in self.kinds],
+            [families.index(family) for *_, family in self.kinds],
+        ]
+        kind = get(stored["kind"])
+        draw, operator, changed, family = (np.array(column, dtype=np.int64)[kind] for column in columns)
+        size = stored["clean_ok"].shape[0]
+        return Part(
+            size=size,
+            clean_ok=get(stored["clean_ok"]),
+            groups={key: self._group(stored, key) for key in self.values},
+            operators=operators,
+            families=families,
+            example=np.repeat(np.arange(size), get(stored["variants"])),
+            operator=operator,
+            family=family,
+            draw=draw,
+            changed=changed == 1,
+            ok=get(stored["ok"]),
+            flip=get(stored["flip"]).astype(np.int64),
+            scored={scorer.name: self._scored(stored, scorer) for scorer in self.pairs.scorers},
+        )
+
+    def _group(self, stored: dict[Any, Kept], key: str) -> Ints:
+        if ("group", key) not in stored:
+            return np.full(stored["clean_ok"].shape[0], -1)
+        codes: Ints = self.places[key][self.spill.get(stored["group", key])]
+        return codes
+
+    def _scored(self, stored: dict[Any, Kept], scorer: Scorer) -> Scored:
+        get, reader = self.spill.get, self.pairs.reader_of[scorer.name]
+        clean_due, due = get(stored["clean due", reader]), get(stored["due", reader])
+        clean, varied = get(stored["clean", scorer.name]), get(stored["varied", scorer.name])
+        if scorer.linear and scorer.apart:
+            return Scored(scorer, clean, varied, clean_due, due, _NONE, _NONE, np.zeros((0, 1)))
+        if scorer.name not in self._corpora:
+            self._corpora[scorer.name] = self.pairs.corpus(scorer)
+        rows, scores, place = self._corpora[scorer.name]
+        clean, varied = place[clean], place[varied]
+        return Scored(scorer, scores[clean], scores[varied], clean_due, due, clean, varied, rows)
+
+
+def ordered(names: Sequence[str]) -> tuple[list[str], Ints]:
+    """The names in alphabetical order, and the place there of each; the last, reached by -1, stays -1."""
+    found = sorted(names)
+    place = {name: i for i, name in enumerate(found)}
+    return found, np.array([*(place[name] for name in names), -1], dtype=np.int64)
+
+
+RunItem = tuple[Example, Output, list[tuple[Variant, Output]]]
+VARIANTS_A_PART = 1 << 16
+
+
+class RunTableReader:
+    """Takes the items of a run one by one, in the order of the suite; `table` gives the columns once all are in."""
+
+    def __init__(self, task: Task, pairs: PairCodes, spill: Spill) -> None:
+        self.task, self.pairs, self.spill = task, pairs, spill
+        self._kinds: dict[tuple[int, str, bool, str], int] = {}
+        self._made = np.zeros(0, dtype=np.int64)
+        self._values: dict[str, dict[str, int]] = {}
+        self._stored: list[dict[Any, Kept]] = []
+        self._last = -1
+        self._examples = self._clean_answers = self._answers = 0
+        self._start()
+
+    def _start(self) -> None:
+        """Empties the block."""
+        self._rows, self._clean_ok, self._variants = array("q"), array("b"), array("q")
+        self._kind, self._ok, self._flip = array("q"), array("b"), array("b")
+        self._clean_codes, self._codes = self.pairs.columns(), self.pairs.columns()
+        self._groups: dict[str, array[int]] = {}
+
+    def add(self, example: Example, clean: Output, varied: Sequence[tuple[Variant, Output]]) -> None:
+        at = len(self._rows)
+        before = answer_of(self.task, clean)
+        self._rows.append(example.row)
+        self._clean_ok.append(before is not None)
+        self._variants.append(len(varied))
+        self.pairs.code(clean, before is not None, example.gold, self._clean_codes)
+        for key, value in example.groups.items():
+            values = self._values.setdefault(key, {})
+            codes = self._groups.setdefault(key, array("q"))
+            codes.extend([-1] * (at - len(codes)))
+            codes.append(values.setdefault(value, len(values)))
+        kinds = self._kinds
+        for variant, output in varied:
+            after = answer_of(self.task, output)
+            kind = (variant.draw, variant.source, variant.meaning == "changed", variant.family)
+            self._kind.append(kinds.setdefault(kind, len(kinds)))
+            self._ok.append(after is not None)
+            self._flip.append(-1 if before is None or after is None else before != after)
+            self.pairs.code(output, after is not None, variant.gold, self._codes)
+        if len(self._kind) + len(self._rows) >= VARIANTS_A_PART or self.pairs.full:
+            self._put_aside()
+
+    def _put_aside(self) -> None:
+        """Sorts, scores and stores the block."""
+        rows, sizes = _ints(self._rows), _ints(self._variants)
+        order = np.argsort(rows, kind="stable")
+        if len(rows) and rows[order[0]] <= self._last:
+            raise ValueError(f"row {rows[order[0]]} of the suite comes after row {self._last}")
+        self._last = int(rows[order[-1]]) if len(rows) else self._last
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        kind = _ints(self._kind)
+        sort = np.lexsort((self._ranks()[kind], np.repeat(place, sizes)))
+        ok, clean_ok = _ints(self._ok)[sort] == 1, _ints(self._clean_ok)[order] == 1
+        columns: dict[Any, Any] = {
+            "clean_ok": clean_ok,
+            "variants": sizes[order].astype(np.int32),
+            "kind": kind[sort].astype(np.int32),
+            "ok": ok,
+            "flip": _ints(self._flip)[sort].astype(np.int8),
+        }
+        for key, codes in self._groups.items():
+            codes.extend([-1] * (len(rows) - len(codes)))
+            columns["group", key] = _ints(codes)[order].astype(np.int32)
+        clean_codes = [_ints(codes)[order] for codes in self._clean_codes]
+        columns |= self._scores(clean_codes, [_ints(codes)[sort] for codes in self._codes])
+        self._stored.append({name: self.spill.put(column) for name, column in columns.items()})
+        self._examples += len(rows)
+        self._clean_answers += int(clean_ok.sum())
+        self._answers += int(ok.sum())
+        counts = np.bincount(kind, minlength=len(self._kinds))
+        counts[: len(self._made)] += self._made
+        self._made = counts
+        self._start()
+
+    def _scores(self, clean_codes: list[Ints], codes: list[Ints]) -> dict[Any, Any]:
+        columns: dict[Any, Any] = {}
+        self.pairs.score()
+        for reader, (clean, varied) in enumerate(zip(clean_codes, codes, strict=True)):
+            columns["clean due", reader], columns["due", reader] = clean != NO_GOLD, varied != NO_GOLD
+        for scorer in self.pairs.scorers:
+            reader = self.pairs.reader_of[scorer.name]
+            columns["clean", scorer.name] = self.pairs.values(scorer, clean_codes[reader])
+            columns["varied", scorer.name] = self.pairs.values(scorer, codes[reader])
+        self.pairs.forget()
+        return columns
+
+    def _ranks(self) -> Ints:
+        """The order of each kind of variant within its example: by draw, operator, then whether it is a control."""
+        ranks = {key: rank for rank, key in enumerate(sorted({kind[:3] for kind in self._kinds}))}
+        return np.array([ranks[kind[:3]] for kind in self._kinds], dtype=np.int64)
+
+    def table(self) -> RunTable:
+        if len(self._rows) or not self._stored:
+            self._put_aside()
+        found = {key: ordered(list(values)) for key, values in sorted(self._values.items())}
+        return RunTable(
+            task=self.task,
+            pairs=self.pairs,
+            spill=self.spill,
+            kinds=list(self._kinds),
+            values={key: names for key, (names, _) in found.items()},
+            stored=self._stored,
+            places={key: place for key, (_, place) in found.items()},
+            examples=self._examples,
+            clean_answers=self._clean_answers,
+            answers=self._answers,
+            made=self._made,
+        )
+
+
+def answer_of(task: Task, output: Output) -> Hashable:
+    """The output as compared with another, or None where there is none or it has not the task's form."""
+    if not output.ok:
+        return None
+    try:
+        return (task.answer(output.value),)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _ints(values: array[int]) -> Ints:
+    return np.array(values, dtype=np.int64)
+
+
+def read_table(items: Iterable[RunItem], task: Task, pairs: PairCodes, spill: Spill) -> RunTable:
+    """The table of a run's items."""
+    reader = RunTableReader(task, pairs, spill)
+    for example, clean, varied in items:
+        reader.add(example, clean, varied)
+    return reader.table()
