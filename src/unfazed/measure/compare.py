@@ -28,18 +28,9 @@ from unfazed.measure.measuring import Runlike, scorers_for
 from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.questions import Signer, operator_scopes
 from unfazed.measure.results import Comparison, Difference
-<<<<<<< HEAD
-from unfazed.measure.questions import operator_scopes
-from unfazed.measure.questions import Signer
-from unfazed.measure.spill import Spill
-from unfazed.measure.run_table import Part, Scored, RunTable
-from unfazed.measure.run_table import read_table
-from unfazed.score import Scorer
-=======
 from unfazed.measure.run_table import Part, RunTable, Scored, read_table
 from unfazed.measure.spill import Spill, Tally
 from unfazed.score import Scorer
->>>>>>> 1a8f908 (Fewer modules in measure and report, no twins, one name for each table)
 
 _WORDS = {"clean": "clean score", "average": "average", "worst": "worst-average", "flips": "flip rate"}
 

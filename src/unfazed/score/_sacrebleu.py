@@ -12,7 +12,7 @@ from unfazed.core.language import guess_language
 from unfazed.core.task import Task
 from unfazed.core.tasks.translate import references_of
 from unfazed.core.values import Json
-from unfazed.score import Array, Scorer
+from unfazed.score._scorer import Array, Scorer
 
 
 class SegmentScorer(Scorer):

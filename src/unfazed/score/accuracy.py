@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unfazed.core.task import Task
 from unfazed.core.values import Json
-from unfazed.score import MeanScorer, label_key
+from unfazed.score._scorer import MeanScorer, label_key
 
 
 class Accuracy(MeanScorer):

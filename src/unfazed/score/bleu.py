@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from unfazed.score import Array, ratio
 from unfazed.score._sacrebleu import SegmentScorer
+from unfazed.score._scorer import Array, ratio
 
 ORDER = 4
 TOKENIZERS = {"zh": "zh", "ja": "char", "ko": "char"}  # by language; MeCab, which sacreBLEU prefers, is not required

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from unfazed.score import Array, ratio
 from unfazed.score._sacrebleu import SegmentScorer
+from unfazed.score._scorer import Array, ratio
 
 _WEIGHT = 2**2  # recall counts β² = 4 times as much as precision
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from unfazed.core.task import Task
 from unfazed.core.values import Json
-from unfazed.score import MeanScorer, label_of, tags_of
+from unfazed.score._scorer import MeanScorer, label_of, tags_of
 
 
 class EndToEnd(MeanScorer):

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from unfazed.core.task import Task
 from unfazed.core.values import Json
-from unfazed.score import MeanScorer
+from unfazed.score._scorer import MeanScorer
 
 
 class ExactMatch(MeanScorer):

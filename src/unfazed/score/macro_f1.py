@@ -8,7 +8,7 @@ import numpy as np
 
 from unfazed.core.task import Task
 from unfazed.core.values import Json
-from unfazed.score import Array, Scorer, label_key, ratio
+from unfazed.score._scorer import Array, Scorer, label_key, ratio
 
 
 class MacroF1(Scorer):

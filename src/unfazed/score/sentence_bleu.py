@@ -8,7 +8,7 @@ import numpy as np
 
 from unfazed.core.task import Task
 from unfazed.core.values import Json
-from unfazed.score import Array, ratio
+from unfazed.score._scorer import Array, ratio
 from unfazed.score.bleu import Bleu, bleu_of
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from unfazed.core.edits import slots_of
 from unfazed.core.task import Task
 from unfazed.core.values import Json
-from unfazed.score import Array, Scorer, ratio, tags_of
+from unfazed.score._scorer import Array, Scorer, ratio, tags_of
 
 
 class SlotF1(Scorer):
