@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Example, Variant
-from unfazed.run.varying import varied_by
+from unfazed.run.varying import vary_on
 from unfazed.run.workers import Engine
 from unfazed.vary.engine import OperatorSpec, Variation, Varier, vary
 from unfazed.vary.operator import Change, Operator, Text
@@ -95,7 +95,7 @@ def random_set(examples: list[Example], workers: int = 1, seed: int = 0) -> list
     variation = Variation(
         operators=tuple(map(OperatorSpec, names)), task="text", language="en", draws=3, seed=seed, set="random"
     )
-    return list(vary(examples, variation, through=varied_by(Engine(workers=workers))))
+    return list(vary_on(Engine(workers=workers), examples, variation, Counter()))
 
 
 def test_order_and_workers_change_nothing_and_the_seed_does() -> None:

@@ -55,12 +55,11 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
     Operators keep labels true: token tags and answer spans move with the words. Where an operator finds nothing to
     change in an example, the example gets no variant of it; a random set then draws another operator.
     """
-    from unfazed.run.making import making_of, suite_of
+    from unfazed.run.making import suite_of
 
     plan = _plan(data, plan_file, given)
     if to == "-":
-        with making_of(plan) as making:
-            _print(making)
+        _print(plan)
         return
     suite = suite_of(plan, to, overwrite)
     m = suite.manifest
@@ -113,17 +112,21 @@ def operator_specs(names: tuple[str, ...], params: tuple[str, ...]) -> tuple[Any
     return tuple(OperatorSpec(name, told[name]) for name in names)
 
 
-def _print(making: Any) -> None:
+def _print(plan: Any) -> None:
     import sys
+    from collections import Counter
 
     import msgspec
 
+    from unfazed.run.making import variants_of
+
     encoder = msgspec.json.Encoder()
     out = sys.stdout.buffer
-    for variant in making.variants():
+    unchanged: Counter[str] = Counter()
+    for variant in variants_of(plan, unchanged):
         out.write(encoder.encode(variant) + b"\n")
     out.flush()
-    _tell_unchanged(making.unchanged, None)
+    _tell_unchanged(unchanged, None)
 
 
 def _tell_unchanged(unchanged: dict[str, int], examples: int | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import shutil
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
+from tempfile import mkdtemp
 
 from unfazed.core.errors import StoredFileError, option
 
@@ -88,6 +90,19 @@ def _unwritable(path: Path, what: str, error: OSError) -> StoredFileError:
     return StoredFileError(
         f"{path}: {what} can't be written ({told}). Make room or get access, or choose another {option('o', 'to')}."
     )
+
+
+def temporary_folder() -> Path:
+    """A new folder that stays until this process ends."""
+    folder = Path(mkdtemp(prefix="unfazed-"))
+    process = os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == process:  # a fork of this process must not take away what its parent uses
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return folder
 
 
 def partial_of(path: Path) -> Path:

@@ -10,7 +10,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,15 @@ import msgspec
 
 from unfazed.core.errors import DataError, StoredFileError, UnknownName, UsageError, option
 from unfazed.core.files import partial_of, put_in_place, unwritable
+from unfazed.core.frames import html_table, pandas_frame, polars_frame
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.parquet import read_rows, write_rows
 from unfazed.core.task import Task, task_named
-from unfazed.core.values import Example, Json, Variant
+from unfazed.core.values import Example, Inputs, Json, Variant
 from unfazed.core.version import VERSION
 
 FORMAT = 1
+_SHOWN = 5  # variants in a notebook
 _EXAMPLE_COLUMNS = {"row": "int", "id": "str", "inputs": "str", "gold": "str", "groups": "str"}
 _VARIANT_COLUMNS = {
     "row": "int",
@@ -60,7 +62,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Suite:
-    """A suite on disk. `Suite(path)` opens one; `write_suite` makes one."""
+    """Examples and their variants, on disk. `Suite(path)` opens one; `unfazed.make_suite` makes one.
+
+    `len(suite)` is the number of variants, and iterating gives them; `suite.groups()` gives each example with its own.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -82,6 +87,61 @@ class Suite:
         """The id as it stands in signatures, where the selector of a hard set is named too."""
         selector = self.manifest.set.get("selector")
         return self.id if selector is None else f"{self.id} (hard for {selector})"
+
+    def __len__(self) -> int:
+        return self.manifest.variants
+
+    def __iter__(self) -> Iterator[Variant]:
+        return self.variants()
+
+    def __repr__(self) -> str:
+        m = self.manifest
+        return f"<Suite {self.path}: {m.variants:,} variants of {m.examples:,} examples, {m.task}, {m.language}>"
+
+    def _repr_html_(self) -> str:
+        """The first variants beside their originals, for notebooks."""
+        return html_table(self._columns(_SHOWN), repr(self)[1:-1], _SHOWN, len(self))
+
+    def to_pandas(self) -> Any:
+        """The variants as a pandas DataFrame, each beside its original; needs `pip install 'unfazed[pandas]'`."""
+        return pandas_frame(self._columns())
+
+    def to_polars(self) -> Any:
+        """The same as a polars DataFrame; needs `pip install 'unfazed[polars]'`."""
+        return polars_frame(self._columns())
+
+    def _columns(self, most: int | None = None) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {
+            name: [] for name in ("example", "operator", "draw", "before", "after", "changed", "gold")
+        }
+        pairs = ((example, variant) for example, variants in self.groups() for variant in variants)
+        for example, variant in islice(pairs, most):
+            before, after = changed_texts(example.inputs, variant.inputs)
+            cells = (example.id, variant.source, variant.draw, before, after, variant.note, variant.gold)
+            for column, cell in zip(columns.values(), cells, strict=True):
+                column.append(cell)
+        return columns
+
+    def save(self, to: str | Path, overwrite: bool = False) -> Suite:
+        """Copies the suite to folder `to`, for example one that was made in a temporary folder."""
+        to = Path(to)
+        refuse_existing(to, overwrite)
+        with unwritable(to, "the suite"):
+            to.parent.mkdir(parents=True, exist_ok=True)
+            partial = partial_of(to)
+            try:
+                shutil.copytree(self.path, partial)
+                put_in_place(partial, to)
+            finally:
+                shutil.rmtree(partial, ignore_errors=True)
+        return Suite(to)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Suite:
+        """The suite in a folder, after checking that its files are whole."""
+        suite = cls(path)
+        suite.verify()
+        return suite
 
     def sources(self) -> dict[str, int]:
         """How many variants each operator or person made, the most first."""
@@ -118,6 +178,12 @@ class Suite:
                 raise StoredFileError(f"{file}: this file of the suite is missing. Make the suite again.")
             if file_hash(file) != expected:
                 raise StoredFileError(f"{file}: the file changed after the suite was made. Make the suite again.")
+
+
+def changed_texts(before: Inputs, after: Inputs) -> tuple[str, str]:
+    """The inputs that differ, before and after, each as one text."""
+    names = [name for name in after if before.get(name) != after[name]]
+    return " | ".join(before.get(name, "") for name in names), " | ".join(after[name] for name in names)
 
 
 def write_suite(

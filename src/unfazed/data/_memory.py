@@ -30,8 +30,7 @@ def examples_of(data: object, options: ReadOptions | None = None) -> list[Exampl
     examples = [_example(row, record, fields, place) for row, record in enumerate(rows)]
     if not examples:
         raise DataError("there are no examples.", place)
-    labelled = next((example for example in examples if example.gold is not None), examples[0])
-    task = task_named(options.task) if options.task else guess_task(labelled)
+    task = task_named(options.task) if options.task else guess_task(first_labelled(examples))
     checks = Checks(task, options.labels)
     passed = []
     for example in examples:
@@ -40,6 +39,11 @@ def examples_of(data: object, options: ReadOptions | None = None) -> list[Exampl
         except Problem as problem:
             raise DataError(str(problem), place, example.row + 1) from None
     return passed
+
+
+def first_labelled(examples: Sequence[Example]) -> Example:
+    """The example by which the task is guessed."""
+    return next((example for example in examples if example.gold is not None), examples[0])
 
 
 def _example(row: int, record: object, fields: Fields, place: Path) -> Example:

@@ -4,7 +4,7 @@ lets only sound examples through.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
 from unfazed.core.task import Task, guess_task, task_named
 from unfazed.core.values import Example, Variant
 from unfazed.data._fields import Checks, Problem
+from unfazed.data._memory import examples_of, first_labelled
 from unfazed.data._reader import Reader, ReadOptions, readers
 
 PEEK = 200  # examples looked at to guess the task and the language
@@ -37,47 +38,85 @@ class _Placed(NamedTuple):
     line: int
 
 
+class Source(NamedTuple):
+    """Data that is read once: what it is about, an id of its content, and its examples, as they are read."""
+
+    kind: Kind
+    id: str
+    examples: Iterable[Example]
+
+
 def read_examples(path: str | Path, options: ReadOptions | None = None) -> Iterator[Example]:
     """The examples of a file or folder, as they are read. Call it again to read again.
 
     The first bad row raises DataError, which names the row and, with it, up to four more.
     """
     path, options = Path(path), options or ReadOptions()
-    return _sound(path, options, find_reader(path, options))
+    return _read(path, options, find_reader(path, options))
 
 
 def task_and_language(path: str | Path, options: ReadOptions | None = None, language: str | None = None) -> Kind:
-    """The task and language of data: as given, or else guessed from its first examples."""
+    """The task and language of data: as chosen, or else guessed from its first examples."""
     path, options = Path(path), options or ReadOptions()
-    head, rest = _peek(_placed(path, options, find_reader(path, options)))
+    return _open(path, options, find_reader(path, options)).kind(language)
+
+
+def open_source(data: object, options: ReadOptions | None = None, language: str | None = None) -> Source:
+    """Data to be read once: a path, or whatever `examples_of` takes. A file is hashed as bytes, and parsed once."""
+    options = options or ReadOptions()
+    if isinstance(data, (str, Path)):
+        path = Path(data)
+        opened = _open(path, options, find_reader(path, options))
+        return Source(opened.kind(language), _hashed(path), opened.sound())
+    examples = examples_of(data, options)
+    task = options.task or guess_task(first_labelled(examples)).name
+    texts = (text for example in examples for text in example.inputs.values())
+    kind = Kind(task, language or guess_language(texts), language is None)
+    return Source(kind, content_id([[e.id, e.inputs, e.gold, e.groups] for e in examples], size=16), examples)
+
+
+def _read(path: Path, options: ReadOptions, reader: Reader) -> Iterator[Example]:
+    yield from _open(path, options, reader).sound()
+
+
+class _Opened(NamedTuple):
+    """A file of which the first examples were looked at; they are not read again."""
+
+    head: list[_Placed]
+    rest: Iterator[_Placed]
+    task: Task
+    labels: tuple[str, ...] | None
+
+    def kind(self, language: str | None) -> Kind:
+        if language:
+            return Kind(self.task.name, language, False)
+        varied = self.task.varied
+        texts = (text for p in self.head for name, text in p.example.inputs.items() if name in varied or not varied)
+        return Kind(self.task.name, guess_language(texts), True)
+
+    def sound(self) -> Iterator[Example]:
+        checks = Checks(self.task, self.labels)
+        stream = chain(self.head, self.rest)
+        for placed in stream:
+            try:
+                example = checks.passed(placed.example, placed.line)
+            except Problem as problem:
+                raise _with_more(problem, placed, stream, checks) from None
+            yield example
+
+
+def _open(path: Path, options: ReadOptions, reader: Reader) -> _Opened:
+    head, rest = _peek(_placed(path, options, reader))
     if not head:
         next(rest, None)  # raises, if a bad row is why there are none
         raise _empty(path)
-    task = _task(head, options)
-    if language:
-        return Kind(task.name, language, False)
-    texts = (
-        text
-        for placed in head
-        for name, text in placed.example.inputs.items()
-        if name in task.varied or not task.varied
-    )
-    return Kind(task.name, guess_language(texts), True)
+    return _Opened(head, rest, _task(head, options), options.labels)
 
 
-def _sound(path: Path, options: ReadOptions, reader: Reader) -> Iterator[Example]:
-    head, rest = _peek(_placed(path, options, reader))
-    if not head:
-        next(rest, None)
-        raise _empty(path)
-    checks = Checks(_task(head, options), options.labels)
-    stream = chain(head, rest)
-    for placed in stream:
-        try:
-            example = checks.passed(placed.example, placed.line)
-        except Problem as problem:
-            raise _with_more(problem, placed, stream, checks) from None
-        yield example
+def _hashed(path: Path) -> str:
+    """An id of a file's bytes, or of those of all files in a folder."""
+    files = sorted(f for f in path.rglob("*") if f.is_file()) if path.is_dir() else [path]
+    return content_id([[file.name, file_hash(file)] for file in files], size=16)
 
 
 def _placed(path: Path, options: ReadOptions, reader: Reader) -> Iterator[_Placed]:
@@ -103,8 +142,7 @@ def _raising(error: DataError) -> Iterator[_Placed]:
 def _task(head: list[_Placed], options: ReadOptions) -> Task:
     if options.task:
         return task_named(options.task)
-    labelled = (placed.example for placed in head if placed.example.gold is not None)
-    return guess_task(next(labelled, head[0].example))
+    return guess_task(first_labelled([placed.example for placed in head]))
 
 
 def _with_more(problem: Problem, placed: _Placed, stream: Iterator[_Placed], checks: Checks) -> DataError:
@@ -179,7 +217,7 @@ def import_corpus(
 ) -> Suite:
     """Makes a suite of a corpus whose reader knows variants, such as READIN's folders."""
     path, options = Path(path), options or ReadOptions()
-    kind = task_and_language(path, options, language)
+    kind, source, examples = open_source(path, options, language)
 
     def variants() -> Iterator[Variant]:
         count = 0
@@ -189,7 +227,5 @@ def import_corpus(
         if not count:
             raise DataError("this corpus has no variants. Make some with `unfazed vary`.", path)
 
-    files = sorted(path.rglob("*")) if path.is_dir() else [path]
-    source = content_id([[file.name, file_hash(file)] for file in files if file.is_file()], size=16)
     manifest = Manifest(task=kind.task, language=kind.language, plan=plan_id("corpus", source, options))
-    return write_suite(to, manifest, lambda: read_examples(path, options), variants, overwrite)
+    return write_suite(to, manifest, lambda: examples, variants, overwrite)

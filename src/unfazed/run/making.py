@@ -1,199 +1,105 @@
-"""From a Plan to a Suite: reads the data, varies it, and writes both where they belong."""
+"""From a Plan to a Suite: reads the data once, varies it, and writes both where they belong."""
 
 from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 import msgspec
 
 from unfazed.core.errors import NothingEvaluated, UsageError, option
-from unfazed.core.ids import content_id, file_hash
-from unfazed.core.language import guess_language
-from unfazed.core.progress import Progress
+from unfazed.core.files import temporary_folder, unwritable
 from unfazed.core.suite import Manifest, Suite, plan_id, refuse_existing, write_suite
-from unfazed.core.task import guess_task
-from unfazed.core.values import Example, Json, Variant
-from unfazed.data import ReadOptions, examples_of, read_examples, task_and_language
+from unfazed.core.values import Example, Variant
+from unfazed.data import Source, open_source
 from unfazed.run.engine import run_system
 from unfazed.run.hard import hardest
-from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan
-from unfazed.run.varying import varied_by
+from unfazed.run.plan import Plan, SetName, plan_of
+from unfazed.run.varying import vary_on
 from unfazed.run.workers import Engine
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 from unfazed.vary import operators as known_operators
-from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unfazed.vary.engine import OperatorSpec, Variation
 
-Records = Sequence[Example | Mapping[str, Json]]
 Selector = System | Callable[..., Any] | str
 
 
-class Making:
-    """The examples of a plan, with task and language settled, ready to be varied."""
-
-    def __init__(self, plan: Plan, records: Records | None = None) -> None:
-        self.plan = plan
-        data, options = plan.data, _options(plan.data)
-        if records is not None:
-            examples = examples_of(records, options)
-            task, guessed = data.task or guess_task(examples[0]).name, data.language is None
-            language = data.language or guess_language(t for e in examples for t in e.inputs.values())
-            self.examples: Callable[[], Iterable[Example]] = lambda: examples
-            self.source = content_id([[e.id, e.inputs, e.gold, e.groups] for e in examples], size=16)
-        elif data.path is not None:
-            path = Path(data.path)
-            task, language, guessed = task_and_language(path, options, data.language)
-            self.examples = lambda: read_examples(path, options)
-            self.source = _source_id(path)
-        else:
-            raise UsageError("No data was given: name a file or folder, or `path` under [data] in the plan.")
-        self.variation = Variation(
-            operators=plan.vary.specs(),
-            task=task,
-            language=language,
-            language_guessed=guessed,
-            draws=plan.vary.draws,
-            seed=plan.vary.seed,
-            fields=plan.vary.fields,
-            set="random" if plan.vary.set == "random" else "each",
-        )
-        self.variation.check()
-        self.unchanged: Counter[str] = Counter()
-
-    def variants(self) -> Iterator[Variant]:
-        with Progress("varied") as progress:
-            through = varied_by(self.plan.engine)
-            yield from vary(self.examples(), self.variation, self.unchanged, progress.add, through)
-
-    def manifest(self) -> Manifest:
-        operators = [spec.describe() for spec in self.variation.operators]
-        data, varied = self.plan.data, self.variation
-        decides = [self.source, varied, operators, data.inputs, data.gold, data.id, data.groups, data.labels]
-        return Manifest(
-            task=varied.task,
-            language=varied.language,
-            labels=sorted(data.labels) if data.labels else None,
-            seed=varied.seed,
-            draws=varied.draws,
-            operators=operators,
-            set={"name": varied.set} if varied.set != "each" else {},
-            plan=plan_id(*decides),
-        )
-
-
-class Selecting:
-    """A hard set in the making: the candidates are asked of the selector, and the worst of them are kept.
-
-    Candidates and answers lie in `place`, so that a selection that was stopped goes on where it was.
-    """
-
-    def __init__(self, making: Making, selector: System, place: Path) -> None:
-        controls = [s.name for s in making.variation.operators if known_operators.get(s.name).meaning == "changed"]
-        if controls:
-            raise UsageError(f"{controls[0]} changes what is said: no answer to it is right, so none is the worst.")
-        self.making, self.selector, self.place = making, selector, place
-        self.examples = making.examples
-        self.unchanged: Counter[str] = Counter()
-
-    def manifest(self) -> Manifest:
-        candidates = self.making.manifest()
-        chosen = {"name": "hard", "selector": self.selector.name, "identity": self.selector.identity}
-        return msgspec.structs.replace(candidates, set=chosen, plan=plan_id(candidates.plan, chosen))
-
-    def variants(self) -> Iterator[Variant]:
-        candidates = self._candidates()
-        self.unchanged.update(candidates.manifest.unchanged)
-        plan = self.making.plan
-        run = run_system(candidates, self.selector, self.place / "run", plan.vary.asking, plan.engine)
-        yield from hardest(run, self.making.variation.seed)
-
-    def _candidates(self) -> Suite:
-        folder, manifest = self.place / "candidates", self.making.manifest()
-        if folder.exists() and Suite(folder).manifest.plan != manifest.plan:
-            shutil.rmtree(self.place)  # of another plan, which was stopped and is no longer wanted
-        if not folder.exists():
-            return write_suite(
-                folder, manifest, self.making.examples, self.making.variants, False, self.making.unchanged
-            )
-        return Suite(folder)
-
-
-@contextmanager
-def making_of(
-    plan: Plan, place: Path | None = None, records: Records | None = None, selector: Selector | None = None
-) -> Iterator[Making | Selecting]:
-    """The plan's suite, ready to be made. `place` is where a selection keeps its work; without one, a passing place."""
-    selector = selector if selector is not None else plan.vary.selector
-    if plan.vary.set == "hard" and selector is None:
-        raise UsageError(f"A hard set needs a system that selects it: set {option('selector')}.")
-    if plan.vary.set != "hard" and selector is not None:
-        raise UsageError(f"{option('selector')} is for hard sets: set {option('set')} to hard, or leave it out.")
-    making = Making(plan, records)
-    if selector is None:
-        yield making
-        return
-    opened = open_system(selector, **plan.vary.options)
-    try:
-        with TemporaryDirectory() as passing:
-            yield Selecting(making, opened, place or Path(passing))
-    finally:
-        if opened is not selector:
-            opened.close()
-
-
 def make_suite(
-    data: str | Path | Records,
-    operators: Sequence[str | OperatorSpec] = (),
+    data: object,
+    operators: str | OperatorSpec | Sequence[str | OperatorSpec] = (),
     *,
-    to: str | Path,
+    to: str | Path | None = None,
+    input: str | Sequence[str] | None = None,
+    gold: str | None = None,
+    id: str | None = None,
+    groups: str | Sequence[str] | None = None,
+    labels: Sequence[str] | None = None,
+    format: str | None = None,
+    task: str | None = None,
+    language: str | None = None,
     set: SetName = "each",
     selector: Selector | None = None,
     draws: int = 1,
     seed: int = 0,
-    task: str | None = None,
-    language: str | None = None,
+    fields: str | Sequence[str] = (),
     overwrite: bool = False,
     engine: Engine | None = None,
 ) -> Suite:
-    """Varies a file, a folder, or examples in Python, and writes the suite to folder `to`.
+    """Makes variants of your data, for example `make_suite(df, "keyboard/adjacent", input="utterance", gold="intent")`.
 
-    `set` is `each`, `random` or `hard`; the last needs a `selector`, which is whatever a run takes as its system.
+    - `data`: the path of a file or folder; a list of texts, mappings or Examples; a pandas or polars DataFrame; or a
+      `datasets.Dataset`.
+    - `operators`: an operator's name, or several.
+    - `to`: the folder of the suite. Without it, the suite is in a temporary folder until the process ends; `save`
+      copies it. If the same plan made the suite in `to` already, it is kept as it is.
+    - `input`, `gold`, `id`, `groups`: the fields or columns that hold texts, the right answer, ids, and slices.
+      Unless you name them, they are guessed from their names.
+    - `set`: `each`, `random` or `hard`. A hard set needs a `selector`: any system that `run_system` takes.
+    - `draws`: the variants of each example and operator. The same `seed` gives the same variants.
     """
-    path, records = (str(data), None) if isinstance(data, (str, Path)) else (None, data)
-    plan = Plan(
-        data=DataPlan(path=path, task=task, language=language),
-        vary=VaryPlan(operators=tuple(operators), set=set, draws=draws, seed=seed),
-        engine=engine or Engine(),
-    )
-    return suite_of(plan, to, overwrite, records, selector)
+    plan = plan_of(data, operators, input=input, gold=gold, id=id, groups=groups, labels=labels, format=format,
+                   task=task, language=language, set=set, draws=draws, seed=seed, fields=fields,
+                   engine=engine)  # fmt: skip
+    return suite_of(plan, to, overwrite, data, selector)
 
 
 def suite_of(
     plan: Plan,
-    to: str | Path,
+    to: str | Path | None = None,
     overwrite: bool = False,
-    records: Records | None = None,
+    data: object = None,
     selector: Selector | None = None,
 ) -> Suite:
-    """Makes the plan's suite in folder `to`. Where the same plan made it already, it is left as it is."""
-    to = Path(to)
-    place = to.with_name(f".{to.name}.selecting")
-    with making_of(plan, place, records, selector) as making:
-        manifest = making.manifest()
-        if (to / "manifest.json").exists() and not overwrite:
+    """Makes the plan's suite in folder `to`. If the same plan made it already, it is kept as it is.
+
+    `data` and `selector` stand for the plan's own where they are objects in Python, which no plan can name.
+    """
+    to = temporary_folder() / "suite" if to is None else Path(to)
+    with _selector(plan, selector) as hard_for:
+        source = _source(plan, data)
+        variation = _variation(plan, source)
+        candidates = _manifest(plan, source, variation)
+        manifest = candidates if hard_for is None else _hard_manifest(candidates, hard_for)
+        if (to / "manifest.json").exists() and not overwrite and Suite(to).manifest.plan == manifest.plan:
             there = Suite(to)
-            if there.manifest.plan == manifest.plan:
-                there.verify()
-                return there
+            there.verify()
+            return there
         refuse_existing(to, overwrite)
-        suite = write_suite(to, manifest, making.examples, making.variants, overwrite, making.unchanged)
-    shutil.rmtree(place, ignore_errors=True)
+        if hard_for is None:
+            suite = _write(to, manifest, source, variation, plan.engine, overwrite)
+        else:
+            work = to.with_name(f".{to.name}.selecting")
+            chosen_from = _candidates(work / "candidates", candidates, source, variation, plan.engine)
+            run = run_system(chosen_from, hard_for, work / "run", plan.vary.asking, plan.engine)
+            suite = write_suite(to, manifest, chosen_from.examples, lambda: hardest(run, variation.seed), overwrite,
+                                chosen_from.manifest.unchanged)  # fmt: skip
+            shutil.rmtree(work, ignore_errors=True)
     if not suite.manifest.variants:
         raise NothingEvaluated(
             f"{to} has no variants: the operators found nothing to change in {suite.manifest.examples} examples."
@@ -201,18 +107,134 @@ def suite_of(
     return suite
 
 
-def _options(data: DataPlan) -> ReadOptions:
-    return ReadOptions(
-        format=data.format,
-        task=data.task,
-        inputs=data.inputs,
-        gold=data.gold,
-        id=data.id,
-        groups=data.groups,
-        labels=data.labels,
+def variants_of(plan: Plan, unchanged: Counter[str]) -> Iterator[Variant]:
+    """The variants of the plan's suite as they are made, without keeping a suite."""
+    if plan.vary.set == "hard":
+        with TemporaryDirectory() as passing:
+            suite = suite_of(plan, Path(passing) / "suite")
+            unchanged.update(suite.manifest.unchanged)
+            yield from suite.variants()
+        return
+    with _selector(plan, None):
+        source = _source(plan, None)
+        yield from vary_on(plan.engine, source.examples, _variation(plan, source), unchanged)
+
+
+@contextmanager
+def _selector(plan: Plan, selector: Selector | None) -> Iterator[System | None]:
+    """The system that a hard set is selected by, open."""
+    chosen = selector if selector is not None else plan.vary.selector
+    if plan.vary.set == "hard" and chosen is None:
+        raise UsageError(f"A hard set needs a system that selects it: set {option('selector')}.")
+    if plan.vary.set != "hard" and chosen is not None:
+        raise UsageError(f"{option('selector')} is for hard sets: set {option('set')} to hard, or leave it out.")
+    if chosen is None:
+        yield None
+        return
+    system = open_system(chosen, **plan.vary.options)
+    try:
+        yield system
+    finally:
+        if system is not chosen:
+            system.close()
+
+
+def _source(plan: Plan, data: object) -> Source:
+    data = plan.data.path if data is None else data
+    if data is None:
+        raise UsageError("No data was given: name a file or folder, or `path` under [data] in the plan.")
+    return open_source(data, plan.data.reading(), plan.data.language)
+
+
+def _variation(plan: Plan, source: Source) -> Variation:
+    variation = Variation(
+        operators=plan.vary.specs(),
+        task=source.kind.task,
+        language=source.kind.language,
+        language_guessed=source.kind.language_guessed,
+        draws=plan.vary.draws,
+        seed=plan.vary.seed,
+        fields=plan.vary.fields,
+        set="random" if plan.vary.set == "random" else "each",
+    )
+    variation.check()
+    return variation
+
+
+def _manifest(plan: Plan, source: Source, varied: Variation) -> Manifest:
+    operators = [spec.describe() for spec in varied.operators]
+    data = plan.data
+    decides = [source.id, varied, operators, data.inputs, data.gold, data.id, data.groups, data.labels]
+    return Manifest(
+        task=varied.task,
+        language=varied.language,
+        labels=sorted(data.labels) if data.labels else None,
+        seed=varied.seed,
+        draws=varied.draws,
+        operators=operators,
+        set={"name": varied.set} if varied.set != "each" else {},
+        plan=plan_id(*decides),
     )
 
 
-def _source_id(path: Path) -> str:
-    files = sorted(f for f in path.rglob("*") if f.is_file()) if path.is_dir() else [path]
-    return content_id([[f.name, file_hash(f)] for f in files], size=16)
+def _hard_manifest(candidates: Manifest, selector: System) -> Manifest:
+    names = [str(operator["name"]) for operator in candidates.operators]
+    control = next((name for name in names if known_operators.get(name).meaning == "changed"), None)
+    if control:
+        raise UsageError(f"{control} changes what is said: no answer to it is right, so none is the worst.")
+    chosen = {"name": "hard", "selector": selector.name, "identity": selector.identity}
+    return msgspec.structs.replace(candidates, set=chosen, plan=plan_id(candidates.plan, chosen))
+
+
+def _write(
+    to: Path, manifest: Manifest, source: Source, variation: Variation, engine: Engine, overwrite: bool = False
+) -> Suite:
+    unchanged: Counter[str] = Counter()
+    with _read_once(source.examples, to) as examples:
+        return write_suite(
+            to, manifest, examples, lambda: vary_on(engine, examples(), variation, unchanged), overwrite, unchanged
+        )
+
+
+def _candidates(to: Path, manifest: Manifest, source: Source, variation: Variation, engine: Engine) -> Suite:
+    """All variants, from which a hard set is selected. They stay with the answers to them until the set is there, so
+    that a selection that was stopped resumes."""
+    if to.exists():
+        there = Suite(to)
+        if there.manifest.plan == manifest.plan:
+            return there
+        shutil.rmtree(to.parent)  # of another plan, which was stopped and is no longer wanted
+    return _write(to, manifest, source, variation, engine)
+
+
+@contextmanager
+def _read_once(examples: Iterable[Example], to: Path) -> Iterator[Callable[[], Iterable[Example]]]:
+    """Examples that can be gone through twice, but are read from their source once.
+
+    What is read is kept in a file beside `to` that has no name, so nothing is left of it however the process ends.
+    """
+    if isinstance(examples, list):
+        yield lambda: examples
+        return
+    with unwritable(to, "the suite"):
+        to.parent.mkdir(parents=True, exist_ok=True)
+        file = TemporaryFile(dir=to.parent)  # noqa: SIM115 - closed below
+    whole = False
+
+    def reading() -> Iterator[Example]:
+        nonlocal whole
+        encode = msgspec.json.Encoder().encode
+        for example in examples:
+            with unwritable(to, "the suite"):
+                file.write(encode(example) + b"\n")
+            yield example
+        whole = True
+
+    def again() -> Iterator[Example]:
+        decode = msgspec.json.Decoder(Example).decode
+        with unwritable(to, "the suite"):
+            file.seek(0)
+        yield from map(decode, file)
+
+    with file:
+        yield lambda: again() if whole else reading()

@@ -1,15 +1,17 @@
-"""Varying in other processes: each holds the operators, takes blocks of examples and gives their variants."""
+"""Varying on an engine: each worker holds the operators, takes blocks of examples and gives their variants."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from unfazed.core.errors import UnfazedError
-from unfazed.core.values import Example
+from unfazed.core.progress import Progress
+from unfazed.core.values import Example, Variant
 from unfazed.run.workers import Engine, Lost
-from unfazed.vary.engine import Blocks, Made, Through, Variation, Varier, here
+from unfazed.vary.engine import Made, Variation, Varier, blocks_of
 
 
 class Varying(msgspec.Struct, frozen=True):
@@ -32,16 +34,18 @@ class VaryingWork:
         """Operators hold nothing that needs to be let go of."""
 
 
-def varied_by(engine: Engine) -> Through:
-    """What makes variants of blocks on this engine."""
-
-    def through(variation: Variation, blocks: Blocks) -> Iterator[tuple[list[Example], Made]]:
-        Varier(variation)  # what is wrong with an operator is said here, before any process is started
-        with engine.map(Varying(variation)) as vary:
-            for block, made in vary(blocks):
-                if isinstance(made, Lost):
-                    rows = f"{block[0].row} to {block[-1].row}"
-                    raise UnfazedError(f"Workers die while they vary rows {rows} of the data: {made.reason}.")
-                yield block, made
-
-    return here if engine.here else through
+def vary_on(
+    engine: Engine, examples: Iterable[Example], variation: Variation, unchanged: Counter[str]
+) -> Iterator[Variant]:
+    """The variants of all examples, in the examples' order, the same on every engine. `unchanged` is as in `vary`."""
+    if not engine.here:
+        Varier(variation)  # raises what is wrong with an operator before any process is started
+    with Progress("varied") as progress, engine.map(Varying(variation)) as made_by:
+        for block, made in made_by(blocks_of(examples)):
+            if isinstance(made, Lost):
+                rows = f"{block[0].row} to {block[-1].row}"
+                raise UnfazedError(f"Workers die while they vary rows {rows} of the data: {made.reason}.")
+            variants, none = made
+            unchanged.update(none)
+            yield from variants
+            progress.add(len(block))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Literal
 
@@ -211,34 +211,23 @@ class Varier:
         return chosen
 
 
-Blocks = Iterator[list[Example]]
-Made = tuple[list[Variant], Mapping[str, int]]
-Through = Callable[[Variation, Blocks], Iterator[tuple[list[Example], Made]]]
+Made = tuple[list[Variant], Mapping[str, int]]  # the variants of a block, and `unchanged` of it
 
 
-def here(variation: Variation, blocks: Blocks) -> Iterator[tuple[list[Example], Made]]:
-    """Each block with its variants, made in this process."""
-    varier = Varier(variation)
-    for block in blocks:
-        yield block, varier.block(block)
+def blocks_of(examples: Iterable[Example]) -> Iterator[list[Example]]:
+    it = iter(examples)
+    return iter(lambda: list(islice(it, BLOCK)), [])
 
 
-def vary(
-    examples: Iterable[Example],
-    variation: Variation,
-    unchanged: Counter[str] | None = None,
-    done: Callable[[int], None] = lambda count: None,
-    through: Through = here,
-) -> Iterator[Variant]:
-    """The variants of all examples, in the examples' order, wherever `through` has them made.
+def vary(examples: Iterable[Example], variation: Variation, unchanged: Counter[str] | None = None) -> Iterator[Variant]:
+    """The variants of all examples, in the examples' order, made in this process.
 
     `unchanged` collects, by operator, how many examples had nothing to change, or, under `set/random`, how many no
-    operator could change; `done` hears of finished examples.
+    operator could change.
     """
-    it = iter(examples)
-    blocks = iter(lambda: list(islice(it, BLOCK)), [])
-    for block, (variants, none) in through(variation, blocks):
+    varier = Varier(variation)
+    for block in blocks_of(examples):
+        variants, none = varier.block(block)
         if unchanged is not None:
             unchanged.update(none)
         yield from variants
-        done(len(block))
