@@ -13,8 +13,8 @@ from benchmarks._measure import SHARED, LeftOut, Row, needs, show
 from unfazed.core.edits import apply
 from unfazed.core.errors import UnfazedError
 from unfazed.core.seeds import Seeds
-from unfazed.papers.parte.embedding import Embeddings
-from unfazed.papers.parte.reader import FILE, read_pairs
+from unfazed.papers.parte.corpora import FILE, read_pairs
+from unfazed.papers.parte.filters import Embeddings
 from unfazed.vary.engine import OperatorSpec
 from unfazed.vary.operator import Text
 from unfazed.vary.words import jaccard

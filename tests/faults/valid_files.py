@@ -24,12 +24,12 @@ from unfazed.mitigate.noisy_channel import NoisyChannel
 from unfazed.papers.dialect.material import read_refused
 from unfazed.papers.dialect.metrics.yisi1 import Yisi1
 from unfazed.papers.dialect.nano.config import read_config
-from unfazed.papers.dialect.nano.corpus import Corpus, ratings
+from unfazed.papers.dialect.nano.corpus import Shards, ratings
 from unfazed.papers.nature.acceptance import read_acceptance
 from unfazed.papers.parte.ratings import read_ratings
 from unfazed.papers.parte.vectors import Vectors
 from unfazed.papers.readin.correction import score_correction_files
-from unfazed.papers.readin.sql_files import score_sql_files
+from unfazed.papers.readin.spider import score_sql_files
 from unfazed.run.engine import run_system
 from unfazed.run.plan import read_plan
 from unfazed.run.record import Run
@@ -248,7 +248,7 @@ FILES = {
     "NANO's settings": lambda folder: Kind({"nano.toml": NANO}, lambda f: read_config(f / "nano.toml")),
     "NANO's corpus": lambda folder: Kind(
         {"a.jsonl": rows({"text": "um", "tag": "pt-BR", "url": "http://x.com.br/y"}, {"text": "b", "language": "en"})},
-        lambda f: list(Corpus([str(f / "a.jsonl")], agree=["pt"])),
+        lambda f: list(Shards([str(f / "a.jsonl")], agree=["pt"])),
     ),
     "NANO's ratings": lambda folder: Kind(
         {"b.jsonl": rows({"candidate": "a", "reference": "b", "source": "c", "language": "pt", "score": 0.5})},

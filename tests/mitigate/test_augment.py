@@ -12,8 +12,7 @@ from unfazed.core.errors import CannotKeepLabels, DataError, UnknownName, UsageE
 from unfazed.core.values import Example
 from unfazed.data import read_examples
 from unfazed.mitigate.augment import augment, write_examples
-from unfazed.papers.nature.learnt import Context, TfIdf
-from unfazed.papers.nature.strategies import STRATEGIES, strategies
+from unfazed.papers.nature.strategies import STRATEGIES, Context, TfIdf, strategies
 from unfazed.vary.engine import OperatorSpec
 from unfazed.vary.operator import Operator
 

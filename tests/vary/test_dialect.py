@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
-from unfazed.papers.dialect.indian_english import read_pairs
+from unfazed.papers.dialect.corpora import read_pairs
 from unfazed.vary.dialect.indian_english import FEATURES
 from unfazed.vary.engine import OperatorSpec
 from unfazed.vary.operator import Text

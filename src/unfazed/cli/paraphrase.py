@@ -66,7 +66,7 @@ def filter_(
     if verifier is not None:
         steps.append(filters.entailed_both_ways(entails_by(open_system(verifier))))
     if similarity is not None:
-        from unfazed.papers.parte.embedding import Embeddings
+        from unfazed.papers.parte.filters import Embeddings
 
         steps.append(filters.similar(Embeddings(embeddings).similarity, similarity))
     if not keep_all:

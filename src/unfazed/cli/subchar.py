@@ -80,8 +80,7 @@ def fold(data: str, encoding: str, to: str) -> None:
     """
     from unfazed.data import read_examples
     from unfazed.mitigate.augment import write_examples
-    from unfazed.papers.readin.codes import Codes
-    from unfazed.papers.readin.fold import fold_examples
+    from unfazed.papers.readin.fold import Codes, fold_examples
 
     count = write_examples(fold_examples(read_examples(data), Codes(encoding, index=False)), to).total()
     click.echo(f"{count:,} examples in {to}", err=True)

@@ -9,8 +9,7 @@ import pytest
 
 from unfazed.core.errors import DataError, UsageError
 from unfazed.data import Kind, ReadOptions, import_corpus, read_examples, task_and_language
-from unfazed.papers.dialect.frmt import read_segments
-from unfazed.papers.dialect.indian_english import read_pairs
+from unfazed.papers.dialect.corpora import read_pairs, read_segments
 
 SHARED = Path(__file__).parents[2] / "../shared/data"
 needs_shared = pytest.mark.skipif(not (SHARED / "frmt").is_dir(), reason="../shared/data is not here")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from unfazed.core.estimate import Resampling
-from unfazed.papers.nature.shares import shares
+from unfazed.papers.nature.tables import shares
 from unfazed.run.making import make_suite
 
 

@@ -20,8 +20,7 @@ from unfazed.systems.system import Failed
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 
-from unfazed.papers.parte.bilstm import Bilstm  # noqa: E402
-from unfazed.papers.parte.bow import Bow  # noqa: E402
+from unfazed.papers.parte.models import Bilstm, Bow  # noqa: E402
 from unfazed.papers.parte.networks import Bow as BowNetwork  # noqa: E402
 from unfazed.systems.training import TrainingSettings  # noqa: E402
 
@@ -94,7 +93,7 @@ import sys
 sys.path.insert(0, {here!r})
 from pathlib import Path
 from test_nli import LEARNT
-from unfazed.papers.parte.bow import Bow
+from unfazed.papers.parte.models import Bow
 Bow.train(LEARNT, LEARNT, vectors=sys.argv[1], to=sys.argv[2], epochs={epochs}, patience=999, lr=1e-5)
 """
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.values import Example
 from unfazed.data import read_examples
-from unfazed.papers.parte.entailment import FEATURES, pair_numbers
-from unfazed.papers.parte.nli import Nli
+from unfazed.papers.parte.nli import FEATURES, Nli, pair_numbers
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import Failed
 

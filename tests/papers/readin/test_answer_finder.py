@@ -10,9 +10,8 @@ from unfazed.core.errors import UsageError
 from unfazed.core.task import task_named
 from unfazed.core.values import Example
 from unfazed.data import read_examples
-from unfazed.papers.readin.answer_features import Reading
-from unfazed.papers.readin.answer_finder import Reader
-from unfazed.papers.readin.cmrc_f1 import CmrcF1
+from unfazed.papers.readin.answer_finder import Reader, Reading
+from unfazed.papers.readin.scores import CmrcF1
 from unfazed.systems.system import Failed
 
 CMRC = Path(__file__).parents[3].parent / "shared/data/cmrc2018/cmrc2018_trial.json"

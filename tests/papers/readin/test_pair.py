@@ -11,9 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from unfazed.core.errors import UsageError
 from unfazed.core.values import Example
 from unfazed.data import read_examples
-from unfazed.papers.readin.logistic import train_logistic
-from unfazed.papers.readin.pair import Pair
-from unfazed.papers.readin.pair_features import pair_features
+from unfazed.papers.readin.pair import Pair, pair_features, train_logistic
 from unfazed.systems.system import Failed
 
 AFQMC = Path(__file__).parents[3].parent / "shared/data/readin/afqmc_keyboard"

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from unfazed.core.task import task_named
 from unfazed.core.values import Example
+from unfazed.papers.readin.spider import schema_of
 from unfazed.papers.readin.sql_compare import hardness, same
-from unfazed.papers.readin.sql_parser import Unparseable, parse, sql_words
-from unfazed.papers.readin.sql_query import Query
-from unfazed.papers.readin.sql_task import schema_of
+from unfazed.papers.readin.sql_parser import Query, Unparseable, parse, sql_words
 from unfazed.score import scorers
 
 SHARED = Path(__file__).parents[2] / "../shared/data"

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from unfazed.core.errors import DataError, StoredFileError, UnknownName, UsageError
 from unfazed.core.values import Example, Inputs
-from unfazed.papers.readin.charsmap import charsmap
-from unfazed.papers.readin.codes import ENCODINGS, Codes
-from unfazed.papers.readin.fold import Folded, fold_examples
-from unfazed.papers.readin.subchar import SPECIAL, SubChar
+from unfazed.papers.readin.fold import ENCODINGS, Codes, Folded, fold_examples
+from unfazed.papers.readin.subchar import SPECIAL, SubChar, charsmap
 
 tokenizers = pytest.importorskip("tokenizers", reason="the extra hf is not installed")
 TEXTS = ["花呗怎么不能提额了", "借呗还款日是哪天", "please turn off the lights", "支付宝 how to 解绑银行卡？"] * 3

@@ -12,9 +12,8 @@ import msgspec
 
 from unfazed.core import DataError, NothingEvaluated, Seeds, UsageError, apply_edits, decode_json, write_atomically
 from unfazed.data import read_lines, without_break
-from unfazed.papers.dialect.frmt import BASES, read_segments
-from unfazed.papers.dialect.indian_english import FILE as PAIRS
-from unfazed.papers.dialect.indian_english import read_pairs
+from unfazed.papers.dialect.corpora import BASES, read_pairs, read_segments
+from unfazed.papers.dialect.corpora import FILE as PAIRS
 from unfazed.vary import Operator, OperatorSpec, Text
 
 OTHERS = {"pt": "pt-PT", "zh": "zh-TW_Simplified"}  # as in the paper, Taiwan's Mandarin is read in simplified script

@@ -16,7 +16,7 @@ from unfazed.measure import TIES
 from unfazed.papers.dialect.material import Given as Files
 from unfazed.papers.dialect.material import named_files, read_refused, read_trials, write_material
 from unfazed.papers.dialect.page import PARTS, TITLE, sections
-from unfazed.papers.dialect.tables import Settings, hold_together, measured
+from unfazed.papers.dialect.tables import WinSettings, hold_together, measured
 from unfazed.report import Given, Option, Section, Study, StudyTable, as_markdown, as_page, as_text, render
 from unfazed.score.metrics import Metric, Scores, open_metric
 
@@ -104,14 +104,14 @@ def _scores(spec: str, to: Path) -> Scores:
     return Scores(metric, to / "scores" / f"{kept}.jsonl")
 
 
-def _settings(given: Given) -> Settings:
+def _settings(given: Given) -> WinSettings:
     ties, level = given.get("ties") or "loss", float(given.get("level") or 0.95)
     comparisons = int(given.get("comparisons") or 5)
     if ties not in TIES:
         raise UsageError(f"--ties is one of {', '.join(TIES)}, not {ties!r}.")
     if not 0 < level < 1 or comparisons < 1:
         raise UsageError(f"--level lies between 0 and 1 and --comparisons is 1 or more, not {level} and {comparisons}.")
-    return Settings(ties, level, comparisons)
+    return WinSettings(ties, level, comparisons)
 
 
 def _printed(language: str, metric: str) -> dict[str, Json] | None:

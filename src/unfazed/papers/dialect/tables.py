@@ -20,7 +20,7 @@ _EQUAL = 1e-9  # scores that differ by less are the same
 _ITSELF = "reference"  # the reference as a candidate: what a dialect would score under a metric that is blind to it
 
 
-class Settings(msgspec.Struct, frozen=True):
+class WinSettings(msgspec.Struct, frozen=True):
     """How wins are counted, how wide intervals are, and by how many comparisons p is multiplied."""
 
     ties: Ties = "loss"
@@ -36,7 +36,7 @@ def unknown_tags(metric: Metric, tags: Sequence[str]) -> list[str]:
     return [tag for tag in tags if tag not in known]
 
 
-def measured(trials: Trials, scores: Scores, settings: Settings) -> dict[str, Json]:
+def measured(trials: Trials, scores: Scores, settings: WinSettings) -> dict[str, Json]:
     """One metric on one language."""
     entry: dict[str, Json] = {"success": None, "effect": {"dialect_vs_perturb": None, "mt_vs_perturb": None}}
     excluded = dict(trials.excluded)
@@ -92,7 +92,7 @@ def _scored(trials: Trials, scores: Scores) -> dict[str, Array]:
     return table
 
 
-def _effects(used: Sequence[Trial], table: dict[str, Array], settings: Settings) -> dict[str, Json]:
+def _effects(used: Sequence[Trial], table: dict[str, Array], settings: WinSettings) -> dict[str, Json]:
     """The regression's differences from the control; None for what can't be estimated."""
     found: dict[str, Json] = {"dialect_vs_perturb": None, "mt_vs_perturb": None}
     known = np.isfinite(table["dialect"]) & np.isfinite(table["perturb"])
@@ -107,7 +107,7 @@ def _effects(used: Sequence[Trial], table: dict[str, Array], settings: Settings)
     return found
 
 
-def _robust(table: dict[str, Array], settings: Settings) -> dict[str, Json]:
+def _robust(table: dict[str, Array], settings: WinSettings) -> dict[str, Json]:
     """Strictly: how often a dialect scores what the reference itself does, and how much less in the mean."""
     gaps = table[_ITSELF] - table["dialect"]
     gaps = gaps[np.isfinite(gaps)]
@@ -122,7 +122,7 @@ def _coefficient(one: Coefficient) -> dict[str, Json]:
     return {name: getattr(one, name) for name in ("value", "se", "low", "high", "p", "paired_se")}
 
 
-def _shown(wins: Wins, settings: Settings) -> dict[str, Json]:
+def _shown(wins: Wins, settings: WinSettings) -> dict[str, Json]:
     share = wins.share
     bonferroni = None if wins.p is None else min(1.0, wins.p * settings.comparisons)
     return {
@@ -132,7 +132,7 @@ def _shown(wins: Wins, settings: Settings) -> dict[str, Json]:
     }  # fmt: skip
 
 
-def _by(trials: Trials, table: dict[str, Array], settings: Settings) -> dict[str, Json]:
+def _by(trials: Trials, table: dict[str, Array], settings: WinSettings) -> dict[str, Json]:
     """Success by bucket or by feature."""
     found = {}
     for group in groups_of(trials):
@@ -144,7 +144,7 @@ def _by(trials: Trials, table: dict[str, Array], settings: Settings) -> dict[str
     return found
 
 
-def awareness(trials: Trials, scores: Scores, settings: Settings) -> dict[str, Json] | None:
+def awareness(trials: Trials, scores: Scores, settings: WinSettings) -> dict[str, Json] | None:
     """For each dialect the mean score under each tag, and how often the right tag scores higher than the wrong one.
 
     References are machine translations where there are any, else the text in the other dialect.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from unfazed.core import Estimate, Json
-from unfazed.papers.nature.attention_page import Look, attention_lines
+from unfazed.papers.nature.attention import Look, attention_lines
 from unfazed.papers.nature.tables import AVERAGE, OPERATORS, SCORES
 from unfazed.report import NONE, Figure, Picture, Row, Section, SectionTable, typeset
 

@@ -13,7 +13,7 @@ import msgspec
 from unfazed.core import Json, Suite, UsageError, write_atomically
 from unfazed.papers.nature import tables
 from unfazed.papers.nature.attention import looks
-from unfazed.papers.nature.corpora import Corpus, find_corpora
+from unfazed.papers.nature.corpora import SluCorpus, find_corpora
 from unfazed.papers.nature.page import TITLE, findings, sections
 from unfazed.papers.nature.training import Training, selector_of, train_all
 from unfazed.report import Given, Option, Study, StudyTable, as_markdown, as_page, as_text, render
@@ -63,13 +63,13 @@ class _Stages:
         """By data set: each operator's variants, Random, and Hard."""
         return {corpus.name: self._suites_of(corpus, self._selector(corpus)) for corpus in self.corpora}
 
-    def _selector(self, corpus: Corpus) -> str | None:
+    def _selector(self, corpus: SluCorpus) -> str | None:
         """What was given for this data set, or else for all."""
         given, names = self.given.get("selector") or (), [c.name for c in self.corpora]
         own = [spec.partition("=")[2] for spec in given if spec.startswith(f"{corpus.name}=")]
         return next(iter(own + [spec for spec in given if spec.partition("=")[0] not in names]), None)
 
-    def _suites_of(self, corpus: Corpus, selector: str | None) -> dict[str, Suite]:
+    def _suites_of(self, corpus: SluCorpus, selector: str | None) -> dict[str, Suite]:
         place = self.to / "suites" / corpus.name
         print(f"{corpus.name}: making its test sets", file=sys.stderr)
         chooser = selector or selector_of(corpus, self.to / "models" / f"{corpus.name}+selector", self.seed)

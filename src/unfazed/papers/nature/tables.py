@@ -9,12 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from unfazed.core import Estimate, Json, Suite
-from unfazed.core.estimate import mean_of
+from unfazed.core.estimate import Observations, Question, Ratio, Resampling, estimates, mean_of, sign
 from unfazed.measure import Difference, compare_runs, measure_run
 from unfazed.papers.nature.acceptance import read_acceptance
-from unfazed.papers.nature.corpora import PAPERS, Corpus, sizes
-from unfazed.papers.nature.shares import shares
+from unfazed.papers.nature.corpora import PAPERS, SluCorpus, sizes
 from unfazed.run import Run
 
 # The paper's names of the operators, in the order of its Table 2.
@@ -51,7 +52,7 @@ def paper() -> dict[str, Json]:
     return tomllib.loads(Path(__file__).with_name("paper.toml").read_text("utf-8"))
 
 
-def table1(corpora: Sequence[Corpus]) -> Json:
+def table1(corpora: Sequence[SluCorpus]) -> Json:
     return {
         "ours": {c.name: {part: size._asdict() for part, size in sizes(c).items()} for c in corpora},
         "paper": {
@@ -180,3 +181,21 @@ def _estimate(found: Difference) -> Estimate:
 
 def _share(percent: float) -> float:
     return round(percent / 100, 4)
+
+
+VERSION = 1  # of this definition; part of every signature
+
+
+def shares(suite: Suite, sources: Sequence[str], settings: Resampling | None = None) -> dict[str, Estimate]:
+    """For each of the sources the share of all variants that are its own."""
+    settings = settings or Resampling()
+    made = [[variant.source for variant in variants] for _, variants in suite.groups()]
+    made = [names for names in made if names]
+    missing = np.zeros(len(made), dtype=np.int64)
+    asked = []
+    for source in sources:
+        rows = np.array([[names.count(source), len(names)] for names in made], dtype=float).reshape(-1, 2)
+        column = Observations(np.arange(len(made)), rows, Ratio(), missing)
+        signed = {"measure": f"share:{VERSION}", "set": f"operator={source}", "suite": suite.signed}
+        asked.append(Question(column, sign(signed, settings)))
+    return dict(zip(sources, estimates(asked, settings), strict=True))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from unfazed.core import Example, StoredFileError, UnfazedError, UsageError, content_id
 from unfazed.mitigate import augment_examples
-from unfazed.papers.nature.corpora import Corpus, examples_in
+from unfazed.papers.nature.corpora import SluCorpus, examples_in
 from unfazed.papers.nature.strategies import strategies
 from unfazed.systems import Intent, systems
 
@@ -23,7 +23,7 @@ _AT_ONCE = 2
 class Training(NamedTuple):
     """One model to train, and where to save it. It goes on where it was stopped, and ends at once where it is done."""
 
-    corpus: Corpus
+    corpus: SluCorpus
     augmented: bool
     to: Path
     model: str
@@ -85,7 +85,7 @@ class _Named(io.TextIOBase):
         return sys.__stderr__.write(self.name + text) if sys.__stderr__ and text.strip() else 0
 
 
-def selector_of(corpus: Corpus, to: Path, seed: int) -> Intent:
+def selector_of(corpus: SluCorpus, to: Path, seed: int) -> Intent:
     """The embedded classifier of the data set, which is not among the systems under test; trained once."""
     examples = list(examples_in(corpus.train))
     try:

@@ -1,4 +1,4 @@
-"""The networks of P̂aRTE's appendix: two sentences as vectors, then three layers over what they are to each other."""
+"""The networks of the entailment models, and how pairs of sentences become batches to train on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from unfazed.core import Json, Seeds, canonical
+from unfazed.papers.parte.models import Pair
 from unfazed.papers.parte.vectors import Vectors, words_of
+from unfazed.systems.loop import Loop
 from unfazed.systems.network import padded
 from unfazed.systems.training import TrainingSettings
 
@@ -117,3 +120,24 @@ class Bilstm(PairNetwork):
         padding = torch.arange(seen.shape[1])[None] >= lengths[:, None]
         out: Tensor = seen.masked_fill(padding[:, :, None], -torch.inf).amax(1)
         return out
+
+
+class Training(Loop):
+    """Pairs in, accuracy on dev as the score."""
+
+    def __init__(
+        self, network: PairNetwork, labels: Sequence[Json], learnt: Sequence[Pair], dev: Sequence[Pair], seeds: Seeds
+    ) -> None:
+        self._labels = {canonical(label): n for n, label in enumerate(labels)}
+        self._pairs = [(network.numbers(pair.premise), network.numbers(pair.hypothesis)) for pair in learnt]
+        self._golds = [self._labels[canonical(pair.label)] for pair in learnt]
+        self._dev = [(network.numbers(pair.premise), network.numbers(pair.hypothesis)) for pair in dev]
+        self._dev_golds = [self._labels.get(canonical(pair.label), -1) for pair in dev]
+        super().__init__(network, [len(premise) for premise, _ in self._pairs], seeds)
+
+    def collated(self, chosen: list[int]) -> tuple[Pairs, Tensor]:
+        return self.network.collate([self._pairs[i] for i in chosen]), torch.tensor([self._golds[i] for i in chosen])
+
+    def score(self, network: PairNetwork) -> float:
+        found = network.answers(self._dev)
+        return sum(a == b for a, b in zip(found, self._dev_golds, strict=True)) / len(found)

@@ -15,9 +15,8 @@ from unfazed.core import Json, Suite, UsageError, write_atomically
 from unfazed.core.estimate import Resampling
 from unfazed.data import ReadOptions, import_corpus
 from unfazed.papers.parte.changed import Changed, Contrast, Judged, changed_predictions, contrasts, judged_pairs
+from unfazed.papers.parte.corpora import ENTAILED, FILE, NOT_ENTAILED, read_pairs
 from unfazed.papers.parte.page import FIGURES, TITLE, sections
-from unfazed.papers.parte.reader import FILE, read_pairs
-from unfazed.papers.parte.rte import ENTAILED, NOT_ENTAILED
 from unfazed.report import Given, Option, Section, Study, StudyTable, as_markdown, as_page, as_text, render
 from unfazed.run import run_system
 from unfazed.systems import open_system

@@ -12,8 +12,7 @@ from unfazed.core import Example, Suite, UsageError, guess_task
 from unfazed.data import import_corpus
 from unfazed.mitigate import EMBEDDED_CORRECTOR as EMBEDDED
 from unfazed.mitigate import Corrected, NoisyChannel, augment_examples
-from unfazed.papers.readin.codes import Codes
-from unfazed.papers.readin.fold import Folded, fold_examples
+from unfazed.papers.readin.fold import Codes, Folded, fold_examples
 from unfazed.papers.readin.reader import clean_file, read_rows
 from unfazed.report import Given
 from unfazed.run import Run, run_system
@@ -29,7 +28,7 @@ _PEOPLE = 20  # simulated ones who type the noisy copies, each a share of them
 _PARTS = {"train": ("train.json", "train.jsonl"), "dev": ("dev.json", "dev.jsonl")}
 
 
-class Corpus:
+class ReadinCorpus:
     """One corpus with its systems and what they answered; each is made when it is first needed and kept on disk."""
 
     def __init__(self, name: str, folder: Path, to: Path, given: Given) -> None:

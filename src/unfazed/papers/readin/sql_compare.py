@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
-from unfazed.papers.readin.sql_query import Column, Condition, Conditions, Query, Unit, terms
+from unfazed.papers.readin.sql_parser import Column, Condition, Conditions, Query, Unit, terms
 
 Rule = Literal["current", "first"]
 Keys = Mapping[str, str]

@@ -1,17 +1,90 @@
-"""Reads SQL the way Spider's official scorer does, with its limits, because they decide what counts as equal.
-
-One map of aliases holds for the whole query. What follows the last clause that is understood is left out, so a WHERE
-after GROUP BY is not seen. A value that is a column ends only at a comma, a bracket, AND or the next clause. `! =` is
-`!=`, but `a=1` without spaces is one word. Whatever follows LIMIT is its number. Brackets around conditions, lists of
-values, IS NULL, outer joins and aliases of columns are not understood.
-"""
+"""SQL as Spider's scorer reads it: the parts of a query, and the parser."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from unfazed.papers.readin.sql_query import Column, Condition, Conditions, Query, Unit
-from unfazed.papers.readin.treebank import words_of
+
+@dataclass(frozen=True)
+class Column:
+    """A column, `table.column` or `*`, and the function over it."""
+
+    name: str
+    function: str = ""
+    distinct: bool = False
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One column, or two with an arithmetic sign between them."""
+
+    left: Column
+    sign: str = ""
+    right: Column | None = None
+
+
+@dataclass(frozen=True)
+class Condition:
+    """`unit comparison first`, or `unit between first and second`."""
+
+    negated: bool
+    comparison: str
+    unit: Unit
+    first: Query | Column | float | str | None
+    second: Query | Column | float | str | None = None
+
+    def queries(self) -> list[Query]:
+        return [value for value in (self.first, self.second) if isinstance(value, Query)]
+
+
+# Conditions with "and" or "or" between them, as they stand.
+Conditions = tuple[Condition | str, ...]
+
+
+@dataclass(frozen=True)
+class Query:
+    """`select` has (function, unit); `tables` names or queries; `order` (direction, units), None without ORDER BY."""
+
+    select: tuple[tuple[str, Unit], ...] = ()
+    distinct: bool = False
+    tables: tuple[str | Query, ...] = ()
+    joins: Conditions = ()
+    where: Conditions = ()
+    group: tuple[Column, ...] = ()
+    having: Conditions = ()
+    order: tuple[str, tuple[Unit, ...]] | None = None
+    limit: bool = False
+    intersect: Query | None = None
+    union: Query | None = None
+    except_: Query | None = None
+
+    def conditions(self) -> list[Condition]:
+        """All conditions, those of joins and HAVING too."""
+        parts = (*self.joins, *self.where, *self.having)
+        return [part for part in parts if isinstance(part, Condition)]
+
+    def operators(self) -> list[str]:
+        """All ANDs and ORs."""
+        return [part for part in (*self.joins, *self.where, *self.having) if isinstance(part, str)]
+
+
+def terms(conditions: Conditions) -> list[Condition]:
+    return [part for part in conditions if isinstance(part, Condition)]
+
+
+_ALONE = re.compile(r'\.{2,}|--|`+|[;@#$%&?!*\[\](){}<>"«»“”‘’„]')
+_SEPARATOR = re.compile(r"[:,](?!\d)")  # a comma before a digit belongs to a number
+_LAST_STOP = re.compile(r"(?<=[^.])\.(?=[\])}>\"'»”’\s]*$)")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text. `=`, `+`, `/` and single `-` are not separated from what they touch."""
+    for pattern in (_LAST_STOP, _SEPARATOR, _ALONE):
+        text = pattern.sub(r" \g<0> ", text)
+    return text.split()
+
 
 CLAUSES = frozenset(("select", "from", "where", "group", "order", "limit", "intersect", "union", "except"))
 _JOINS = frozenset(("join", "on", "as"))

@@ -13,7 +13,7 @@ import msgspec
 from unfazed.core import DataError, Estimate, Json, guess_task, write_atomically
 from unfazed.measure import ErrorRates, Group, error_rates
 from unfazed.papers.readin import tables
-from unfazed.papers.readin.methods import METHODS, Corpus, check_systems
+from unfazed.papers.readin.methods import METHODS, ReadinCorpus, check_systems
 from unfazed.papers.readin.page import TITLE, sections
 from unfazed.papers.readin.reader import Readin as Reader
 from unfazed.papers.readin.reader import clean_file, people_in, read_rows
@@ -64,7 +64,7 @@ class _Stages:
         self.to = Path(given.get("to") or "readin")
         found = corpora_in(data)
         check_systems(given, found, list(_CORPORA.values()))
-        self.corpora = {name: Corpus(name, folder, self.to, given) for name, folder in found.items()}
+        self.corpora = {name: ReadinCorpus(name, folder, self.to, given) for name, folder in found.items()}
 
     def table(self, name: str) -> Json:
         if name == "table2":

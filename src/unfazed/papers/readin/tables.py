@@ -9,7 +9,7 @@ from pathlib import Path
 
 from unfazed.core import Estimate, Json, task_named
 from unfazed.measure import compare_runs, measure_run, typing_errors
-from unfazed.papers.readin.methods import PLAIN, Corpus
+from unfazed.papers.readin.methods import PLAIN, ReadinCorpus
 from unfazed.papers.readin.reader import clean_file, people_in, read_rows
 from unfazed.run import Run
 
@@ -38,7 +38,7 @@ def paper() -> dict[str, Json]:
     return tomllib.loads(Path(__file__).with_name("paper.toml").read_text("utf-8"))
 
 
-def table2(corpora: Mapping[str, Corpus]) -> Json:
+def table2(corpora: Mapping[str, ReadinCorpus]) -> Json:
     """How many examples each part of a corpus has, and of the test set how many each person entered."""
     ours: dict[str, dict[str, int]] = {}
     for name, corpus in corpora.items():
@@ -53,7 +53,7 @@ def _rows(file: Path) -> int:
     return sum(1 for _ in read_rows(file, strip=True))
 
 
-def scores_table(name: str, corpora: Mapping[str, Corpus]) -> Json:
+def scores_table(name: str, corpora: Mapping[str, ReadinCorpus]) -> Json:
     """Family → column → method → clean, average and worst, and what the mitigation gains over the plain system."""
     ours: dict[str, dict[str, dict[str, Json]]] = {}
     for column in TABLES[name]:
@@ -91,7 +91,7 @@ def _gains(plain: Run, other: Run, scores: Mapping[str, str]) -> dict[str, Json]
     return gains
 
 
-def _needs(name: str, corpora: Mapping[str, Corpus]) -> list[str]:
+def _needs(name: str, corpora: Mapping[str, ReadinCorpus]) -> list[str]:
     """What would fill the columns that are empty."""
     owners = dict.fromkeys(COLUMNS[column][0] for column in TABLES[name])
     absent = [f"{owner} is not in the data." for owner in owners if owner not in corpora]
@@ -99,13 +99,13 @@ def _needs(name: str, corpora: Mapping[str, Corpus]) -> list[str]:
     return [*absent, *(f"{owner} has no system: give one with --system {owner}=SYSTEM." for owner in silent)]
 
 
-def table10(corpora: Mapping[str, Corpus]) -> Json:
+def table10(corpora: Mapping[str, ReadinCorpus]) -> Json:
     """How people slipped at the keyboard, inferred from the texts; the paper's authors watched the recordings."""
     ours = {name: found for name, corpus in corpora.items() if (found := _slips(corpus))}
     return {"ours": ours, "paper": {cell: value / 100 for cell, value in paper()["table10"].items()}}
 
 
-def _slips(corpus: Corpus) -> dict[str, float]:
+def _slips(corpus: ReadinCorpus) -> dict[str, float]:
     clean = {e.id: e.inputs for e, _ in read_rows(clean_file(corpus.folder), strip=True)}
     texts: list[str] = []
     typed: list[str] = []

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from unfazed.core.errors import DataError, UsageError
 from unfazed.core.seeds import Seeds
 from unfazed.papers.dialect.nano.config import read_config
-from unfazed.papers.dialect.nano.corpus import Corpus, Rating, Sentence, ratings, records, url_region
-from unfazed.papers.dialect.nano.instances import Tags, judged
+from unfazed.papers.dialect.nano.corpus import Rating, Sentence, Shards, Tags, judged, ratings, records, url_region
 from unfazed.score.metrics import Item, Scores, open_metric
 
 torch = pytest.importorskip("torch", reason="needs unfazed[hf]")
@@ -178,7 +177,7 @@ def test_region_and_language_must_agree(tmp_path: Path) -> None:
         {"text": "eins", "url": "https://a.de", "langid": "de"},
         {"text": "two", "url": "https://a.com", "langid": "en"},
     ]
-    corpus = Corpus([str(write_lines(tmp_path / "s.jsonl", rows))], ["pt", "en"], "langid", ["pt", "zh"])
+    corpus = Shards([str(write_lines(tmp_path / "s.jsonl", rows))], ["pt", "en"], "langid", ["pt", "zh"])
     assert [sentence.dialect for sentence in corpus] == ["pt-BR", "en-IN", "en"]
     assert corpus.dropped == {"URL and language identification disagree": 1, "empty": 1, "another language": 1}
 
@@ -200,7 +199,7 @@ def test_parquet_shards_stream_like_lines(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "s.parquet")
     assert [record for _, record in records(tmp_path / "s.parquet")] == rows
     lines = write_lines(tmp_path / "t.jsonl", rows)
-    assert list(Corpus([str(tmp_path / "s.parquet")])) == list(Corpus([str(lines)]))
+    assert list(Shards([str(tmp_path / "s.parquet")])) == list(Shards([str(lines)]))
 
 
 def test_three_formats() -> None:
@@ -237,10 +236,10 @@ def test_bad_configurations(tmp_path: Path, text: str, message: str) -> None:
 def test_bad_sentences(tmp_path: Path, line: str, message: str) -> None:
     (tmp_path / "s.jsonl").write_text('{"text": "a", "tag": "pt-BR"}\n' + line + "\n")
     with pytest.raises(DataError, match=message) as raised:
-        list(Corpus([str(tmp_path / "s.jsonl")]))
+        list(Shards([str(tmp_path / "s.jsonl")]))
     assert ":2:" in str(raised.value)
     with pytest.raises(DataError, match="no such file"):
-        Corpus([str(tmp_path / "none*.jsonl")])
+        Shards([str(tmp_path / "none*.jsonl")])
 
 
 @pytest.mark.parametrize("score", ['"high"', "null", "true", "NaN"])

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from unfazed.core.errors import StoredFileError
 from unfazed.core.task import task_named
 from unfazed.core.values import Example
-from unfazed.papers.nature.slu.crf import Chain
-from unfazed.papers.nature.slu.system import SluSystem
+from unfazed.papers.nature.slu.layers import Chain
+from unfazed.papers.nature.slu.models import SluSystem
 from unfazed.systems import systems
 from unfazed.systems.network import Batch, windows
 from unfazed.systems.system import Failed
@@ -93,7 +93,7 @@ def test_a_byte_level_tokenizer_reads_words_as_in_a_sentence(tmp_path: Path, toy
     from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaModel
 
-    from unfazed.papers.nature.slu.jointbert import Jointbert
+    from unfazed.papers.nature.slu.models import Jointbert
     from unfazed.systems.network import no_bars
 
     marks = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}

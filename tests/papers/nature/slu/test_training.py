@@ -14,10 +14,7 @@ import torch
 
 from unfazed.core.errors import DataError, MissingExtra, UsageError
 from unfazed.core.values import Example
-from unfazed.papers.nature.slu.bilstm import Bilstm
-from unfazed.papers.nature.slu.birnn import Birnn
-from unfazed.papers.nature.slu.jointbert import Jointbert
-from unfazed.papers.nature.slu.stackprop import Stackprop
+from unfazed.papers.nature.slu.models import Bilstm, Birnn, Jointbert, Stackprop
 from unfazed.systems import training as _torch
 from unfazed.systems.opening import open_system
 
@@ -75,7 +72,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {here!r})
 from conftest import examples
-from unfazed.papers.nature.slu.birnn import Birnn
+from unfazed.papers.nature.slu.models import Birnn
 Birnn.train(examples(), examples(), to=sys.argv[1], epochs=8, **{small!r})
 """
 

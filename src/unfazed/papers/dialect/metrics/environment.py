@@ -1,4 +1,4 @@
-"""Metrics whose packages clash with ours run in environments of their own, each behind a process of JSON lines."""
+"""Metrics that need an environment of their own, since their packages don't agree with ours: COMET and BLEURT."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import Any
 
 import msgspec
 
-from unfazed.core import SystemBroken, UnknownName, UsageError
+from unfazed.core import SystemBroken, UnknownName, UsageError, file_hash
+from unfazed.score.metrics import Item, Metric
 
 # Pins that were tried together; the metrics' own ranges let in versions with which they fail.
 PACKAGES = {
@@ -107,3 +108,48 @@ class Worker:
         if self._process.stdout:
             self._process.stdout.close()
         self._errors.close()
+
+
+class Comet(Metric):
+    """The package `unbabel-comet` on a checkpoint. Make its environment with `unfazed metrics install comet`.
+
+    `model` is the `.ckpt` file of a downloaded checkpoint, with `hparams.yaml` in the folder above, as the hub has it.
+    With `reference=no` it is a reference-free one. A checkpoint is run by torch: take only one that you trust.
+    """
+
+    def __init__(self, model: str = "", reference: str = "yes") -> None:
+        if reference not in ("yes", "no"):
+            raise ValueError(f"reference must be yes or no, not {reference}")
+        if not Path(model).is_file():
+            raise ValueError("model must name a checkpoint's .ckpt file")
+        self.uses = ("reference", "source") if reference == "yes" else ("source",)
+        self._model = model
+        self._worker: Worker | None = None
+
+    def identity(self) -> object:
+        return ["comet", self.version, self.uses, file_hash(Path(self._model))]
+
+    def scores(self, items: Sequence[Item]) -> Sequence[float]:
+        if self._worker is None:
+            self._worker = Worker("comet", self._model)
+        asked = [{"src": item.source, "mt": item.candidate, "ref": item.reference or ""} for item in items]
+        return self._worker.scores(asked)
+
+
+class Bleurt(Metric):
+    """The package `bleurt-pytorch` on a model in a folder; `unfazed metrics install bleurt` makes its environment."""
+
+    def __init__(self, model: str = "") -> None:
+        if not Path(model, "config.json").exists():
+            raise ValueError("model must name the folder of a BLEURT model")
+        self._model = Path(model)
+        self._worker: Worker | None = None
+
+    def identity(self) -> object:
+        weights = sorted([*self._model.glob("*.safetensors"), *self._model.glob("*.bin")])
+        return ["bleurt", self.version, [file_hash(file) for file in weights]]
+
+    def scores(self, items: Sequence[Item]) -> Sequence[float]:
+        if self._worker is None:
+            self._worker = Worker("bleurt", str(self._model))
+        return self._worker.scores([{"mt": item.candidate, "ref": item.reference} for item in items])

@@ -10,10 +10,8 @@ import msgspec
 
 from unfazed.core import StoredFileError, UsageError, decode_json, file_hash
 from unfazed.papers.dialect.nano.config import Format
-from unfazed.papers.dialect.nano.corpus import Rating
-from unfazed.papers.dialect.nano.instances import ANY, acceptability, judged
-from unfazed.papers.dialect.nano.network import load
-from unfazed.papers.dialect.nano.training import Trained
+from unfazed.papers.dialect.nano.corpus import ANY, Rating, acceptability, judged
+from unfazed.papers.dialect.nano.training import Trained, load
 from unfazed.score.metrics import Item, Metric
 from unfazed.systems.training import TrainingSettings, need, threads
 

@@ -1,15 +1,18 @@
-"""Training on sentences with intents and slots: how they become batches, and how many come out right."""
+"""How sentences with intents and slots become batches to train on, and words the vectors that a network reads."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import torch
+from torch import Tensor, nn
 
 from unfazed.core import Seeds
 from unfazed.systems.loop import Loop
-from unfazed.systems.network import Batch, Gold, Network, answers, padded, windows
+from unfazed.systems.network import Batch, Front, Gold, Network, Sentence, answers, padded, windows
+from unfazed.systems.training import TrainingSettings
 
 
 class Said(NamedTuple):
@@ -58,3 +61,68 @@ def end_to_end(network: Network, said: Sequence[Said]) -> float:
     """The share of sentences whose intent and every tag are right."""
     found = answers(network, [s.tokens for s in said])
     return sum(intent == s.intent and tags == s.tags for s, (intent, tags) in zip(said, found, strict=True)) / len(said)
+
+
+_LONGEST = 24  # letters of a word that are read
+_CACHED = 50_000
+_UNKNOWN = 1  # 0 is padding
+
+
+class Words(Front):
+    """Word embeddings and a convolution over letters. Upper and lower case are the same."""
+
+    def __init__(self, words: Sequence[str], letters: str, settings: TrainingSettings) -> None:
+        super().__init__()
+        self._config: dict[str, object] = {"words": list(words), "letters": letters}
+        self._numbers = {word: n for n, word in enumerate(words, _UNKNOWN + 1)}
+        self._letters = {letter: n for n, letter in enumerate(letters, _UNKNOWN + 1)}
+        self._known: dict[str, tuple[int, list[int]]] = {}
+        self.embedding = nn.Embedding(len(words) + 2, settings.words, padding_idx=0)
+        nn.init.normal_(self.embedding.weight, std=0.1)
+        self.letters = nn.Embedding(len(letters) + 2, settings.letters, padding_idx=0)
+        self.convolution = nn.Conv1d(settings.letters, settings.filters, 3, padding=1)
+        self.dropout = nn.Dropout(settings.dropout)
+        self.hidden_share = settings.word_dropout
+        self.size = settings.words + settings.filters
+
+    @classmethod
+    def of(cls, sentences: Iterable[Sentence], settings: TrainingSettings) -> Words:
+        """For the words that come up at least `min_count` times, and all letters."""
+        counts = Counter(token.lower() for tokens in sentences for token in tokens)
+        words = sorted(word for word, count in counts.items() if count >= settings.min_count)
+        return cls(words, "".join(sorted({letter for word in counts for letter in word})), settings)
+
+    def config(self) -> dict[str, object]:
+        return self._config
+
+    def collate(self, sentences: Sequence[Sentence]) -> Batch:
+        """Words by number; the letters of each word once, and which of them stand where."""
+        forms: dict[str, int] = {}
+        places = [[forms.setdefault(token, len(forms)) for token in tokens] for tokens in sentences]
+        known = [self._word(form) for form in forms]
+        numbers = [[known[place][0] for place in row] for row in places]
+        return Batch(
+            torch.tensor([len(tokens) for tokens in sentences]),
+            {"words": padded(numbers), "letters": padded([letters for _, letters in known]), "places": padded(places)},
+        )
+
+    def _word(self, token: str) -> tuple[int, list[int]]:
+        """The number of the word and those of its letters, between two marks."""
+        found = self._known.get(token)
+        if found is None:
+            word = token.lower()
+            letters = [self._letters.get(letter, _UNKNOWN) for letter in word[:_LONGEST]]
+            found = self._numbers.get(word, _UNKNOWN), [_UNKNOWN, *letters, _UNKNOWN]
+            if len(self._known) >= _CACHED:  # typing errors would otherwise fill the memory
+                self._known.clear()
+            self._known[token] = found
+        return found
+
+    def forward(self, batch: Batch) -> Tensor:
+        words, letters = batch.fields["words"], batch.fields["letters"]
+        if self.training and self.hidden_share:
+            words = torch.where((torch.rand(words.shape) < self.hidden_share) & (words > 0), _UNKNOWN, words)
+        seen = self.convolution(self.letters(letters).transpose(1, 2))
+        seen = seen.masked_fill((letters == 0)[:, None], -torch.inf).amax(2).relu()
+        out: Tensor = self.dropout(torch.cat([self.embedding(words), seen[batch.fields["places"]]], 2))
+        return out

@@ -1,4 +1,4 @@
-"""What the neural systems share: training, saving, opening, answering and showing where they look."""
+"""The four slot fillers that NATURE's paper tests, and what they share: training, saving, answering, attention."""
 
 from __future__ import annotations
 
@@ -74,8 +74,11 @@ class SluSystem(TrainedSystem):
 
     @classmethod
     def network_class(cls) -> type[Network]:
-        """Imported here, as torch is."""
-        raise NotImplementedError
+        """The network of the same name; imported here, as torch is."""
+        from unfazed.papers.nature.slu import networks
+
+        named: type[Network] = getattr(networks, cls.__name__)
+        return named
 
     @classmethod
     def train(
@@ -112,7 +115,7 @@ class SluSystem(TrainedSystem):
 
     @classmethod
     def _new_network(cls, said: list[Said], settings: TrainingSettings, encoder: str | Path | None) -> Network:
-        from unfazed.papers.nature.slu.words import Words
+        from unfazed.papers.nature.slu.training import Words
         from unfazed.systems.network import Encoder
 
         labels = Labels(sorted({s.intent for s in said}), sorted({"O", *(tag for s in said for tag in s.tags)}))
@@ -176,7 +179,7 @@ class SluSystem(TrainedSystem):
 
             front = Encoder.rebuilt(made.front)
         else:
-            from unfazed.papers.nature.slu.words import Words
+            from unfazed.papers.nature.slu.training import Words
 
             front = Words(made.front["words"], made.front["letters"], made.settings)
         network = cls.network_class()(front, made.labels, made.settings)
@@ -247,3 +250,40 @@ def _split(said: list[Said], dev: list[Said] | None) -> tuple[list[Said], list[S
     kept = [s for s, out in zip(said, aside, strict=True) if not out]
     held = [s for s, out in zip(said, aside, strict=True) if out]
     return (kept, held) if kept and held else (said, said)  # too few to hold any out
+
+
+class Bilstm(SluSystem):
+    """Words and letters → BiLSTM → intent by attention pooling, slots by a conditional random field."""
+
+    name = "slu/bilstm"
+
+
+class Birnn(SluSystem):
+    """One BiLSTM for the intent and one for the slots, each with a decoder; they read each other's states.
+
+    After Wang et al. 2018, A Bi-model based RNN Semantic Frame Parsing Model.
+    """
+
+    name = "slu/birnn"
+    defaults = TrainingSettings(dropout=0.4)
+
+
+class Stackprop(SluSystem):
+    """A self-attentive encoder, or a Hugging Face one by path; an intent for each token feeds the slot decoder.
+
+    After Qin et al. 2019, A Stack-Propagation Framework with Token-Level Intent Detection.
+    """
+
+    name = "slu/stackprop"
+    defaults = TrainingSettings(dropout=0.4)
+
+
+class Jointbert(SluSystem):
+    """A Hugging Face encoder, given by path, fine-tuned for both tasks at once.
+
+    After Chen et al. 2019, BERT for Joint Intent Classification and Slot Filling.
+    """
+
+    name = "slu/jointbert"
+    defaults = TrainingSettings(epochs=10, lr=5e-5, weight_decay=0.01, dropout=0.1, average=0.0)
+    needs_encoder = True

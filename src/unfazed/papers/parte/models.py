@@ -1,4 +1,4 @@
-"""What the neural judges of entailment share: training, saving, opening and answering."""
+"""The neural entailment models: training, saving, opening and answering; and the two that are registered."""
 
 from __future__ import annotations
 
@@ -65,8 +65,11 @@ class NliSystem(TrainedSystem):
 
     @classmethod
     def network_class(cls) -> type[PairNetwork]:
-        """Imported here, as torch is."""
-        raise NotImplementedError
+        """The network of the same name; imported here, as torch is."""
+        from unfazed.papers.parte import networks
+
+        named: type[PairNetwork] = getattr(networks, cls.__name__)
+        return named
 
     @classmethod
     def train(
@@ -129,7 +132,7 @@ class NliSystem(TrainedSystem):
     def _trained(
         self, learnt: list[Pair], tested: list[Pair], seeds: Seeds, place: Place | None, progress: bool
     ) -> Self:
-        from unfazed.papers.parte.nli_training import Training
+        from unfazed.papers.parte.networks import Training
 
         training = Training(self.network, self.labels, learnt, tested, seeds)
         return self._fitted(training, len(learnt), place, progress)
@@ -218,3 +221,16 @@ def _split(pairs: list[Pair], dev: list[Pair] | None) -> tuple[list[Pair], list[
     kept = [pair for pair, out in zip(pairs, aside, strict=True) if not out]
     held = [pair for pair, out in zip(pairs, aside, strict=True) if out]
     return (kept, held) if kept and held else (pairs, pairs)  # too few to hold any out
+
+
+class Bow(NliSystem):
+    """Means of word vectors → premise, hypothesis, difference, product → three layers → label."""
+
+    name = "nli/bow"
+
+
+class Bilstm(NliSystem):
+    """Word vectors → BiLSTM, largest over words → premise, hypothesis, difference, product → three layers → label."""
+
+    name = "nli/bilstm"
+    defaults: ClassVar[TrainingSettings] = msgspec.structs.replace(NliSystem.defaults, hidden=64, layers=2)
