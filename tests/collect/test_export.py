@@ -10,6 +10,7 @@ from unfazed.collect.export import agreements, answers_of, export, summaries
 from unfazed.collect.items import make_study
 from unfazed.collect.study import read_study
 from unfazed.core.errors import DataError, NothingEvaluated, UnknownName, UsageError
+from unfazed.core.judgement import read_judgements
 from unfazed.core.parquet import read_rows
 from unfazed.core.suite import Suite
 from unfazed.core.suite_jsonl import import_suite
@@ -50,14 +51,22 @@ def test_every_answer_is_exported_with_its_story(make, tmp_path):
     store.write(lambda tx: exclude(tx, "b", "only one button"))
     assert export(study, store, tmp_path / "all.jsonl", logs=True) == 6
     found = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
-    assert {(r["item"], r["person"], r["counted"], r["excluded"], r["correct"]) for r in found} == {
-        ("i0", "a", True, None, None), ("i1", "a", True, None, None), ("g", "a", False, None, False),
-        ("i0", "b", False, "only one button", None), ("i1", "b", False, "only one button", None),
-        ("g", "b", False, "only one button", False),
+    assert {(r["item"], r["person"], r["counted"], r["why_not"], r["correct"]) for r in found} == {
+        ("i0", "a", True, "", None), ("i1", "a", True, "", None), ("g", "a", False, "gold item", False),
+        ("i0", "b", False, "excluded: only one button", None), ("i1", "b", False, "excluded: only one button", None),
+        ("g", "b", False, "excluded: only one button", False),
     }  # fmt: skip
     export(study, store, tmp_path / "all.parquet")
     cells = list(read_rows(tmp_path / "all.parquet", ["item", "person", "counted", "answer"]))
     assert ("i0", "a", 1, '{"choice":["keyboard"]}') in cells
+    read = read_judgements(tmp_path / "all.jsonl", "choice")
+    assert [r.item for r in read if r.is_check] == ["g"], "an excluded person's answer checks nothing"
+    fields = ("person", "kind", "item", "asked", "answer", "counted", "why_not", "gold", "correct", "flags")
+    for one, other in zip(read, read_judgements(tmp_path / "all.parquet", "choice"), strict=True):
+        assert all(getattr(one, f) == getattr(other, f) for f in fields)
+        assert one.seconds == pytest.approx(other.seconds, abs=0.001)
+    with pytest.raises(DataError, match=r"all\.jsonl:1: this is an answer in a choice study, not in a labels study"):
+        read_judgements(tmp_path / "all.jsonl", "labels")
     with pytest.raises(UsageError, match="suite"):
         export(study, store, tmp_path / "suite")
 
@@ -87,6 +96,11 @@ def test_people_make_a_suite(tmp_path):
         ]
         with pytest.raises(UsageError, match="overwrite"):
             export(d.study, d.store, tmp_path / "made")
+        (tmp_path / "examples.jsonl").write_text(json.dumps(examples[0]) + "\n")
+        import_suite(tmp_path / "examples.jsonl", tmp_path / "suite", task="classify", overwrite=True)
+        with pytest.raises(UsageError, match="is not the suite that this study's items were made from"):
+            export(d.study, d.store, tmp_path / "shorter")
+        assert not (tmp_path / "shorter").exists()
 
 
 def test_labels_move_with_the_words_or_the_version_is_left_out(tmp_path):

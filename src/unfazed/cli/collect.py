@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -25,22 +26,45 @@ def command() -> None:
 
 @command.command("new", short_help="Make a study's database, or a study to fill in.")
 @_study
-@click.option("--kind", default="retype", show_default=True, help="The kind of task, where STUDY is written anew.")
-def new(study_file: str, kind: str) -> None:
-    """Make the database of STUDY and print the owner's password. Where there is no STUDY, write one to fill in."""
-    from unfazed.collect.items import make_study
+@click.option("--kind", default="retype", show_default=True, help="The kind of task, if STUDY does not exist.")
+@click.option("--items", metavar="FILE", help="The items, if STUDY does not exist. Its groups become strata.")
+def new(study_file: str, kind: str, items: str | None) -> None:
+    """Make the database of STUDY and print the owner's password. If STUDY does not exist, write one to fill in."""
+    from unfazed.collect.items import groups_of, make_study
     from unfazed.collect.study import read_study, study_template
     from unfazed.core.files import write_atomically
 
     path = Path(study_file)
     if not path.exists():
-        write_atomically(path, study_template(path, kind).encode())
+        strata, gold_every = groups_of(Path(items)) if items else ([], 0)
+        beside = os.path.relpath(items, path.parent) if items else "items.jsonl"
+        write_atomically(path, study_template(path, kind, beside, strata, gold_every).encode())
         click.echo(f"Fill in {path}, then run the same command again.", err=True)
         return
     database, password, count = make_study(read_study(path))
     database.close()
     click.echo(f"{count:,} items in {database.name}. The owner's password for /admin, shown this once:", err=True)
     click.echo(password)
+
+
+@command.command("items", short_help="Make items of a suite.")
+@click.argument("kind", metavar="KIND")
+@click.option("--suite", required=True, metavar="SUITE", help="The suite whose texts people are to judge or retype.")
+@click.option("--field", "fields", multiple=True, help="An input of the examples. Repeatable. Default: those varied.")
+@click.option("-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; its keys go beside it.")
+def items_command(kind: str, suite: str, fields: tuple[str, ...], to: str) -> None:
+    """Write the items of SUITE for a study of KIND: for `same_meaning`, each changed text beside its original.
+
+    \b
+      unfazed collect items same_meaning --suite candidates/ -o items.jsonl
+      unfazed collect new study.toml --kind same_meaning --items items.jsonl
+
+    The key file (`items.key.jsonl`) holds the operator and the example of each item. Annotators do not see it.
+    """
+    from unfazed.collect.items import write_items
+
+    count = write_items(kind, Path(suite), Path(to), fields)
+    click.echo(f"{count:,} items in {to}", err=True)
 
 
 @command.command("serve", short_help="Serve a study.")
@@ -118,15 +142,17 @@ def export_command(
       unfazed run suite/ --system my_module:predict -o run/
     """
     from unfazed.collect.database import open_database
-    from unfazed.collect.export import answers_of, export, summaries, write_jsonl
+    from unfazed.collect.export import answers_of, export, summaries
     from unfazed.collect.people import note
     from unfazed.collect.study import read_study
+    from unfazed.core.files import write_json_lines
 
     study = read_study(study_file)
     with open_database(study.place) as database:
         done = export(study, database, Path(to), logs, overwrite, recogniser)
         if summary:
-            write_jsonl(summaries(study, answers_of(study, database)), Path(summary))
+            rows = summaries(study, answers_of(study, database))
+            write_json_lines(Path(summary), rows)
         database.write(lambda tx: note(tx, "owner", "exported", to))
     if isinstance(done, int):
         click.echo(f"{done:,} answers in {to}", err=True)

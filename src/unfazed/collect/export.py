@@ -1,4 +1,4 @@
-"""What people gave, for use elsewhere: every answer as JSON lines or Parquet, and texts as a suite."""
+"""What people said, for use elsewhere: a record of every answer, what they say together, and texts as a suite."""
 
 from __future__ import annotations
 
@@ -11,47 +11,22 @@ import msgspec
 
 from unfazed.collect.agreement import Agreement, agreement
 from unfazed.collect.database import Database, Transaction
-from unfazed.collect.kinds import Kind
 from unfazed.collect.study import Study, as_json
 from unfazed.core.edits import Edit, LabelsLost
 from unfazed.core.errors import NothingEvaluated, UsageError
-from unfazed.core.files import growing, write_atomically
-from unfazed.core.parquet import write_rows
+from unfazed.core.judgement import EXCLUDED, GOLD, Judgement, write_judgements
 from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
 from unfazed.core.values import Example, Json, Variant
 
 
-class Row(msgspec.Struct, frozen=True):
-    """One answer and all that is known of it."""
-
-    item: str
-    person: str
-    stratum: str
-    answer: Json
-    counted: bool
-    flags: list[str]
-    excluded: str | None
-    gold: Json
-    correct: bool | None
-    seconds: float
-    received: float
-    shown: Json
-    asked: Json
-    origin: dict[str, str]
-    about: dict[str, str]
-    errors: list[Json]
-    heard: dict[str, str]
-    log: Json = None
-
-
-def answers_of(study: Study, database: Database, logs: bool = False) -> list[Row]:
+def answers_of(study: Study, database: Database, logs: bool = False) -> list[Judgement]:
     """Every answer that there is now."""
-    return database.read(lambda tx: list(_rows(tx, study.make_kind(), logs)))
+    return database.read(lambda tx: list(_judgements(tx, study, logs)))
 
 
-def _rows(tx: Transaction, kind: Kind, logs: bool = False) -> Iterator[Row]:
+def _judgements(tx: Transaction, study: Study, logs: bool) -> Iterator[Judgement]:
     """Every answer, in the items' order."""
-    decode = msgspec.json.decode
+    decode, kind = msgspec.json.decode, study.make_kind()
     sql = (
         "SELECT i.id, w.person, w.stratum, w.content, w.live, w.flags, p.excluded, i.gold, w.correct, w.taken, "
         "w.received, w.shown, i.content, i.origin, p.facts, l.events FROM work w JOIN items i ON i.id = w.item "
@@ -63,17 +38,25 @@ def _rows(tx: Transaction, kind: Kind, logs: bool = False) -> Iterator[Row]:
         "SELECT a.item, a.person, h.recogniser, h.text FROM audio a JOIN heard h ON h.name = a.name"
     ):
         heard[item, who][recogniser] = text
-    for id, person, stratum, said, live, flags, excluded, gold, correct, taken, received, *rest in tx.rows(sql):
+    for id, person, stratum, answer, live, flagged, excluded, gold, correct, taken, received, *rest in tx.rows(sql):
         shown, asked, origin, about, log = (decode(cell or "null") for cell in rest)
-        yield Row(
-            id, person, stratum, decode(said), bool(live), flags.split("\n") if flags else [], excluded,
-            None if gold is None else decode(gold), None if correct is None else bool(correct),
-            received - taken, received, shown, asked, origin, about, kind.details(asked, log or []), heard[id, person],
-            log if logs else None,
+        flags = flagged.split("\n") if flagged else []
+        yield Judgement(
+            person=person, kind=study.kind, item=id, asked=asked, answer=decode(answer), counted=bool(live),
+            why_not="" if live else _why_not(excluded, gold, flags), stratum=stratum, origin=origin,
+            gold=None if gold is None else decode(gold), correct=None if correct is None else bool(correct),
+            flags=flags, seconds=received - taken, received=received, shown=shown, about=about,
+            errors=kind.details(asked, log or []), heard=heard[id, person], log=log if logs else None,
         )  # fmt: skip
 
 
-def agreements(study: Study, answers: list[Row]) -> dict[str, Agreement]:
+def _why_not(excluded: str | None, gold: str | None, flags: list[str]) -> str:
+    if excluded is not None:
+        return EXCLUDED + excluded
+    return GOLD if gold is not None else f"flagged: {', '.join(flags)}"
+
+
+def agreements(study: Study, answers: list[Judgement]) -> dict[str, Agreement]:
     """Agreement on each question, over answers that count."""
     kind = study.make_kind()
     said: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
@@ -89,7 +72,7 @@ def agreements(study: Study, answers: list[Row]) -> dict[str, Agreement]:
     return found
 
 
-def agreed(study: Study, answers: list[Row]) -> list[dict[str, Json]]:
+def agreed(study: Study, answers: list[Judgement]) -> list[dict[str, Json]]:
     """The same as rows to print."""
     return [
         {
@@ -100,10 +83,10 @@ def agreed(study: Study, answers: list[Row]) -> list[dict[str, Json]]:
     ]  # fmt: skip
 
 
-def summaries(study: Study, answers: list[Row]) -> list[dict[str, Json]]:
+def summaries(study: Study, answers: list[Judgement]) -> list[dict[str, Json]]:
     """What the counted answers to each item say together; among items with the same `of`, the best is marked."""
     kind = study.make_kind()
-    by_item: dict[str, list[Row]] = defaultdict(list)
+    by_item: dict[str, list[Judgement]] = defaultdict(list)
     for row in answers:
         if row.counted:
             by_item[row.item].append(row)
@@ -120,33 +103,6 @@ def summaries(study: Study, answers: list[Row]) -> list[dict[str, Json]]:
     return made
 
 
-def write_jsonl(values: list[Any], to: Path) -> None:
-    write_atomically(to, b"".join(msgspec.json.encode(value) + b"\n" for value in values))
-
-
-_COLUMNS = {
-    "item": "str", "person": "str", "stratum": "str", "answer": "str", "counted": "int", "flags": "str",
-    "excluded": "str", "gold": "str", "correct": "int", "milliseconds": "int", "received": "int", "shown": "str",
-    "asked": "str", "origin": "str", "about": "str", "errors": "str", "heard": "str", "log": "str",
-}  # fmt: skip
-
-
-def write_parquet(answers: list[Row], to: Path) -> None:
-    """Values of more than one part are JSON texts; times are whole milliseconds."""
-    cells = (
-        (
-            r.item, r.person, r.stratum, as_json(r.answer), int(r.counted), as_json(r.flags), r.excluded,
-            None if r.gold is None else as_json(r.gold), None if r.correct is None else int(r.correct),
-            round(r.seconds * 1000), round(r.received * 1000), as_json(r.shown), as_json(r.asked),
-            as_json(r.origin), as_json(r.about), as_json(r.errors), as_json(r.heard),
-            None if r.log is None else as_json(r.log),
-        )
-        for r in answers
-    )  # fmt: skip
-    with growing(to) as partial:
-        write_rows(partial, _COLUMNS, cells)
-
-
 class Exported(NamedTuple):
     suite: Suite
     incomplete: int  # versions of an example that lack the answer to one of its texts
@@ -154,7 +110,7 @@ class Exported(NamedTuple):
 
 
 def write_people_suite(
-    study: Study, answers: list[Row], to: Path, overwrite: bool = False, recogniser: str | None = None
+    study: Study, answers: list[Judgement], to: Path, overwrite: bool = False, recogniser: str | None = None
 ) -> Exported:
     """The study's suite with what people made of its texts: a variant for each stratum, or for each of k people.
 
@@ -164,11 +120,11 @@ def write_people_suite(
     kind = study.make_kind()
     if not kind.makes_text or study.items.suite is None:
         raise UsageError("Only a study of a suite's texts can be exported as a suite. Choose .jsonl or .parquet.")
-    origin = Suite(study.folder / study.items.suite)
+    origin = _pinned(Suite(study.folder / study.items.suite), answers)
     fields = study.items.fields or origin.task.varied
     if kind.uploads:
         answers = [_as_heard(row, recogniser or _only_recogniser(answers)) for row in answers]
-    made: dict[str, dict[str, dict[str, Row]]] = defaultdict(lambda: defaultdict(dict))
+    made: dict[str, dict[str, dict[str, Judgement]]] = defaultdict(lambda: defaultdict(dict))
     for row in answers:
         if row.counted and "text" in row.answer:
             made[row.origin["example"]][_source(row, made)][row.origin["field"]] = row
@@ -192,7 +148,18 @@ def write_people_suite(
     return Exported(suite, counts["incomplete"], counts["labels"])
 
 
-def _only_recogniser(answers: list[Row]) -> str:
+def _pinned(suite: Suite, answers: list[Judgement]) -> Suite:
+    """The suite, if it is the one that the items were made of."""
+    made_of = {str(answer.origin.get("suite", suite.id)) for answer in answers}  # older databases have no pin
+    if made_of - {suite.id}:
+        raise UsageError(
+            f"{suite.path} is not the suite that this study's items were made from: it is {suite.id}, and it was "
+            f"{', '.join(sorted(made_of))}. Put the old suite back, or export the answers as .jsonl."
+        )
+    return suite
+
+
+def _only_recogniser(answers: list[Judgement]) -> str:
     names = sorted({name for row in answers for name in row.heard})
     if len(names) != 1:
         said = (
@@ -202,13 +169,13 @@ def _only_recogniser(answers: list[Row]) -> str:
     return names[0]
 
 
-def _as_heard(row: Row, recogniser: str) -> Row:
+def _as_heard(row: Judgement, recogniser: str) -> Judgement:
     """A recording with the text that a recogniser made of it, if it has heard it."""
     said = {"text": row.heard[recogniser]} if recogniser in row.heard else {}
     return msgspec.structs.replace(row, answer=said)
 
 
-def _source(row: Row, made: dict[str, dict[str, dict[str, Row]]]) -> str:
+def _source(row: Judgement, made: dict[str, dict[str, dict[str, Judgement]]]) -> str:
     """The stratum; without strata, the first of the k versions of this example that lacks this text."""
     if row.stratum:
         return f"people/{row.stratum}"
@@ -219,7 +186,7 @@ def _source(row: Row, made: dict[str, dict[str, dict[str, Row]]]) -> str:
 
 
 def _variant(
-    example: Example, wanted: list[str], name: str, texts: dict[str, Row], origin: Suite, family: str,
+    example: Example, wanted: list[str], name: str, texts: dict[str, Judgement], origin: Suite, family: str,
     counts: Counter[str],
 ) -> Variant | None:  # fmt: skip
     if set(wanted) - texts.keys():
@@ -260,10 +227,7 @@ def export(
 ) -> Exported | int:
     """Writes by the name: `.jsonl`, `.parquet`, or a folder for a suite; returns the suite or how many answers."""
     answers = answers_of(study, database, logs)
-    if to.suffix == ".jsonl":
-        write_jsonl(answers, to)
-    elif to.suffix == ".parquet":
-        write_parquet(answers, to)
-    else:
+    if to.suffix not in (".jsonl", ".parquet"):
         return write_people_suite(study, answers, to, overwrite, recogniser)
+    write_judgements(answers, to)
     return len(answers)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from unfazed.collect.database import Database, Transaction, open_database
-from unfazed.collect.kinds import Kind
+from unfazed.collect.kinds import Kind, kinds
 from unfazed.collect.people import new_password, set_fact, set_password
 from unfazed.collect.study import Study, as_json
 from unfazed.core.errors import DataError, UsageError
-from unfazed.core.files import partial_of, unwritable
+from unfazed.core.files import partial_of, unwritable, write_json_lines
 from unfazed.core.ids import content_id
 from unfazed.core.json import decode
 from unfazed.core.seeds import Seeds
@@ -24,11 +25,11 @@ from unfazed.core.values import Json
 
 
 class Entry(NamedTuple):
-    """An item as it is stored. `origin` says which text of which example it is."""
+    """An item as it is stored. `origin` is where it comes from, which people do not see."""
 
     id: str
     content: Json
-    origin: dict[str, str]
+    origin: dict[str, Json]
     gold: Json = None
     only_for: str = ""
     not_for: tuple[str, ...] = ()
@@ -38,7 +39,10 @@ def entries(study: Study) -> list[Entry]:
     """All items, in the order in which they are given out."""
     kind = study.make_kind()
     place = study.folder / (study.items.suite or study.items.path or "")
-    found = list(_from_suite(study, kind, place) if study.items.suite else _from_lines(study, kind, place))
+    if study.items.suite:
+        found = list(suite_entries(type(kind), place, study.items.fields, study.file))
+    else:
+        found = list(_from_lines(study, kind, place))
     if not found:
         raise DataError("there is no item in it", place)
     if study.assign.shuffle:
@@ -47,23 +51,54 @@ def entries(study: Study) -> list[Entry]:
     return found
 
 
-def _from_suite(study: Study, kind: Kind, place: Path) -> Iterator[Entry]:
-    if not kind.makes_text:
-        raise DataError(f"items.suite is for people who make texts; a {kind.name} study takes items.path", study.file)
+def suite_entries(kind: type[Kind], place: Path, fields: Sequence[str] = (), study: str = "") -> Iterator[Entry]:
+    """The items that a suite gives for this kind of task; each is pinned to the suite by its content id."""
     suite = Suite(place)
-    fields = study.items.fields or suite.task.varied
-    for example in suite.examples():
-        for field in fields or example.inputs:
-            if field not in example.inputs:
-                raise DataError(f"items.fields: example {example.id!r} has no {field!r}", study.file)
-            if example.inputs[field].strip():
-                content = {"text": example.inputs[field]}
-                kind.item(content)
-                yield Entry(f"{example.id}/{field}", content, {"example": example.id, "field": field})
+    chosen = tuple(fields) or suite.task.varied
+    for example, variants in suite.groups():
+        missing = [field for field in chosen if field not in example.inputs]
+        if missing:
+            raise DataError(f"items.fields: example {example.id!r} has no {missing[0]!r}", study or place)
+        wanted = [field for field in chosen or example.inputs if example.inputs[field].strip()]
+        for made in kind.from_suite(example, variants, wanted):
+            kind.item(made.content)
+            yield Entry(made.id, made.content, {**made.origin, "suite": suite.id})
+
+
+def write_items(kind: str, suite: Path, to: Path, fields: Sequence[str] = ()) -> int:
+    """Writes the items that a suite gives, and beside them a key file that people must not see; returns how many."""
+    found = list(suite_entries(kinds.get(kind), suite, fields))
+    if not found:
+        raise DataError(f"there is nothing in it to ask about in a {kind} study", suite)
+    for path, rows in (
+        (to, [{"id": entry.id, **entry.content} for entry in found]),
+        (key_file(to), [{"id": entry.id, **entry.origin} for entry in found]),
+    ):
+        write_json_lines(path, rows)
+    return len(found)
+
+
+def key_file(items: Path) -> Path:
+    """The file beside a file of items that holds what people must not see of them."""
+    return items.with_name(f"{items.stem}.key.jsonl")
+
+
+def groups_of(items: Path) -> tuple[list[str], int]:
+    """The groups of people that a file of items is for, and how many items of a group there are to each control."""
+    keys = _keys(items)
+    ordinary: Counter[str] = Counter()
+    controls = set()
+    for _, facts in _objects(items):
+        if keys.get(str(facts.get("id")), {}).get("control"):
+            controls.add(facts["id"])
+        else:
+            ordinary[str(facts.get("group", ""))] += 1
+    every = max(1, min(ordinary.values(), default=0) // len(controls)) if controls else 0
+    return sorted(name for name in ordinary if name), every
 
 
 def _from_lines(study: Study, kind: Kind, place: Path) -> Iterator[Entry]:
-    controls = _controls(place)
+    keys = _keys(place)
     seen: set[str] = set()
     for row, facts in _objects(place):
         try:
@@ -71,18 +106,20 @@ def _from_lines(study: Study, kind: Kind, place: Path) -> Iterator[Entry]:
             gold, not_for = facts.pop("gold", None), facts.pop("not_for", [])
             only_for = str(facts.pop("group", ""))
             if only_for and only_for not in study.assign.strata:
-                raise DataError(f"the item is for the group {only_for!r}, which assign.strata has not")
+                raise DataError(f"the item is for the group {only_for!r}, which assign.strata does not have")
             kind.item(facts)
+            origin = keys.get(id, {}) if isinstance(id, str) else {}
+            control = kind.control_gold if origin.get("control") else None
         except DataError as error:
             raise DataError(str(error), place, row) from error
         if not isinstance(id, str) or id in seen:
-            if isinstance(id, str) and id in controls:  # each group's copy of a control
+            if control is not None and id in seen:  # each group's copy of a control
                 continue
             raise DataError(f"the id {id!r} is not a text, or comes a second time", place, row)
         seen.add(id)
-        if id in controls:
-            gold, only_for = {"slots": True, "intent": True}, ""
-        yield Entry(id, facts, {}, gold, only_for, tuple(map(str, not_for)))
+        if control is not None:
+            gold, only_for = control, ""
+        yield Entry(id, facts, origin, gold, only_for, tuple(map(str, not_for)))
 
 
 def _objects(place: Path) -> Iterator[tuple[int, dict[str, Json]]]:
@@ -95,13 +132,19 @@ def _objects(place: Path) -> Iterator[tuple[int, dict[str, Json]]]:
             try:
                 yield row, decode(line, dict)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                raise DataError(f"this is no JSON object: {error}", place, row) from error
+                raise DataError(f"this is not a JSON object: {error}", place, row) from error
 
 
-def _controls(place: Path) -> set[str]:
-    """The controls of a survey, which its key file names."""
-    key = place.with_name(f"{place.stem}.key.jsonl")
-    return {str(facts["id"]) for _, facts in _objects(key) if facts.get("control")} if key.exists() else set()
+def _keys(place: Path) -> dict[str, dict[str, Json]]:
+    """What the key file says of each item, by its id."""
+    key = key_file(place)
+    keys: dict[str, dict[str, Json]] = {}
+    for row, facts in _objects(key) if key.exists() else ():
+        id = facts.pop("id", None)
+        if not isinstance(id, str):
+            raise DataError("this row has no id", key, row)
+        keys[id] = facts
+    return keys
 
 
 def make_study(study: Study) -> tuple[Database, str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -116,8 +117,8 @@ def _check(study: Study, path: Path) -> None:
 
 
 TEMPLATE = """\
-title = "{title}"
-kind = "{kind}"
+title = {title}
+kind = {kind}
 language = "en"              # of the pages: en or zh; people can switch
 contact = "you@example.org"  # whom people ask to have their answers deleted
 consent = \"\"\"
@@ -126,22 +127,33 @@ You may stop whenever you like.\"\"\"
 # database = "postgresql://user@host/name"   # default: an SQLite file beside this one
 
 [items]
-path = "items.jsonl"         # an item a line; or suite = "suite/" for the texts of a suite
+path = {items}         # an item a line; or suite = "suite/" for the texts of a suite
 
 [assign]
 k = 3                        # people an item
-# strata = ["sogou", "baidu", "gboard"]      # an item's people are of different strata
+{strata}
 lease_minutes = 30           # after which an unanswered item goes to somebody else
-gold_every = 0               # a gold item after so many ordinary ones
+gold_every = {gold_every}               # a gold item after so many ordinary ones
 # per_person = 200
 """
+_NO_STRATA = '# strata = ["sogou", "baidu", "gboard"]      # an item\'s people are of different strata'
+_GROUPS = "strata = {strata}\ndistinct = false             # an item's people are of the same stratum"
 
 
-def study_template(path: Path, kind: str) -> str:
-    """A study to fill in."""
+def study_template(
+    path: Path, kind: str, items: str = "items.jsonl", strata: Sequence[str] = (), gold_every: int = 0,
+    options: Mapping[str, Json] | None = None,
+) -> str:  # fmt: skip
+    """A study to fill in. `strata` are groups of people who each have items of their own."""
     if kind not in kinds:
         raise UnknownName("kind of task", kind, kinds.names())
-    return TEMPLATE.format(title=path.stem.replace('"', ""), kind=kind)
+    made = TEMPLATE.format(
+        title=as_json(path.stem), kind=as_json(kind), items=as_json(items), gold_every=gold_every,
+        strata=_GROUPS.format(strata=as_json(strata)) if strata else _NO_STRATA,
+    )  # fmt: skip
+    if options:
+        made += "\n[options]\n" + "".join(f"{name} = {as_json(value)}\n" for name, value in options.items())
+    return made
 
 
 def as_json(value: Any) -> str:

@@ -7,11 +7,13 @@ import ctypes
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from tempfile import mkdtemp
+
+import msgspec
 
 from unfazed.core.errors import StoredFileError, option
 
@@ -22,6 +24,11 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Writes beside the place and moves it there; a full disk or a read-only folder leaves nothing behind."""
     with replacing(path) as write:
         write(content)
+
+
+def write_json_lines(path: Path, values: Iterable[object]) -> None:
+    """Writes each value as a line of JSON."""
+    write_atomically(path, b"".join(msgspec.json.encode(value) + b"\n" for value in values))
 
 
 @contextmanager

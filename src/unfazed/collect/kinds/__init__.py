@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from unfazed.core.errors import DataError
 from unfazed.core.registry import Registry
 from unfazed.core.seeds import Stream
-from unfazed.core.values import Json
+from unfazed.core.values import Example, Json, Variant
 
 Language = Literal["en", "zh"]
 MAX_TEXT = 20_000  # characters of one text in an item or an answer
@@ -31,6 +31,14 @@ class Given(NamedTuple):
     shows: int  # how often it was shown
 
 
+class SuiteItem(NamedTuple):
+    """An item made of a suite: its id, what people see, and where it comes from."""
+
+    id: str
+    content: dict[str, Json]
+    origin: dict[str, Json]
+
+
 class Kind:
     """Extend and put in `collect/kinds/NAME.py`, with `pages/kinds/NAME.html` and `static/kinds/NAME.js`."""
 
@@ -43,17 +51,28 @@ class Kind:
     makes_text: ClassVar[bool] = False  # is the answer another form of the item's text?
     uploads: ClassVar[bool] = False  # is the answer a recording, sent beforehand?
     source: ClassVar[str] = ""  # family of the variants made of its answers
+    control_gold: ClassVar[Json] = None  # the right answer to an item that its key file calls a control
 
     def __init__(self, options: dict[str, Json], language: Language = "en") -> None:
         self.options: Any = msgspec.convert(options, self.options_type)
         self.language = language
 
-    def item(self, facts: Json) -> Any:
+    @classmethod
+    def item(cls, facts: Json) -> Any:
         """The item, or an error that says what is wrong with it."""
         try:
-            return msgspec.convert(facts, self.item_type)
+            return msgspec.convert(facts, cls.item_type)
         except msgspec.ValidationError as error:
-            raise DataError(f"this is no item of a {self.name} study: {error}") from error
+            raise DataError(f"this is not an item of a {cls.name} study: {error}") from error
+
+    @classmethod
+    def from_suite(cls, example: Example, variants: Sequence[Variant], fields: Sequence[str]) -> Iterator[SuiteItem]:
+        """The items of one example: its texts, for people who make others of them."""
+        if not cls.makes_text:
+            raise DataError(f"a {cls.name} study can't be made of a suite; it takes items.path")
+        for field in fields:
+            origin = {"example": example.id, "field": field}
+            yield SuiteItem(f"{example.id}/{field}", {"text": example.inputs[field]}, origin)
 
     def shown(self, item: Any, rng: Stream) -> dict[str, Json]:
         """What is drawn by lot when an item is shown, such as sides; it is stored with the answer."""

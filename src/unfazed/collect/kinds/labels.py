@@ -39,6 +39,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Labels(Kind):
     name = "labels"
     item_type, answer_type, options_type = Item, Answer, Options
+    control_gold = {"slots": True, "intent": True}  # noqa: RUF012
 
     def summary(self, answers: Sequence[Json]) -> dict[str, Json]:
         """The share that finds each reasonable, of those who answered."""

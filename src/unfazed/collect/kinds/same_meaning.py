@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import msgspec
 
-from unfazed.collect.kinds import MAX_TEXT, Kind
-from unfazed.core.values import Json
+from unfazed.collect.kinds import MAX_TEXT, Kind, SuiteItem
+from unfazed.core.values import Example, Json, Variant
 
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
 
@@ -35,6 +35,19 @@ class SameMeaning(Kind):
     name = "same_meaning"
     item_type, answer_type, options_type = Item, Answer, Options
     level = "interval"
+
+    @classmethod
+    def from_suite(cls, example: Example, variants: Sequence[Variant], fields: Sequence[str]) -> Iterator[SuiteItem]:
+        """Each text that a variant changed, beside its original; the same pair once."""
+        for field in fields:
+            original, seen = example.inputs[field], {example.inputs[field]}
+            for variant in variants:
+                text = variant.inputs[field]
+                if variant.meaning == "same" and text not in seen:
+                    of = f"{example.id}/{field}"
+                    origin = {"example": example.id, "field": field, "source": variant.source, "draw": variant.draw}
+                    yield SuiteItem(f"{of}/{len(seen)}", {"a": original, "b": text, "of": of}, origin)
+                    seen.add(text)
 
     def right(self, gold: Json, answer: Json) -> bool:
         near = abs(answer["similarity"] - gold.get("similarity", answer["similarity"])) <= self.options.near
