@@ -11,7 +11,7 @@ from unfazed.core.errors import DataError, UsageError
 from unfazed.data import Kind, ReadOptions, import_corpus, read_examples, task_and_language
 from unfazed.papers.dialect.corpora import read_pairs, read_segments
 
-SHARED = Path(__file__).parents[2] / "../shared/data"
+SHARED = Path(__file__).parents[3] / "../shared/data"
 needs_shared = pytest.mark.skipif(not (SHARED / "frmt").is_dir(), reason="../shared/data is not here")
 BR = "The bus is late.\tO ônibus está atrasado.\nA train.\tUm trem.\n"
 PT = "The bus is late.\tO autocarro está atrasado.\nA train.\tUm comboio.\n"

@@ -17,7 +17,7 @@ from unfazed.papers.nature.page import findings
 from unfazed.papers.nature.tables import OPERATORS, _paper_rows, paper, table4
 from unfazed.run.plan import NATURE
 
-SHARED = Path(__file__).parents[2] / "../shared"
+SHARED = Path(__file__).parents[3] / "../shared"
 ROWS = {"Orig", "Rand", "Hard", *OPERATORS}
 NAME = "tiny<i>"  # a data set that would be markup, were it not escaped
 SAID = [

@@ -13,7 +13,7 @@ from unfazed.core.values import Example
 from unfazed.data import Kind, ReadOptions, read_examples, task_and_language
 
 HEADER = "answerid;scenario;intent;answer_annotation;answer_from_anno;answer_from_user\n"
-CORPUS = Path(__file__).resolve().parents[2] / "../shared/data/nlu_ed/KFold_1"
+CORPUS = Path(__file__).resolve().parents[3] / "../shared/data/nlu_ed/KFold_1"
 
 
 def folder(place: Path, *annotated: str) -> Path:

@@ -15,7 +15,7 @@ from unfazed.core.errors import UnknownName, UsageError
 from unfazed.core.values import Example, Variant
 from unfazed.papers.parte.study import Parte
 
-DATA = Path(__file__).parents[2] / "../shared/data/parte"
+DATA = Path(__file__).parents[3] / "../shared/data/parte"
 FILE = "collated_data_and_preds.csv"
 needs_parte = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not here")
 QUICK = {"bootstrap": 50}

@@ -12,7 +12,7 @@ from unfazed.core.suite import Suite
 from unfazed.data import Kind, ReadOptions, import_corpus, read_examples, task_and_language
 from unfazed.papers.parte.corpora import read_pairs
 
-SHARED = Path(__file__).parents[2] / "../shared/data"
+SHARED = Path(__file__).parents[3] / "../shared/data"
 needs_shared = pytest.mark.skipif(not (SHARED / "parte").is_dir(), reason="../shared/data is not here")
 
 PAIR = '<pair id="{id}" {label} task="IR"><t>All cats\n sleep &amp; dream.</t><h>Cats sleep.</h></pair>\n'

@@ -12,7 +12,7 @@ from unfazed.core.edits import Edit, apply
 from unfazed.core.errors import DataError
 from unfazed.papers.readin.correction import changes, score_correction, score_correction_files
 
-SIGHAN = Path(__file__).parents[2] / "../shared/data/sighan"
+SIGHAN = Path(__file__).parents[3] / "../shared/data/sighan"
 
 
 def test_by_hand() -> None:

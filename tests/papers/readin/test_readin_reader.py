@@ -11,7 +11,7 @@ import pytest
 from unfazed.core.errors import DataError
 from unfazed.data import ReadOptions, import_corpus, read_examples, task_and_language
 
-SHARED = Path(__file__).parents[2] / "../shared/data"
+SHARED = Path(__file__).parents[3] / "../shared/data"
 needs_readin = pytest.mark.skipif(not (SHARED / "readin").is_dir(), reason="../shared/data is not here")
 READIN = ReadOptions(format="readin")
 

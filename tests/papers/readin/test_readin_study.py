@@ -13,7 +13,7 @@ from unfazed.core.errors import DataError, UnknownName
 from unfazed.papers.readin.study import corpus_error_rates
 from unfazed.report.study import studies
 
-DATA = Path(__file__).parents[2] / "../shared/data/readin"
+DATA = Path(__file__).parents[3] / "../shared/data/readin"
 needs_readin = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not here")
 
 

@@ -14,7 +14,7 @@ from unfazed.papers.readin.page import sections
 from unfazed.papers.readin.tables import paper
 from unfazed.report.study import studies
 
-PAPER = Path(__file__).parents[2] / "../shared/papers/readin.txt"
+PAPER = Path(__file__).parents[3] / "../shared/papers/readin.txt"
 SAME = [
     ("花呗怎么还款", "如何还花呗的钱"),
     ("借呗还款日是哪天", "借呗哪天还款"),

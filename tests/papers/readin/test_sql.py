@@ -18,7 +18,7 @@ from unfazed.papers.readin.sql_compare import hardness, same
 from unfazed.papers.readin.sql_parser import Query, Unparseable, parse, sql_words
 from unfazed.score import scorers
 
-SHARED = Path(__file__).parents[2] / "../shared/data"
+SHARED = Path(__file__).parents[3] / "../shared/data"
 needs_spider = pytest.mark.skipif(
     not (SHARED / "spider_eval").is_dir() or not (SHARED / "cspider").is_dir(), reason="../shared/data is not here"
 )

@@ -19,7 +19,7 @@ from unfazed.systems import training as _torch
 from unfazed.systems.opening import open_system
 
 SMALL = {"words": 16, "letters": 8, "filters": 16, "hidden": 16, "min_count": 1, "batch_size": 8, "patience": 99}
-SLU = Path(__file__).parents[3].parent / "shared/data/slu"
+SLU = Path(__file__).parents[4].parent / "shared/data/slu"
 
 
 def share_right(system: object, examples: list[Example]) -> float:
