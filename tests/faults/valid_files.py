@@ -232,7 +232,17 @@ FILES = {
         {"p.json": PROFILES["speech"][0].read_bytes()}, lambda f: PROFILES["speech"][1](f / "p.json")
     ),
     "ratings": lambda folder: Kind(
-        {"r.jsonl": rows({"item": {"a": "x", "b": "y"}, "answer": {"similarity": 80, "grammatical": True}})},
+        {
+            "r.jsonl": rows(
+                {
+                    "person": "p",
+                    "kind": "same_meaning",
+                    "item": "i",
+                    "asked": {"a": "x", "b": "y"},
+                    "answer": {"similarity": 80, "grammatical": True},
+                }
+            )
+        },
         lambda f: read_ratings(f / "r.jsonl"),
     ),
     "ratings, CSV": lambda folder: Kind(

@@ -16,7 +16,7 @@ def command() -> None:
 @click.argument("suite", metavar="SUITE")
 @click.option("--max-overlap", type=click.FloatRange(0, 1), default=0.75, show_default=True,
               help="Jaccard overlap of tokens with the original, at most.")  # fmt: skip
-@click.option("--ratings", metavar="FILE", help="People's ratings, JSONL or CSV: original, paraphrase, similarity, …")
+@click.option("--ratings", metavar="FILE", help="People's ratings: an export of a same_meaning study, or CSV.")
 @click.option("--least", type=click.FloatRange(0, 100), default=75.0, show_default=True, help="Rated more than this.")
 @click.option(
     "--verifier", metavar="SYSTEM", help="A judge of entailment that must find each to follow from the other."
@@ -44,7 +44,8 @@ def filter_(
 
     \b
       unfazed vary rte1_test.xml --with paraphrase/rules --draws 3 -o candidates/
-      unfazed paraphrase filter candidates/ --ratings ratings.jsonl -o kept/
+      unfazed collect export study.toml -o exported.jsonl
+      unfazed paraphrase filter candidates/ --ratings exported.jsonl -o kept/
       unfazed paraphrase filter candidates/ --verifier model/ --similarity 0.8 -o kept/
       unfazed paraphrase build kept/ --exclude wrong.tsv -o pairs/
 

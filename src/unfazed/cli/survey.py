@@ -40,16 +40,26 @@ def export(suites: tuple[str, ...], per_operator: int, controls: int, groups: in
 
 @command.command("read", short_help="What people's answers say of each operator.")
 @click.argument("answers", metavar="ANSWERS")
-@click.option("--items", required=True, metavar="ITEMS", help="The items that were judged; the key file is beside it.")
+@click.option("--items", metavar="ITEMS", help="The items, for answers written by hand; the key file is beside it.")
 @click.option("--min-control", type=click.FloatRange(0, 1), help="Leave out who accepts less of the controls.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
 @click.option("--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples.")
 @format_option
-def read(answers: str, items: str, min_control: float | None, level: float, bootstrap: int, format_: str) -> None:
+def read(
+    answers: str, items: str | None, min_control: float | None, level: float, bootstrap: int, format_: str
+) -> None:
     """Print how many of the slots and intents people found reasonable, and how each person judged the controls.
 
-    A line of ANSWERS is {"item": ID, "participant": NAME, "slots": "reasonable", "intent": "unreasonable"}; true and
-    false serve as well, and null is no answer.
+    ANSWERS is what `unfazed collect export` wrote for a `labels` study of the items:
+
+    \b
+      unfazed survey export atis/ snips/ -o items.jsonl
+      unfazed collect new study.toml --kind labels --items items.jsonl
+      unfazed collect export study.toml -o exported.jsonl
+      unfazed survey read exported.jsonl
+
+    Answers of excluded people count nowhere. Lines written by hand are {"item": ID, "participant": NAME, "slots":
+    "reasonable", "intent": "unreasonable"}; true and false serve as well, and null is no answer. They need --items.
     """
     from unfazed.core.estimate import Resampling
     from unfazed.papers.nature.acceptance import read_acceptance

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
         UsageError,
     )
     from unfazed.core.errors import nearest as nearest_name
-    from unfazed.core.files import write_atomically
+    from unfazed.core.errors import option as option_name
+    from unfazed.core.files import write_atomically, write_json_lines
     from unfazed.core.ids import canonical, content_id, file_hash
     from unfazed.core.json import decode as decode_json
+    from unfazed.core.judgement import Judgement, read_judgements, write_judgements
     from unfazed.core.parquet import read_batches
     from unfazed.core.progress import Progress
     from unfazed.core.registry import Registry
@@ -32,11 +34,14 @@ if TYPE_CHECKING:
     from unfazed.core.values import Estimate, Example, Inputs, Json, Output, Variant
     from unfazed.core.version import VERSION
 
-__all__ = ["VERSION", "DataError", "Edit", "Estimate", "Example", "Inputs", "Json", "Manifest", "MissingExtra",
-    "NothingEvaluated", "Output", "Progress", "Registry", "Seeds", "StoredFileError", "Stream", "Suite",
-    "SystemBroken", "Task", "UnfazedError", "UnknownName", "UsageError", "Variant", "apply_edits", "canonical",
-    "content_id", "decode_json", "file_hash", "guess_task", "nearest_name", "plan_id", "read_batches", "slots_of",
-    "task_named", "write_atomically", "write_suite"]  # fmt: skip
+__all__ = [
+    "VERSION", "DataError", "Edit", "Estimate", "Example", "Inputs", "Json", "Judgement", "Manifest", "MissingExtra",
+    "NothingEvaluated", "Output", "Progress", "Registry", "Seeds", "StoredFileError", "Stream", "Suite", "SystemBroken",
+    "Task", "UnfazedError", "UnknownName", "UsageError", "Variant", "apply_edits", "canonical", "content_id",
+    "decode_json", "file_hash", "guess_task", "nearest_name", "option_name", "plan_id", "read_batches",
+    "read_judgements", "slots_of", "task_named", "write_atomically", "write_json_lines", "write_judgements",
+    "write_suite",
+]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = door(
@@ -45,11 +50,12 @@ if not TYPE_CHECKING:
             "unfazed.core.edits": "Edit apply:apply_edits slots_of",
             "unfazed.core.errors": (
                 "DataError MissingExtra NothingEvaluated StoredFileError SystemBroken UnfazedError "
-                "UnknownName UsageError nearest:nearest_name"
+                "UnknownName UsageError nearest:nearest_name option:option_name"
             ),
-            "unfazed.core.files": "write_atomically",
+            "unfazed.core.files": "write_atomically write_json_lines",
             "unfazed.core.ids": "canonical content_id file_hash",
             "unfazed.core.json": "decode:decode_json",
+            "unfazed.core.judgement": "Judgement read_judgements write_judgements",
             "unfazed.core.parquet": "read_batches",
             "unfazed.core.progress": "Progress",
             "unfazed.core.registry": "Registry",

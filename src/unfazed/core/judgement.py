@@ -55,10 +55,13 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 Converter = Callable[[Mapping[str, Any]], Judgement]
 
 
-def read_judgements(path: str | Path, kind: str, by_hand: Converter | None = None) -> list[Judgement]:
+def read_judgements(
+    path: str | Path, kind: str, by_hand: Converter | None = None, *, asked: Any = None, answer: Any = None
+) -> list[Judgement]:
     """The records of a JSON-lines or Parquet file, counted or not; all are answers in a study of this kind.
 
     `by_hand` makes a record of a row that is not one, such as a line of a CSV file; it raises DataError if it can't.
+    `asked` and `answer` are types that these parts of a record must fit.
     """
     path = Path(path)
     judgements: list[Judgement] = []
@@ -66,10 +69,11 @@ def read_judgements(path: str | Path, kind: str, by_hand: Converter | None = Non
     for line, row in _rows(path):
         try:
             made = by_hand(row) if by_hand is not None and not _is_record(row) else _record(row)
+            if made.kind != kind:
+                raise DataError(f"this is an answer in a {made.kind} study, not in a {kind} study.")
+            _check(made, asked, answer)
         except DataError as error:
             raise DataError(str(error), path, line) from error
-        if made.kind != kind:
-            raise DataError(f"this is an answer in a {made.kind} study, not in a {kind} study.", path, line)
         if made.person and (made.person, made.item) in seen:
             raise DataError(f"{made.person!r} answers item {made.item!r} twice.", path, line)
         seen.add((made.person, made.item))
@@ -86,6 +90,14 @@ def _record(row: Mapping[str, Any]) -> Judgement:
         return msgspec.convert(row, Judgement)
     except msgspec.ValidationError as error:
         raise DataError(f"this is not a record of `unfazed collect export`: {error}.") from error
+
+
+def _check(made: Judgement, asked: Any, answer: Any) -> None:
+    for name, value, wanted in (("asked", made.asked, asked), ("answer", made.answer, answer)):
+        try:
+            msgspec.convert(value, wanted or dict)
+        except msgspec.ValidationError as error:
+            raise DataError(f"{name}: {error}.") from error
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:

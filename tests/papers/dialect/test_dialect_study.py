@@ -13,7 +13,7 @@ import sacrebleu
 from unfazed.core.errors import DataError, NothingEvaluated, UsageError
 from unfazed.papers.dialect.study import Dialect
 
-SHARED = Path(__file__).parents[2] / "../shared/data"
+SHARED = Path(__file__).parents[3] / "../shared/data"
 SEGMENTS = [
     ("The bus is late.", "O ônibus está atrasado.", "O autocarro está atrasado."),
     ("It was the first train.", "Foi o primeiro trem.", "Foi o primeiro comboio."),
@@ -55,7 +55,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_success_and_effect_are_what_a_count_by_hand_gives(data: Path) -> None:
     found = Dialect().run(data, given={"metric": ["chrf"], "to": "out"})["pt"]["chrf"]
     judged = [json.loads(line) for line in Path("out/judge.jsonl").read_text(encoding="utf-8").splitlines()]
-    edited = {one["original"]: one["edited"] for one in judged}
+    edited = {one["original"]: one["text"] for one in judged}
     assert len(edited) == 3
     gaps = [
         sacrebleu.sentence_chrf(other, [base]).score - sacrebleu.sentence_chrf(edited[base], [base]).score

@@ -159,7 +159,7 @@ def test_open_answers_are_missing_and_bad_ones_are_named(suites: list[tuple[str,
     for line, message in (
         ('{"item": "x", "participant": "p"}', "a.jsonl:2: there is no item 'x'"),
         (json.dumps({"item": first, "participant": "p"}), "a.jsonl:2: 'p' answers item .* twice"),
-        ('{"item": 3}', "a.jsonl:2: this is no answer"),
+        ('{"item": 3}', "a.jsonl:2: this is not an answer"),
     ):
         file.write_text(json.dumps({"item": first, "participant": "p"}) + "\n" + line)
         with pytest.raises(DataError, match=message):

@@ -143,11 +143,21 @@ def test_nothing_left_is_said(tmp_path: Path) -> None:
 def test_ratings_are_averaged(tmp_path: Path) -> None:
     rows = [
         {"original": "a", "paraphrase": "b", "similarity": 80, "grammatical": True},
-        {"item": {"a": "a", "b": "b"}, "answer": {"similarity": 60, "grammatical": False}},
-        {"text": "a", "other": "c", "similarity": 100},
+        {"original": "a", "paraphrase": "b", "similarity": 60, "grammatical": False},
+        {"original": "a", "paraphrase": "c", "similarity": 100},
     ]
     (tmp_path / "r.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert read_ratings(tmp_path / "r.jsonl") == {("a", "b"): (70.0, False), ("a", "c"): (100.0, True)}
+    record = {"person": "p", "kind": "same_meaning", "item": "i", "asked": {"a": "a", "b": "b"}}
+    said = [
+        record | {"answer": {"similarity": 90, "grammatical": True}},
+        record | {"person": "q", "answer": {"similarity": 0, "grammatical": False}, "counted": False},
+    ]
+    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, said)))
+    assert read_ratings(tmp_path / "x.jsonl") == {("a", "b"): (90.0, True)}, "who is excluded does not count"
+    (tmp_path / "x.jsonl").write_text(json.dumps(said[1]))
+    with pytest.raises(DataError, match="no rating that counts"):
+        read_ratings(tmp_path / "x.jsonl")
     (tmp_path / "r.csv").write_text("original,paraphrase,similarity,grammatical\na,b,80,1\n")
     assert read_ratings(tmp_path / "r.csv") == {("a", "b"): (80.0, True)}
 

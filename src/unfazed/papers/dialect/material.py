@@ -6,11 +6,22 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
-from unfazed.core import DataError, NothingEvaluated, Seeds, UsageError, apply_edits, decode_json, write_atomically
+from unfazed.collect import study_template
+from unfazed.core import (
+    DataError,
+    Judgement,
+    NothingEvaluated,
+    Seeds,
+    UsageError,
+    apply_edits,
+    read_judgements,
+    write_atomically,
+    write_json_lines,
+)
 from unfazed.data import read_lines, without_break
 from unfazed.papers.dialect.corpora import BASES, read_pairs, read_segments
 from unfazed.papers.dialect.corpora import FILE as PAIRS
@@ -18,6 +29,8 @@ from unfazed.vary import Operator, OperatorSpec, Text
 
 OTHERS = {"pt": "pt-PT", "zh": "zh-TW_Simplified"}  # as in the paper, Taiwan's Mandarin is read in simplified script
 WAYS = ("replace", "insert", "delete")
+QUESTION = "Does the edit change the meaning?"
+CHANGED, SAME = "yes", "no"
 
 
 class Trial(NamedTuple):
@@ -39,6 +52,7 @@ class Trials(NamedTuple):
     language: str
     tags: tuple[str, str]
     used: list[Trial]
+    controls: list[Trial]  # those that people are to judge, also where they refused the control
     counts: dict[str, int]
     excluded: Counter[str]
     asked: list[str]  # the English of every example, in the order of translations
@@ -103,7 +117,8 @@ def _trials(language: str, tags: tuple[str, str], rows: Sequence[_Row], given: G
     made = _translations(given.perturbed.get(language), len(rows))
     counts: Counter[str] = Counter({"all": len(rows)})
     excluded: Counter[str] = Counter()
-    used = []
+    used: list[Trial] = []
+    controls: list[Trial] = []
     english = []
     for row, translated, perturbed in zip(rows, mt, made, strict=True):
         id, group, source, reference, dialect = row
@@ -113,22 +128,20 @@ def _trials(language: str, tags: tuple[str, str], rows: Sequence[_Row], given: G
         chosen = (perturbed, "translated") if perturbed is not None else next(iter(ways.values()), None)
         if language in given.perturbed and perturbed is None:
             chosen = None
-        why = _unfit(chosen, dialect == reference, id in given.refused)
-        if why or chosen is None:
-            excluded[why or "no control"] += 1
+        if dialect == reference:
+            excluded["the dialects do not differ"] += 1
             continue
-        used.append(Trial(id, group, source, reference, dialect, chosen[0], translated, chosen[1]))
+        if chosen is None:
+            excluded["no control"] += 1
+            continue
+        controls.append(Trial(id, group, source, reference, dialect, chosen[0], translated, chosen[1]))
+        if id in given.refused:
+            excluded["people say the control means the same"] += 1
+        else:
+            used.append(controls[-1])
     counts["used"] = len(used)
     sources = [source or reference for _, _, source, reference, _ in rows]
-    return Trials(language, tags, used, dict(counts), excluded, sources, [text for text, _ in english])
-
-
-def _unfit(control: object, same: bool, refused: bool) -> str:
-    if same:
-        return "the dialects do not differ"
-    if control is None:
-        return "no control"
-    return "people say the control means the same" if refused else ""
+    return Trials(language, tags, used, controls, dict(counts), excluded, sources, [text for text, _ in english])
 
 
 def _controls(language: str, id: str, text: str, seed: int) -> dict[str, tuple[str, str]]:
@@ -158,48 +171,54 @@ def _translations(file: Path | None, count: int) -> list[str | None]:
     return lines
 
 
+class _Choice(msgspec.Struct):
+    choice: list[str]
+
+
 def read_refused(file: Path | None) -> frozenset[str]:
-    """The ids that people judged not to change the meaning: lines of {"id": ID, "changed": false}."""
-    refused = set()
-    for number, line in enumerate(read_lines(file) if file else (), 1):
-        if not line.strip():
-            continue
-        try:
-            answer = decode_json(line, dict[str, str | bool])
-            if not isinstance(answer["changed"], bool):
-                raise KeyError("changed")
-            if not answer["changed"]:
-                refused.add(str(answer["id"]))
-        except (msgspec.MsgspecError, KeyError) as error:
-            raise DataError(
-                f'a line must be {{"id": ID, "changed": true or false}} ({error}).', file, number
-            ) from error
-    return frozenset(refused)
+    """The ids of controls that no majority of the people whose answers count found to change the meaning.
+
+    The file is what `unfazed collect export` wrote for the study in `judge.toml`, or lines of {"id": ID, "changed":
+    false}.
+    """
+    votes: dict[str, list[bool]] = {}
+    for judgement in read_judgements(file, "choice", _by_hand, answer=_Choice) if file else ():
+        if judgement.counted:
+            votes.setdefault(judgement.item, []).append(judgement.answer["choice"] == [CHANGED])
+    return frozenset(id for id, changed in votes.items() if 2 * sum(changed) <= len(changed))
+
+
+def _by_hand(row: Mapping[str, Any]) -> Judgement:
+    """The record of an answer that a user wrote by hand; nobody's name is known."""
+    id, changed = row.get("id"), row.get("changed")
+    if not isinstance(id, str) or not isinstance(changed, bool):
+        raise DataError('a line must be {"id": ID, "changed": true or false}.')
+    answer = {"choice": [CHANGED if changed else SAME]}
+    return Judgement(person="", kind="choice", item=id, asked={}, answer=answer)
 
 
 def write_material(to: Path, all_trials: Sequence[Trials]) -> None:
-    """What people are to judge, with a key that they must not see, and the English to be translated by machine."""
-    items: list[bytes] = []
-    keys: list[bytes] = []
+    """What people are to judge, with a key that they must not see, and the English to be translated by machine.
+
+    A study in the collection app, `judge.toml`, is written once, since users edit it.
+    """
+    items: list[dict[str, str]] = []
+    keys: list[dict[str, str]] = []
     for trials in all_trials:
-        for trial in trials.used:
-            asked = {
-                "id": trial.id,
-                "language": trials.language,
-                "original": trial.reference,
-                "edited": trial.perturbed,
-            }
-            items.append(_line({**asked, "question": "Does the edit change the meaning?"}))
-            keys.append(_line({"id": trial.id, "note": trial.note}))
+        for trial in trials.controls:
+            asked = {"id": trial.id, "group": trials.language, "original": trial.reference}
+            items.append({**asked, "text": trial.perturbed or ""})
+            keys.append({"id": trial.id, "note": trial.note})
         for name, texts in (("source", trials.asked), ("perturbed", trials.perturbed)):
             if trials.language != "en":
                 write_atomically(to / f"{trials.language}.{name}.txt", _text(texts))
-    write_atomically(to / "judge.jsonl", b"".join(items))
-    write_atomically(to / "judge.key.jsonl", b"".join(keys))
-
-
-def _line(value: object) -> bytes:
-    return msgspec.json.encode(value) + b"\n"
+    write_json_lines(to / "judge.jsonl", items)
+    write_json_lines(to / "judge.key.jsonl", keys)
+    study = to / "judge.toml"
+    if not study.exists():
+        languages = [trials.language for trials in all_trials if trials.controls]
+        options = {"question": QUESTION, "answers": [CHANGED, SAME]}
+        write_atomically(study, study_template(study, "choice", "judge.jsonl", languages, options=options).encode())
 
 
 def _text(lines: Sequence[str]) -> bytes:

@@ -29,8 +29,9 @@ class Dialect(Study):
     """Dialect-robust evaluation (2023): does a metric score another dialect above a changed meaning?
 
     DIR holds FRMT's files, or `pairs_derived.tsv` with pairs of Indian and US English, or folders of them. A control is
-    made of every reference by `meaning/control`. Writes study.json, study.md and study.html, what people are to judge
-    (judge.jsonl), and the English that a translation system is to translate for --mt and --perturbed.
+    made of every reference by `meaning/control`. Writes study.json, study.md and study.html, the English
+    that a translation system is to translate for --mt and --perturbed, and what people are to judge: `unfazed collect
+    new judge.toml` makes a study of it.
 
     \b
       unfazed study dialect --data frmt/ --metric bleu --metric chrf --format json
@@ -45,7 +46,8 @@ class Dialect(Study):
         Option("mt", "LANG=FILE: machine translations of LANG.source.txt, one a line. Repeatable.", multiple=True),
         Option("perturbed", "LANG=FILE: machine translations of LANG.perturbed.txt, one a line. Repeatable.",
                multiple=True),
-        Option("judged", 'FILE: lines of {"id": ID, "changed": false} for controls that people refuse.'),
+        Option("judged", "FILE that `unfazed collect export` wrote for judge.toml. A control that no majority finds to "
+               "change the meaning is left out."),
         Option("ties", "What a tie is: loss, half or drop.", "loss"),
         Option("comparisons", "By how many comparisons Bonferroni's p is multiplied.", 5),
         Option("level", "Confidence level of the intervals.", 0.95),

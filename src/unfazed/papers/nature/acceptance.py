@@ -6,18 +6,27 @@ An interval resamples items: participants are the ones there are, utterances sta
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 
-from unfazed.core import DataError, Estimate, NothingEvaluated, content_id, decode_json
+from unfazed.core import (
+    DataError,
+    Estimate,
+    Judgement,
+    NothingEvaluated,
+    content_id,
+    decode_json,
+    option_name,
+    read_judgements,
+)
 from unfazed.core.estimate import Observations, Question, Ratio, Resampling, estimates, sign
 from unfazed.papers.nature.survey import Item, Key, key_file
 
-VERSION = 1  # of these definitions; part of every signature
+VERSION = 2  # of these definitions; part of every signature
 QUESTIONS = ("slots", "intent")
 
 Verdict = Literal["reasonable", "unreasonable"]
@@ -25,12 +34,19 @@ T = TypeVar("T")
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """One person on one item; what they left open is null."""
+    """One line of a file that users write by hand; what a person left open is null."""
 
     item: str
     participant: str
     slots: Verdict | bool | None = None
     intent: Verdict | bool | None = None
+
+
+class Verdicts(msgspec.Struct, frozen=True):
+    """What a person answers in a `labels` study: is it reasonable?"""
+
+    slots: bool | None = None
+    intent: bool | None = None
 
 
 class Acceptance(msgspec.Struct, frozen=True):
@@ -48,7 +64,7 @@ class Participant(msgspec.Struct, frozen=True):
     """What one person did, and how they judged the controls, which should be nearly all reasonable."""
 
     participant: str
-    group: int
+    group: str
     answered: int
     of: int
     control_slots: float | None
@@ -62,25 +78,97 @@ class Acceptances(msgspec.Struct, frozen=True):
     warnings: list[str]
 
 
+class _Given(NamedTuple):
+    """All answers, what is known of the items that they are about, and each person's group and each group's items."""
+
+    answers: list[Judgement]
+    keys: dict[str, Key]
+    group_of: dict[str, str]
+    sizes: Counter[str]
+
+
 def read_acceptance(
     answers: str | Path,
-    items: str | Path,
+    items: str | Path | None = None,
     *,
     least_control: float | None = None,
     settings: Resampling | None = None,
 ) -> Acceptances:
-    """Acceptance over all, by group, operator and suite; participants below `least_control` are left out."""
-    shown = [item for _, item in _rows(Path(items), Item)]
-    keys = {key.id: key for _, key in _rows(key_file(items), Key)}
-    given = list(_answers(Path(answers), shown, keys))
-    participants = _participants(given, shown, keys, least_control)
-    group_of = {p.participant: p.group for p in participants if p.kept}
-    used = [answer for answer in given if answer.participant in group_of]
+    """Acceptance over all, by group, operator and suite; participants below `least_control` are left out.
+
+    `answers` is what `unfazed collect export` wrote for a `labels` study. Answers written by hand name items only, so
+    they need the file of `items`, with its key file beside it.
+    """
+    given = _read(Path(answers), None if items is None else Path(items))
+    valid = [answer for answer in given.answers if answer.counted or answer.is_check]
+    participants = _participants(valid, given, least_control)
+    kept = {p.participant for p in participants if p.kept}
+    used = [answer for answer in valid if answer.person in kept]
     if not used:
         raise NothingEvaluated(f"{answers} has no answers that count.")
-    decided = content_id([msgspec.to_builtins(shown), msgspec.to_builtins(sorted(keys.values(), key=lambda k: k.id))])
-    sets = _acceptances(used, keys, group_of, decided, settings or Resampling())
-    return Acceptances(sets, participants, list(_warnings(participants, least_control)))
+    sets = _acceptances(used, given, settings or Resampling())
+    warnings = [*_not_counted(given.answers), *_warnings(participants, least_control)]
+    return Acceptances(sets, participants, warnings)
+
+
+def _read(path: Path, items: Path | None) -> _Given:
+    shown, groups = _shown(items)
+    judgements = read_judgements(path, "labels", lambda row: _by_hand(row, shown), answer=Verdicts)
+    keys = {}
+    for judgement in judgements:
+        try:
+            keys[judgement.item] = msgspec.convert({**judgement.origin, "id": judgement.item}, Key)
+        except msgspec.ValidationError as error:
+            raise DataError(
+                f"item {judgement.item!r} has no key ({error}). Make the study of the items that `unfazed survey "
+                "export` wrote, with their key file beside them.", path
+            ) from error  # fmt: skip
+        if items is None:
+            groups.setdefault(judgement.item, set()).add(judgement.stratum)
+    sizes = Counter(group for own in groups.values() for group in own)
+    return _Given(judgements, keys, _groups(judgements, groups), sizes)
+
+
+def _shown(items: Path | None) -> tuple[dict[str, tuple[Item, Key]] | None, dict[str, set[str]]]:
+    """The items of a file by id, each with its key; and which groups each is for."""
+    if items is None:
+        return None, {}
+    keys = {key.id: key for _, key in _rows(key_file(items), Key)}
+    shown: dict[str, tuple[Item, Key]] = {}
+    groups: dict[str, set[str]] = {}
+    for _, item in _rows(items, Item):
+        groups.setdefault(item.id, set()).add(str(item.group))
+        if item.id in keys:
+            shown[item.id] = item, keys[item.id]
+    return shown, groups
+
+
+def _groups(judgements: Sequence[Judgement], groups: Mapping[str, set[str]]) -> dict[str, str]:
+    """Each person's group: their stratum, or the group that most of their items are for."""
+    votes: dict[str, Counter[str]] = {}
+    for judgement in judgements:
+        own = votes.setdefault(judgement.person, Counter())
+        own.update([judgement.stratum] if judgement.stratum else groups.get(judgement.item, ()))
+    return {who: min(own, key=lambda name: (-own[name], name)) for who, own in votes.items()}
+
+
+def _by_hand(row: Mapping[str, Any], shown: Mapping[str, tuple[Item, Key]] | None) -> Judgement:
+    """The record of an answer that a user wrote by hand."""
+    try:
+        answer = msgspec.convert(row, Answer)
+    except msgspec.ValidationError as error:
+        raise DataError(f"this is not an answer: {error}.") from error
+    if shown is None:
+        raise DataError(f"this answer only names its item. Give the file of items with {option_name('items')}.")
+    if answer.item not in shown:
+        raise DataError(f"there is no item {answer.item!r}. Are these the answers to other items?")
+    item, key = shown[answer.item]
+    asked = {"utterance": item.utterance, "intent": item.intent, "slots": msgspec.to_builtins(item.slots)}
+    verdicts = {question: _accepted(getattr(answer, question)) for question in QUESTIONS}
+    origin = {name: value for name, value in msgspec.to_builtins(key).items() if name != "id"}
+    return Judgement(
+        person=answer.participant, kind="labels", item=answer.item, asked=asked, answer=verdicts, origin=origin
+    )
 
 
 def _rows(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
@@ -96,19 +184,6 @@ def _rows(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
                 raise DataError(f"this is no {kind.__name__.lower()}: {error}.", path, row) from error
 
 
-def _answers(path: Path, shown: list[Item], keys: dict[str, Key]) -> Iterator[Answer]:
-    """Answers to items that there are, one by each person."""
-    known = {item.id for item in shown}
-    seen: set[tuple[str, str]] = set()
-    for row, answer in _rows(path, Answer):
-        if answer.item not in known or answer.item not in keys:
-            raise DataError(f"there is no item {answer.item!r}. Are these the answers to other items?", path, row)
-        if (answer.participant, answer.item) in seen:
-            raise DataError(f"{answer.participant!r} answers item {answer.item!r} twice.", path, row)
-        seen.add((answer.participant, answer.item))
-        yield answer
-
-
 def _accepted(verdict: Verdict | bool | None) -> bool | None:
     return verdict == "reasonable" if isinstance(verdict, str) else verdict
 
@@ -118,24 +193,22 @@ def _share(verdicts: list[bool | None]) -> float | None:
     return sum(given) / len(given) if given else None
 
 
-def _participants(
-    given: list[Answer], shown: list[Item], keys: dict[str, Key], least: float | None
-) -> list[Participant]:
-    sizes = Counter(item.group for item in shown)
-    groups: dict[str, set[int]] = {}
-    for item in shown:
-        groups.setdefault(item.id, set()).add(item.group)
+def _participants(valid: list[Judgement], given: _Given, least: float | None) -> list[Participant]:
     found = []
-    for name in sorted({answer.participant for answer in given}):
-        own = [answer for answer in given if answer.participant == name]
-        votes = Counter(group for answer in own for group in groups[answer.item])
-        group = min(votes, key=lambda number: (-votes[number], number))
-        controls = [answer for answer in own if keys[answer.item].control]
-        slots = _share([_accepted(answer.slots) for answer in controls])
-        intent = _share([_accepted(answer.intent) for answer in controls])
+    for name in sorted({answer.person for answer in valid}):
+        own = [answer for answer in valid if answer.person == name]
+        group = given.group_of[name]
+        controls = [answer.answer for answer in own if given.keys[answer.item].control]
+        slots, intent = (_share([answer.get(question) for answer in controls]) for question in QUESTIONS)
         low = least is not None and any(score is not None and score < least for score in (slots, intent))
-        found.append(Participant(name, group, len(own), sizes[group], slots, intent, not low))
+        found.append(Participant(name, group, len(own), given.sizes[group], slots, intent, not low))
     return found
+
+
+def _not_counted(answers: Sequence[Judgement]) -> Iterator[str]:
+    reasons = Counter((a.person, a.why_not) for a in answers if not a.counted and not a.is_check)
+    for (person, reason), count in sorted(reasons.items()):
+        yield f"Left out: {count} answers by {person} ({reason})."
 
 
 def _warnings(participants: list[Participant], least: float | None) -> Iterator[str]:
@@ -147,14 +220,15 @@ def _warnings(participants: list[Participant], least: float | None) -> Iterator[
         yield f"Did not answer all items of their group: {', '.join(short)}."
 
 
-def _acceptances(
-    used: list[Answer], keys: dict[str, Key], group_of: dict[str, int], items_id: str, settings: Resampling
-) -> list[Acceptance]:
-    place = {id: i for i, id in enumerate(sorted(keys))}
-    answers_id = content_id(sorted(msgspec.json.encode(answer).decode() for answer in used))
-    decided = {"items": items_id, "answers": answers_id}
+def _acceptances(used: list[Judgement], given: _Given, settings: Resampling) -> list[Acceptance]:
+    place = {id: i for i, id in enumerate(sorted(given.keys))}
+    items = {answer.item: (answer.item, answer.asked, answer.origin) for answer in used}
+    decided = {
+        "items": content_id([items[id] for id in sorted(items)]),
+        "answers": content_id(sorted((a.item, a.person, *(a.answer.get(q) for q in QUESTIONS)) for a in used)),
+    }
     measure = f"acceptance:{VERSION}"
-    sets = _sets(used, keys, group_of)
+    sets = _sets(used, given)
     asked = [
         Question(
             _column(answers, question, place),
@@ -170,14 +244,14 @@ def _acceptances(
     ]
 
 
-def _sets(used: list[Answer], keys: dict[str, Key], group_of: dict[str, int]) -> dict[tuple[str, str], list[Answer]]:
-    """The answers that acceptance is told for: all, each group's (the paper's Table 3), operator's and suite's."""
-    sets: dict[tuple[str, str], list[Answer]] = {}
+def _sets(used: list[Judgement], given: _Given) -> dict[tuple[str, str], list[Judgement]]:
+    """The answers of all, of each group (the paper's Table 3), and about each operator and suite."""
+    sets: dict[tuple[str, str], list[Judgement]] = {}
     order = {"all": 0, "group": 1, "operator": 2, "suite": 3}
     for answer in used:
-        key = keys[answer.item]
+        key = given.keys[answer.item]
         kind = "controls" if key.control else "altered"
-        into = [("all", kind), ("group", f"{group_of[answer.participant]} {kind}")]
+        into = [("all", kind), ("group", f"{given.group_of[answer.person]} {kind}")]
         if key.operator is not None:
             into += [("operator", key.operator), ("suite", key.suite)]
         for name in into:
@@ -185,13 +259,13 @@ def _sets(used: list[Answer], keys: dict[str, Key], group_of: dict[str, int]) ->
     return dict(sorted(sets.items(), key=lambda item: (order[item[0][0]], item[0][1])))
 
 
-def _column(answers: list[Answer], question: str, place: dict[str, int]) -> Observations:
+def _column(answers: list[Judgement], question: str, place: dict[str, int]) -> Observations:
     """For each item how many found the label reasonable, of how many."""
     rows: Any = np.zeros((len(place), 2))
     missing = np.zeros(len(place), dtype=np.int64)
     for answer in answers:
         at = place[answer.item]
-        verdict = _accepted(getattr(answer, question))
+        verdict = answer.answer.get(question)
         if verdict is None:
             missing[at] += 1
         else:

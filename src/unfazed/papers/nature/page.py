@@ -126,7 +126,7 @@ def _judged(table: Json) -> Section:
     told = list(table.get("warnings", ()))
     if not table["ours"]:
         told.append(f"Ours needs people. Export the utterances with: {table['needs']}")
-        told.append("Then give the study their answers with --survey ANSWERS,ITEMS.")
+        told.append("Let people answer with `unfazed collect`; give the study what it exports with --survey ANSWERS.")
     return Section(title, told, [SectionTable("Per cent found reasonable, by group", rows)])
 
 

@@ -102,8 +102,8 @@ class _Stages:
         if name == "table3":
             survey = self.given.get("survey")
             files = tuple(part.strip() for part in survey.split(",")) if survey else None
-            if files is not None and len(files) != 2:
-                raise UsageError("--survey takes two files: ANSWERS,ITEMS.")
+            if files is not None and len(files) > 2:
+                raise UsageError(f"--survey takes ANSWERS, or ANSWERS,ITEMS, not {survey!r}.")
             return tables.table3(files, [s["each"] for s in self.suites.values()])
         return tables.table4(self.runs) if name == "table4" else tables.table5(self.runs, self.augmented_runs)
 
@@ -146,7 +146,7 @@ class Nature(Study):
         Option("encoder", "A Hugging Face encoder for the model to stand on."),
         Option("system", "NAME=SYSTEM: test this instead of training; NAME is atis, atis+augmented, …", multiple=True),
         Option("selector", "[NAME=]SYSTEM that selects Hard. Default: an embedded classifier.", multiple=True),
-        Option("survey", "ANSWERS,ITEMS: the survey that fills Table 3."),
+        Option("survey", "ANSWERS of `unfazed collect export`, which fill Table 3; ANSWERS,ITEMS if written by hand."),
         Option("seed", "Seed of trainings and sets.", 0),
         Option("repetitions", "Draws of the Random set.", 10),
         Option("epochs", "Epochs at most. Default: the model's own.", kind=int),

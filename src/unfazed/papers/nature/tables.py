@@ -76,7 +76,7 @@ def table2(hard: Mapping[str, Suite]) -> Json:
     return {"ours": ours, "selector": selectors, "paper": printed}
 
 
-def table3(survey: tuple[str, str] | None, suites: Sequence[Suite]) -> Json:
+def table3(survey: tuple[str, ...] | None, suites: Sequence[Suite]) -> Json:
     """What people said, where they were asked; else the command with which to ask them."""
     printed = {question: {k: _share(v) for k, v in row.items()} for question, row in paper()["table3"].items()}
     if survey is None:

@@ -1,85 +1,75 @@
-"""What people said of paraphrases, from a file: their 0 to 100 for the meaning, and whether it is grammatical."""
+"""What people said of paraphrases: the mean of their 0 to 100 for the meaning, and whether most find it grammatical."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from unfazed.core import DataError, decode_json
+from unfazed.core import DataError, Judgement, read_judgements
 from unfazed.papers.parte.filters import Rating, Ratings
 
-_ORIGINAL, _PARAPHRASE = ("original", "text", "a"), ("paraphrase", "other", "b")
 _YES, _NO = ("true", "1", "yes", "1.0"), ("false", "0", "no", "0.0")
 
 
-def read_ratings(path: str | Path) -> Ratings:
-    """The mean of each paraphrase's ratings, and whether more than half found it grammatical.
+class _Pair(msgspec.Struct):
+    a: str
+    b: str
 
-    Rows of JSON lines or CSV have `original`, `paraphrase`, `similarity` and, if it was asked, `grammatical`. The
-    collection app's `a` and `b` do as well, and both may stand in an `item` and an `answer` of their own.
+
+class _Answer(msgspec.Struct):
+    similarity: float
+    grammatical: bool
+
+
+def read_ratings(path: str | Path) -> Ratings:
+    """The ratings of each pair by the people whose answers count.
+
+    The file is what `unfazed collect export` wrote for a `same_meaning` study, or JSON lines or CSV with `original`,
+    `paraphrase`, `similarity` and, if it was asked, `grammatical`.
     """
-    path = Path(path)
-    found: dict[tuple[str, str], list[tuple[float, bool]]] = {}
-    for line, row in _rows(path):
-        for part in ("item", "answer"):
-            row = {**row, **row[part]} if isinstance(row.get(part), dict) else row
-        original, paraphrase = (_text(row, names, path, line) for names in (_ORIGINAL, _PARAPHRASE))
-        found.setdefault((original, paraphrase), []).append((_similarity(row, path, line), _grammar(row, path, line)))
-    if not found:
-        raise DataError("there is no rating in it.", path)
+    judgements = read_judgements(path, "same_meaning", _by_hand, asked=_Pair, answer=_Answer)
+    ratings: dict[tuple[str, str], list[tuple[float, bool]]] = {}
+    for judgement in judgements:
+        if judgement.counted:
+            pair = ratings.setdefault((judgement.asked["a"], judgement.asked["b"]), [])
+            pair.append((judgement.answer["similarity"], judgement.answer["grammatical"]))
+    if not ratings:
+        raise DataError("there is no rating that counts in it." if judgements else "there is no rating in it.", path)
     return {
-        key: Rating(sum(s for s, _ in given) / len(given), 2 * sum(g for _, g in given) > len(given))
-        for key, given in found.items()
+        pair: Rating(sum(s for s, _ in given) / len(given), 2 * sum(g for _, g in given) > len(given))
+        for pair, given in ratings.items()
     }
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    try:
-        content = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"the file can't be read ({error.strerror}).", path) from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"byte {error.start + 1} is not UTF-8.", path) from error
-    if path.suffix.lower() == ".csv":
-        reader = csv.DictReader(io.StringIO(content, newline=""), strict=True)
-        try:
-            for row in reader:
-                yield reader.line_num, row
-        except csv.Error as error:
-            raise DataError(f"the quoting of this row is broken ({error}).", path, reader.line_num) from error
-        return
-    for line, text in enumerate(content.split("\n"), 1):
-        if text.strip():
-            try:
-                yield line, decode_json(text, dict[str, Any])
-            except msgspec.MsgspecError as error:
-                raise DataError(f"this is not a JSON object: {error}.", path, line) from error
+def _by_hand(row: Mapping[str, Any]) -> Judgement:
+    """The record of a rating that a user wrote by hand; nobody's name is known."""
+    pair = {"a": _text(row, "original"), "b": _text(row, "paraphrase")}
+    answer = {"similarity": _similarity(row), "grammatical": _grammar(row)}
+    return Judgement(person="", kind="same_meaning", item="", asked=pair, answer=answer)
 
 
-def _text(row: Mapping[str, Any], names: tuple[str, ...], path: Path, line: int) -> str:
-    value = next((row[name] for name in names if isinstance(row.get(name), str)), None)
-    if value is None:
-        raise DataError(f"there is no {names[0]!r} in this row.", path, line)
-    return str(value)
-
-
-def _similarity(row: Mapping[str, Any], path: Path, line: int) -> float:
-    try:
-        value = float(row["similarity"])
-    except (KeyError, TypeError, ValueError):
-        raise DataError(f"similarity must be a number, not {row.get('similarity')!r:.40}.", path, line) from None
-    if not 0 <= value <= 100:
-        raise DataError(f"similarity must be from 0 to 100, not {value:g}.", path, line)
+def _text(row: Mapping[str, Any], name: str) -> str:
+    value = row.get(name)
+    if not isinstance(value, str):
+        raise DataError(f"there is no {name!r} in this row.")
     return value
 
 
-def _grammar(row: Mapping[str, Any], path: Path, line: int) -> bool:
+def _similarity(row: Mapping[str, Any]) -> float:
+    try:
+        value = float(row["similarity"])
+    except (KeyError, TypeError, ValueError):
+        raise DataError(f"similarity must be a number, not {row.get('similarity')!r:.40}.") from None
+    if not 0 <= value <= 100:
+        raise DataError(f"similarity must be from 0 to 100, not {value:g}.")
+    return value
+
+
+def _grammar(row: Mapping[str, Any]) -> bool:
     value = str(row.get("grammatical", True)).lower()
     if value not in (*_YES, *_NO):
-        raise DataError(f"grammatical must be true or false, not {value!r:.40}.", path, line)
+        raise DataError(f"grammatical must be true or false, not {value!r:.40}.")
     return value in _YES
