@@ -5,13 +5,19 @@ Set UNFAZED_FUZZ to a number for new random examples, that many in each hypothes
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
+import socket
 import socketserver
+import subprocess
+import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -146,3 +152,76 @@ def scripted() -> Iterator[Callable[..., Scripted]]:
         server.over.set()
         server.shutdown()
         server.server_close()
+
+
+Answer = Callable[[str, list[str]], dict[str, Any]]
+
+
+@pytest.fixture
+def unfazed() -> Callable[..., str]:
+    """Runs a command of unfazed in this process and returns what it prints; `fails` is part of the error expected."""
+    from click.testing import CliRunner
+
+    from unfazed.cli import unfazed as command
+    from unfazed.core.errors import UnfazedError
+
+    def run(*words: object, fails: str = "") -> str:
+        done = CliRunner().invoke(command, [str(word) for word in words])
+        if fails:
+            assert isinstance(done.exception, UnfazedError), done.exception
+            assert fails in str(done.exception)
+        elif done.exception:
+            raise done.exception
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
+def answer_online(unfazed: Callable[..., str]) -> Callable[..., None]:
+    """Serves a study as `unfazed collect serve` does and lets people answer all that they are asked, over HTTP.
+
+    `answer` gets a person's name and the texts on their page, unescaped, and returns what they answer.
+    """
+    return lambda study, people, answer: _answer_online(unfazed, study, people, answer)
+
+
+def _answer_online(unfazed: Callable[..., str], study: Path, people: dict[str, str], answer: Answer) -> None:
+    import httpx
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    links = {}
+    for name, stratum in people.items():
+        given = ["--stratum", stratum] if stratum else []
+        links[name] = unfazed("collect", "invite", study, "--name", name, "--url", url, *given).split()[-1]
+    command = [sys.executable, "-m", "unfazed", "collect", "serve", str(study), "--port", url.rpartition(":")[2]]
+    server = subprocess.Popen(command)
+    try:
+        for name, link in links.items():
+            with httpx.Client(follow_redirects=True, transport=httpx.HTTPTransport(retries=9), timeout=60) as http:
+                page = http.get(link)
+                csrf = _between(page.text.partition('name="csrf"')[2], 'value="', '"')
+                http.post(f"{url}/consent", data={"csrf": csrf, "agree": "yes"})
+                _answer_all(http, url, name, answer)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _answer_all(http: Any, url: str, name: str, answer: Answer) -> None:
+    while 'data-item="' in (page := http.get(f"{url}/task")).text or page.status_code == 429:
+        if page.status_code == 429:  # the server holds people to a human pace
+            time.sleep(0.2)
+            continue
+        item, csrf = (html.unescape(_between(page.text, f'data-{what}="', '"')) for what in ("item", "csrf"))
+        texts = [html.unescape(part.partition("</p>")[0]) for part in page.text.split('<p class="text">')[1:]]
+        body = {"item": item, "answer": answer(name, texts)}
+        while (reply := http.post(f"{url}/answer", json=body, headers={"x-csrf": csrf})).status_code == 429:
+            time.sleep(0.2)
+        assert reply.status_code == 200, reply.text
+
+
+def _between(text: str, start: str, end: str) -> str:
+    return text.partition(start)[2].partition(end)[0]

@@ -1,0 +1,133 @@
+"""People's judgements from a study to a paper's number: survey, paraphrases and dialect, by commands and over HTTP."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from unfazed.core.judgement import read_judgements
+from unfazed.core.suite import Suite
+from unfazed.core.values import Example
+from unfazed.run.making import make_suite
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_survey_becomes_acceptance(unfazed, answer_online, tmp_path) -> None:
+    data = [
+        Example(i, f"e{i}", {"text": f"play {i} & <{i}> now"}, {"intent": "play", "slots": ["O", "B-x", "O", "O", "O"]})
+        for i in range(12)
+    ]
+    make_suite(data, ["keyboard/adjacent", "spoken/filler_end"], to=tmp_path / "suite")
+    unfazed("survey", "export", "suite", "--per-operator", 4, "--controls", 2, "-o", "items.jsonl")
+    unfazed("collect", "new", "study.toml", "--kind", "labels", "--items", "items.jsonl")
+    unfazed("collect", "new", "study.toml")
+
+    keys = {row["id"]: row for row in map(json.loads, Path("items.key.jsonl").read_text().splitlines())}
+    items = [json.loads(line) for line in Path("items.jsonl").read_text().splitlines()]
+    made_by = {item["utterance"]: keys[item["id"]]["operator"] for item in items}
+
+    def answer(name, texts):
+        return {"slots": name != "careless", "intent": made_by[texts[0]] != "keyboard/adjacent"}
+
+    people = {f"{name}{group}": group for group in "12" for name in ("a", "b")} | {"careless": "1"}
+    answer_online("study.toml", people, answer)
+    unfazed("collect", "exclude", "study.toml", "careless", "--reason", "one button")
+    unfazed("collect", "export", "study.toml", "-o", "exported.jsonl")
+
+    found = json.loads(unfazed("survey", "read", "exported.jsonl", "--bootstrap", 500, "--format", "json"))
+    sets = {row["name"]: row for row in found["sets"]}
+    assert (sets["altered"]["items"], sets["altered"]["answers"]) == (8, 16), "excluded answers count nowhere"
+    assert sets["altered"]["slots"]["value"] == 1.0
+    assert sets["keyboard/adjacent"]["intent"]["value"] == 0.0
+    assert sets["spoken/filler_end"]["intent"]["value"] == 1.0
+    assert (sets["controls"]["items"], sets["controls"]["answers"]) == (2, 8), "controls are answered, and kept apart"
+    assert [p["participant"] for p in found["participants"]] == ["a1", "a2", "b1", "b2"]
+    assert [p["control_slots"] for p in found["participants"]] == [1.0] * 4
+    assert any("careless (excluded: one button)" in warning for warning in found["warnings"])
+    unfazed("survey", "read", "exported.jsonl", "--items", "items.jsonl", "--bootstrap", 500)
+
+
+PAIRS = [
+    ("The lawyer was arrested by police.", "The police arrested a lawyer.", "entailed"),
+    ("In 2011, Microsoft bought Skype.", "A company did not buy Skype.", "not_entailed"),
+    ("The fire spread quickly, officials said.", "The fire was fast.", "entailed"),
+    ("When the war ended, he left the country.", "He stayed in the country.", "not_entailed"),
+]
+
+
+def test_ratings_become_a_test_set(unfazed, answer_online, tmp_path) -> None:
+    rows = [{"premise": p, "hypothesis": h, "label": label} for p, h, label in PAIRS]
+    Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("my_system.py").write_text(
+        "def predict(batch):\n    return ['entailed' if len(b['premise']) % 2 else 'not_entailed' for b in batch]\n"
+    )
+    unfazed("vary", "pairs.jsonl", "--with", "paraphrase/rules", "--draws", 3, "-o", "candidates")
+    unfazed("collect", "items", "same_meaning", "--suite", "candidates", "-o", "items.jsonl")
+    items = [json.loads(line) for line in Path("items.jsonl").read_text().splitlines()]
+    assert not any({"source", "operator", "draw"} & item.keys() for item in items), "people don't see the operator"
+    unfazed("collect", "new", "study.toml", "--kind", "same_meaning", "--items", "items.jsonl")
+    unfazed("collect", "new", "study.toml")
+
+    def answer(name, texts):
+        if name == "troll":
+            return {"similarity": 0, "grammatical": False}
+        return {"similarity": 90 if len(texts[1]) % 3 else 40, "grammatical": True}
+
+    answer_online("study.toml", {"troll": "", "anna": "", "ben": ""}, answer)
+    unfazed("collect", "exclude", "study.toml", "troll", "--reason", "all zero")
+    unfazed("collect", "export", "study.toml", "-o", "exported.jsonl")
+    assert {j.person for j in read_judgements("exported.jsonl", "same_meaning") if j.counted} == {"anna", "ben"}
+
+    steps = json.loads(
+        unfazed("paraphrase", "filter", "candidates", "--ratings", "exported.jsonl", "-o", "kept", "--all",
+                "--max-overlap", 1, "--format", "json")
+    )  # fmt: skip
+    counts = {step["step"]: step["candidates"] for step in steps}
+    liked = sum(len(item["b"]) % 3 > 0 for item in items)
+    assert counts["grammatical"] == len(items), "the excluded person's votes would have removed all"
+    assert counts["rated > 75"] == liked < len(items)
+    unfazed("paraphrase", "build", "kept", "-o", "built")
+    told = unfazed("study", "parte", "--data", "built", "--system", "my_system:predict", "-o", "out", "--format", "json")
+    (found,) = json.loads(told).values()
+    built = list(Suite("built").groups())
+    turned = [len(v.inputs["premise"]) % 2 != len(e.inputs["premise"]) % 2 for e, own in built for v in own]
+    assert found["changed"]["n"] == len(turned)
+    assert found["changed"]["value"] == pytest.approx(sum(turned) / len(turned))
+
+
+SEGMENTS = [
+    ("The bus is late.", "O ônibus está atrasado.", "O autocarro está atrasado."),
+    ("It was the first train.", "Foi o primeiro trem.", "Foi o primeiro comboio."),
+    ("More than 300 people came.", "Mais de 300 pessoas vieram.", "Vieram mais de 300 pessoas."),
+]
+
+
+def test_judged_controls_become_a_success_rate(unfazed, answer_online, tmp_path) -> None:
+    folder = tmp_path / "frmt/lexical_bucket"
+    folder.mkdir(parents=True)
+    for place, tag in ((1, "pt-BR"), (2, "pt-PT")):
+        lines = "".join(f"{row[0]}\t{row[place]}\n" for row in SEGMENTS)
+        (folder / f"pt_lexical_test_en_{tag}.tsv").write_text(lines, encoding="utf-8")
+    study = ("study", "dialect", "--data", "frmt", "--metric", "bleu", "-o", "out", "--format", "json")
+    before = json.loads(unfazed(*study))["pt"]["bleu"]
+    assert before["success"]["n"] == 3
+    unfazed("collect", "new", "out/judge.toml")
+
+    def answer(name, texts):
+        original, _ = texts
+        return {"choice": ["no" if "trem" in original or name == "careless" else "yes"]}
+
+    answer_online("out/judge.toml", {"careless": "pt", "anna": "pt", "ben": "pt"}, answer)
+    unfazed("collect", "exclude", "out/judge.toml", "careless", "--reason", "always no")
+    unfazed("collect", "export", "out/judge.toml", "-o", "judged.jsonl")
+    after = json.loads(unfazed(*study, "--judged", "judged.jsonl"))["pt"]["bleu"]
+    assert after["success"]["n"] == 2
+    assert after["excluded_by"]["people say the control means the same"] == 1
+    assert len(Path("out/judge.jsonl").read_text().splitlines()) == 3, "what was asked stays asked"
+    assert {j.origin["note"] for j in read_judgements("judged.jsonl", "choice")} != {""}
