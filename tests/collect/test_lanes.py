@@ -93,7 +93,9 @@ def test_ratings_become_a_test_set(unfazed, answer_online, tmp_path) -> None:
     assert counts["grammatical"] == len(items), "the excluded person's votes would have removed all"
     assert counts["rated > 75"] == liked < len(items)
     unfazed("paraphrase", "build", "kept", "-o", "built")
-    told = unfazed("study", "parte", "--data", "built", "--system", "my_system:predict", "-o", "out", "--format", "json")
+    told = unfazed(
+        "study", "parte", "--data", "built", "--system", "my_system:predict", "-o", "out", "--format", "json"
+    )
     (found,) = json.loads(told).values()
     built = list(Suite("built").groups())
     turned = [len(v.inputs["premise"]) % 2 != len(e.inputs["premise"]) % 2 for e, own in built for v in own]
