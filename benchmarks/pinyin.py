@@ -18,10 +18,9 @@ from benchmarks.operators import questions
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
 from unfazed.measure.error_rate import distances
-from unfazed.measure.realism.drop import drops
+from unfazed.measure.realism.aligned import Aligned, read_people
+from unfazed.measure.realism.compare import drops, error_rate
 from unfazed.measure.realism.judge import Judge
-from unfazed.measure.realism.looks import error_rate
-from unfazed.measure.realism.reading import Aligned, read_people
 from unfazed.systems.opening import open_system
 from unfazed.vary.keyboard.homophone import Homophone
 from unfazed.vary.keyboard.ime import ENGINES, lacking

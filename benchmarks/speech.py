@@ -12,9 +12,9 @@ from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Estimate
 from unfazed.measure.error_rate import distances
+from unfazed.measure.realism.aligned import read_people
+from unfazed.measure.realism.compare import error_rate
 from unfazed.measure.realism.judge import Judge
-from unfazed.measure.realism.looks import error_rate
-from unfazed.measure.realism.reading import read_people
 from unfazed.vary.keyboard.homophone import Homophone
 from unfazed.vary.operator import Operator, Text
 from unfazed.vary.speech.mandarin import Mandarin

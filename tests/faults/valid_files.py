@@ -19,7 +19,7 @@ from unfazed.data import read_score_table, read_segment_scores
 from unfazed.measure.files import score_files
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.mixed import mixed_effects
-from unfazed.measure.realism.reading import read_people as read_aligned_people
+from unfazed.measure.realism.aligned import read_people as read_aligned_people
 from unfazed.mitigate.noisy_channel import NoisyChannel
 from unfazed.papers.dialect.material import read_refused
 from unfazed.papers.dialect.metrics.yisi1 import Yisi1

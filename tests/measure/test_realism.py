@@ -8,17 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from sklearn.ensemble import GradientBoostingClassifier
-from sklearn.metrics import roc_auc_score
 
 from unfazed.core.edits import apply
-from unfazed.core.errors import DataError, UsageError
+from unfazed.core.errors import DataError, MissingExtra, UsageError
 from unfazed.core.seeds import Seeds
-from unfazed.measure.realism.drop import drops
+from unfazed.measure.realism.aligned import Aligned, read_people
+from unfazed.measure.realism.compare import drops, error_rate, looks
+from unfazed.measure.realism.features import feature_names, features, named_features
 from unfazed.measure.realism.judge import Judge
-from unfazed.measure.realism.looks import error_rate, looks
-from unfazed.measure.realism.reading import Aligned, read_people
-from unfazed.measure.realism.trees import Boosted, auc
 from unfazed.systems.opening import open_system
 from unfazed.vary.keyboard.homophone import Homophone
 from unfazed.vary.keyboard.pinyin import Pinyin
@@ -40,26 +37,25 @@ def varied(operator: Operator, texts: list[str], seed: int, draw: int = 0) -> li
     return [apply(t, c.edits) if c else t for t, c in zip(texts, made, strict=True)]
 
 
-def test_auc_is_scikit_learns() -> None:
-    rng = np.random.Generator(np.random.PCG64(1))
-    scores, labels, weights = (
-        rng.integers(0, 20, 500).astype(float),
-        rng.integers(0, 2, 500).astype(float),
-        rng.random(500),
-    )
-    assert auc(scores, labels) == pytest.approx(roc_auc_score(labels, scores))
-    assert auc(scores, labels, weights) == pytest.approx(roc_auc_score(labels, scores, sample_weight=weights))
+def test_every_feature_has_a_name_of_its_own() -> None:
+    names = feature_names()
+    assert len(names) == len(set(names)) == features(["怎么提现"], ["怎么体现"]).shape[1]
+    found = named_features("怎么提现。", "怎么体现")
+    assert found["slip.select_full.rate"] == 1 / 5
+    assert found["shape.replaced.same_sound"] == 1
+    assert found["shape.deleted.marks"] == 1
+    assert found["shape.other_end"] == 1
+    assert found["shape.more.latin"] == 0
 
 
-def test_trees_are_as_good_as_scikit_learns() -> None:
-    rng = np.random.Generator(np.random.PCG64(2))
-    rows = rng.normal(size=(1500, 8))
-    labels = (rows[:, 0] * rows[:, 1] + np.abs(rows[:, 2]) + rng.normal(size=1500) > 0.8).astype(float)
-    ours = auc(Boosted().fit(rows[:1000], labels[:1000]).odds(rows[1000:]), labels[1000:])
-    theirs = GradientBoostingClassifier(n_estimators=120, max_depth=4, learning_rate=0.08).fit(
-        rows[:1000], labels[:1000]
-    )
-    assert ours > auc(theirs.decision_function(rows[1000:]), labels[1000:]) - 0.02
+def test_texts_without_differences_and_empty_ones_have_features() -> None:
+    assert np.isfinite(features(["", "好的", "abc", ""], ["", "好的", "", "好的"])).all()
+
+
+def test_without_scikit_learn_the_line_that_installs_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unfazed.measure.realism.judge.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"pip install 'unfazed\[sklearn\]'"):
+        Judge(["好"] * 50, [["坏"] * 50])
 
 
 def test_the_same_noise_is_not_told_apart_and_other_noise_is() -> None:

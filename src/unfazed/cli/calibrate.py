@@ -36,9 +36,9 @@ def keyboard_command(
     from pathlib import Path
 
     from unfazed.core.files import write_atomically
-    from unfazed.measure.realism.calibration import calibrated
+    from unfazed.measure.realism.aligned import calibrated_typists
 
-    made, people = calibrated(clean, real, fields, rows, engine, onto)
+    made, people = calibrated_typists(clean, real, fields, rows, engine, onto)
     write_atomically(Path(to), made)
     click.echo(f"{people} typists in {to}", err=True)
 
@@ -65,7 +65,7 @@ def speech_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...], r
     from pathlib import Path
 
     from unfazed.core.files import write_atomically
-    from unfazed.measure.realism.speakers import calibrated_speakers
+    from unfazed.measure.realism.aligned import calibrated_speakers
 
     write_atomically(Path(to), calibrated_speakers(clean, real, fields, rows))
     click.echo(f"{len(real)} speakers in {to}", err=True)

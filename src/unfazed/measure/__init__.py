@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from unfazed.measure.files import check_lengths, file_id, score_values
     from unfazed.measure.measuring import Runlike, flips, measure_run
     from unfazed.measure.mixed import Coefficient, mixed_effects
-    from unfazed.measure.realism.looks import looks as typing_errors
+    from unfazed.measure.realism.compare import looks as typing_errors
     from unfazed.measure.results import Difference
     from unfazed.measure.wins import TIES, Ties, Wins, win_rate
 
@@ -29,7 +29,7 @@ if not TYPE_CHECKING:
             "unfazed.measure.files": "check_lengths file_id score_values",
             "unfazed.measure.measuring": "Runlike flips measure_run",
             "unfazed.measure.mixed": "Coefficient mixed_effects",
-            "unfazed.measure.realism.looks": "looks:typing_errors",
+            "unfazed.measure.realism.compare": "looks:typing_errors",
             "unfazed.measure.results": "Difference",
             "unfazed.measure.wins": "TIES Ties Wins win_rate",
         },

@@ -57,7 +57,7 @@ class Counts:
         return sum(self.slips[kind, c] for c in range(TYPED_CLASSES))
 
 
-def fit(
+def fit_typist(
     clean: Sequence[Sequence[str]], typed: Sequence[Sequence[str]], engine: Engine, rounds: int = 8
 ) -> TypistProfile:
     """The profile under which a typist with this engine makes these slips. A row holds the texts of one example."""

@@ -46,7 +46,7 @@ class Counts:
         self.seen[name] += happened
 
 
-def fit(clean: Sequence[str], said: Sequence[str], rounds: int = 4) -> SpeakerProfile:
+def fit_speaker(clean: Sequence[str], said: Sequence[str], rounds: int = 4) -> SpeakerProfile:
     """The profile under which a speaker is heard like this."""
     seen = count(clean, said)
     profile = _first(seen)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from unfazed.core.edits import Edit, apply
 from unfazed.core.errors import DataError, UnknownName
 from unfazed.core.seeds import Seeds, Stream
-from unfazed.vary.calibrate_keyboard import count, fit
+from unfazed.vary.calibrate_keyboard import count, fit_typist
 from unfazed.vary.chinese import lexicon, slips
 from unfazed.vary.keyboard._typist import slip
 from unfazed.vary.keyboard.homophone import Homophone, homophones
@@ -140,7 +140,7 @@ def test_fitting_finds_the_rates_that_made_the_texts() -> None:
     for profile in (one, other):
         texts = made(profile)
         rows = [[t] for t in clean]
-        again = made(fit(rows, [[t] for t in texts], engine("embedded"), rounds=3))
+        again = made(fit_typist(rows, [[t] for t in texts], engine("embedded"), rounds=3))
         wanted, got = (count(rows, [[t] for t in made_of], engine("embedded")) for made_of in (texts, again))
         for kind in ("select_full", "input_full", "omitted"):
             assert got.total(kind) == pytest.approx(wanted.total(kind), rel=0.5, abs=15), kind

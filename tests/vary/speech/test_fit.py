@@ -12,8 +12,8 @@ from unfazed.cli.calibrate import command
 from unfazed.core.edits import apply
 from unfazed.core.errors import DataError
 from unfazed.core.seeds import Seeds
-from unfazed.measure.realism.reading import read_people
-from unfazed.vary.calibrate_speech import count, fit
+from unfazed.measure.realism.aligned import read_people
+from unfazed.vary.calibrate_speech import count, fit_speaker
 from unfazed.vary.people import SPOKEN_CLASSES, read_speakers, speakers, spoken_class
 from unfazed.vary.speech._speaker import Speaker
 from unfazed.vary.speech.mandarin import Mandarin
@@ -49,7 +49,7 @@ def test_a_fitted_speaker_is_heard_like_the_one_it_was_fitted_to() -> None:
     texts, seeds = sentences(150), Seeds(5, "t", 1)
     real = Speaker(speakers().people[0])
     said = [apply(t, real.say(t, seeds.stream(str(i), i))) for i, t in enumerate(texts)]
-    fitted = Speaker(fit(texts, said, rounds=2))
+    fitted = Speaker(fit_speaker(texts, said, rounds=2))
     again = [apply(t, fitted.say(t, seeds.stream(f"again {i}", i))) for i, t in enumerate(texts)]
     one, two = count(texts, said), count(texts, again)
 

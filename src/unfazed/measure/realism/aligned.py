@@ -1,4 +1,4 @@
-"""Aligned files: a clean text and what became of it on the same line, as plain text, JSON lines or READIN's TSV."""
+"""Aligned files, whose lines hold a clean text and what people made of it, and the profiles that are fitted to them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from unfazed.core.errors import DataError
 from unfazed.core.json import decode
 from unfazed.core.values import Inputs
 from unfazed.data import read_lines, without_break
+from unfazed.vary.calibrate_keyboard import fit_typist
+from unfazed.vary.calibrate_speech import fit_speaker
+from unfazed.vary.keyboard import ime
+from unfazed.vary.people import Speakers, Typists, read_typists
 
 _NOT_TEXT = ("id", "label", "gold", "en")
 
@@ -106,3 +110,40 @@ def _read_tsv(path: Path) -> tuple[Aligned, list[Aligned]]:
         return Aligned([{name: row[f"{who}_{name}"] for name in names} for row in table], gold)
 
     return of("clean"), [of(who) for who in people]
+
+
+ROWS = {"all": slice(None), "even": slice(0, None, 2), "odd": slice(1, None, 2)}
+_DIGITS = 5
+
+
+def calibrated_typists(
+    clean: str | None, real: Sequence[str], fields: Sequence[str], rows: str, engine: str, onto: str | None
+) -> tuple[bytes, int]:
+    """The file's content, and how many people it holds."""
+    before, people = read_people(clean, real, fields)
+    used = ROWS[rows]
+    found = list(read_typists(onto).people) if onto else []
+    for person in people:
+        found.append(fit_typist(_texts(before.rows[used]), _texts(person.rows[used]), ime.engine(engine)))
+    return msgspec.json.encode(rounded(msgspec.to_builtins(Typists(engine, found)))) + b"\n", len(found)
+
+
+def _texts(rows: Sequence[Inputs]) -> list[list[str]]:
+    return [list(row.values()) for row in rows]
+
+
+def rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [rounded(inner) for inner in value]
+    return round(value, _DIGITS) if isinstance(value, float) else value
+
+
+def calibrated_speakers(clean: str, real: Sequence[str], fields: Sequence[str], rows: str) -> bytes:
+    """The file's content: a profile for each file of what was heard."""
+    before, people = read_people(clean, real, fields)
+    texts = [text for row in before.rows[ROWS[rows]] for text in row.values()]
+    heard = [[text for row in person.rows[ROWS[rows]] for text in row.values()] for person in people]
+    made = Speakers([fit_speaker(texts, said) for said in heard])
+    return msgspec.json.encode(rounded(msgspec.to_builtins(made))) + b"\n"
