@@ -33,7 +33,6 @@ from unfazed.papers.readin.spider import score_sql_files
 from unfazed.run.engine import run_system
 from unfazed.run.plan import read_plan
 from unfazed.run.record import Run
-from unfazed.score.metrics._metric import Scores
 from unfazed.systems.baselines.intent import Intent
 from unfazed.systems.opening import open_system
 from unfazed.vary import people
@@ -266,9 +265,6 @@ FILES = {
     ),
     "vectors": lambda folder: Kind({"v.txt": VECTORS}, lambda f: Vectors.read(f / "v.txt", [["one", "two"]])),
     "vectors of YiSi": lambda folder: Kind({"v.txt": VECTORS}, lambda f: Yisi1(str(f / "v.txt"))),
-    "scores of a metric": lambda folder: Kind(
-        {"s.jsonl": rows(["k", 0.5], ["l", None])}, lambda f: Scores(Yisi1(), f / "s.jsonl")
-    ),
     "prompt": lambda folder: Kind(
         {"p.txt": b"Is {text} {{so}}?\n{label}\n"}, lambda f: Template.read(str(f / "p.txt"))
     ),

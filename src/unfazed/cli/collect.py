@@ -167,19 +167,21 @@ def export_command(
 
 @command.command("transcribe", short_help="Have recordings heard by a recogniser.")
 @_study
-@click.option("--recogniser", required=True, help="pocketsphinx, whisper:DIR, sherpa:DIR, command:COMMAND or a URL.")
+@click.option(
+    "--recogniser", required=True, help="pocketsphinx, whisper:DIR, sherpa:DIR, command:COMMAND, cmd:COMMAND or a URL."
+)
 @click.option("--again", is_flag=True, help="Also what it has heard before.")
 def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
     """Turn the recordings of STUDY into text, also while it is served. Each recogniser's texts are kept by its name."""
     from unfazed.collect.audio import transcribe
     from unfazed.collect.database import open_database
     from unfazed.collect.study import read_study
-    from unfazed.vary.speech._asr import open_recogniser
+    from unfazed.systems import Recogniser, open_system
 
     study = read_study(study_file)
-    hear = open_recogniser(recogniser, study.language)
+    system = open_system(recogniser, Recogniser, language=study.language)
     with open_database(study.place) as database:
-        count = transcribe(study, database, recogniser, hear, again)
+        count = transcribe(study, database, recogniser, system.hear, again)
     click.echo(f"{count:,} recordings heard.", err=True)
 
 

@@ -20,7 +20,7 @@ def list_command(format_: str) -> None:
 
     from unfazed.papers.dialect.metrics.environment import PACKAGES, folder
     from unfazed.report.tables import render
-    from unfazed.score.metrics import metrics
+    from unfazed.systems.metrics import metrics
 
     rows = []
     for name in metrics.names():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from unfazed.core.lazy import door
 
 if TYPE_CHECKING:
+    from unfazed.core.asking import Asking, ask
     from unfazed.core.edits import Edit, slots_of
     from unfazed.core.edits import apply as apply_edits
     from unfazed.core.errors import (
@@ -29,16 +30,18 @@ if TYPE_CHECKING:
     from unfazed.core.progress import Progress
     from unfazed.core.registry import Registry
     from unfazed.core.seeds import Seeds, Stream
+    from unfazed.core.store import AnswerStore
     from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
     from unfazed.core.task import Task, guess_task, task_named
     from unfazed.core.values import Estimate, Example, Inputs, Json, Output, Variant
     from unfazed.core.version import VERSION
 
 __all__ = [
-    "VERSION", "DataError", "Edit", "Estimate", "Example", "Inputs", "Json", "Judgement", "Manifest", "MissingExtra",
-    "NothingEvaluated", "Output", "Progress", "Registry", "Seeds", "StoredFileError", "Stream", "Suite", "SystemBroken",
-    "Task", "UnfazedError", "UnknownName", "UsageError", "Variant", "apply_edits", "canonical", "content_id",
-    "decode_json", "file_hash", "guess_task", "nearest_name", "option_name", "plan_id", "read_batches",
+    "VERSION", "AnswerStore", "Asking", "DataError", "Edit", "Estimate", "Example", "Inputs", "Json", "Judgement",
+    "Manifest", "MissingExtra", "NothingEvaluated", "Output", "Progress", "Registry", "Seeds", "StoredFileError", "Stream",
+    "Suite",
+    "SystemBroken", "Task", "UnfazedError", "UnknownName", "UsageError", "Variant", "apply_edits", "ask", "canonical",
+    "content_id", "decode_json", "file_hash", "guess_task", "nearest_name", "option_name", "plan_id", "read_batches",
     "read_judgements", "slots_of", "task_named", "write_atomically", "write_json_lines", "write_judgements",
     "write_suite",
 ]  # fmt: skip
@@ -47,6 +50,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = door(
         __name__,
         {
+            "unfazed.core.asking": "Asking ask",
             "unfazed.core.edits": "Edit apply:apply_edits slots_of",
             "unfazed.core.errors": (
                 "DataError MissingExtra NothingEvaluated StoredFileError SystemBroken UnfazedError "
@@ -60,6 +64,7 @@ if not TYPE_CHECKING:
             "unfazed.core.progress": "Progress",
             "unfazed.core.registry": "Registry",
             "unfazed.core.seeds": "Seeds Stream",
+            "unfazed.core.store": "AnswerStore",
             "unfazed.core.suite": "Manifest Suite plan_id write_suite",
             "unfazed.core.task": "Task guess_task task_named",
             "unfazed.core.values": "Estimate Example Inputs Json Output Variant",

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from unfazed.core.errors import SystemBroken
+from unfazed.core.errors import SystemBroken, UnfazedError
 from unfazed.core.store import AnswerStore, Key, keyer
 from unfazed.core.values import Failed, Inputs, Json, Output
 
@@ -59,14 +59,19 @@ def _no_problem(value: Json, inputs: Inputs) -> str | None:
 class Asker:
     """Asks one system in this process; batches may come from several threads.
 
-    `problem` says what is wrong with an output, if anything; such an output is a failure.
+    `problem` says what is wrong with an output, if anything; such an output is a failure. Errors that are `fatal`
+    end the asking; all others fail the item.
     """
 
     def __init__(
-        self, system: Answerer, asking: Asking, problem: Callable[[Json, Inputs], str | None] = _no_problem
+        self,
+        system: Answerer,
+        asking: Asking,
+        problem: Callable[[Json, Inputs], str | None] = _no_problem,
+        fatal: type[UnfazedError] = SystemBroken,
     ) -> None:
         asking.apply(system)
-        self.system, self.asking, self._problem = system, asking, problem
+        self.system, self.asking, self._problem, self._fatal = system, asking, problem, fatal
 
     def do(self, batch: Sequence[Inputs]) -> Answers:
         outputs = self.ask(batch)
@@ -81,7 +86,7 @@ class Asker:
         try:
             values = self.predict(batch)
         except Exception as error:
-            if isinstance(error, SystemBroken):
+            if isinstance(error, self._fatal):
                 raise
             if len(batch) > 1:
                 return self.ask_each(batch)
@@ -109,9 +114,9 @@ class Asker:
             began = time.perf_counter()
             try:
                 value = self.predict([item])[0]
-            except SystemBroken:
-                raise
             except Exception as error:
+                if isinstance(error, self._fatal):
+                    raise
                 value = Failed(_describe(error))
             last = msgspec.structs.replace(self.checked(value, item, time.perf_counter() - began), attempts=attempt)
             if not isinstance(value, Failed) or value.final:
@@ -148,22 +153,26 @@ class Asker:
 
 
 def ask(
-    system: Answerer, requests: Iterable[Inputs], store: AnswerStore | None = None, asking: Asking | None = None
+    system: Answerer,
+    requests: Iterable[Inputs],
+    store: AnswerStore | None = None,
+    asking: Asking | None = None,
+    pinned: Callable[[Inputs], Inputs] = lambda inputs: inputs,
 ) -> list[Output]:
     """An output for each request, in order. Only what the store has no answer to is asked, each request once.
 
     Answers are stored as they come, so that what was stopped goes on where it was. Failures are stored too,
-    and are asked again the next time.
+    and are asked again the next time. `pinned` gives what of a request decides the answer, such as a file's content.
     """
     if store is None:
         with AnswerStore.in_memory() as store:
-            return ask(system, requests, store, asking)
+            return ask(system, requests, store, asking, pinned)
     requests = list(requests)
     key = keyer(system.identity)
-    keys = [key(inputs) for inputs in requests]
+    keys = [key(pinned(inputs)) for inputs in requests]
     answered = store.answered(keys)
     due = {k: inputs for k, inputs in zip(keys, requests, strict=True) if k not in answered}
-    asker = Asker(system, asking or Asking())
+    asker = Asker(system, asking or Asking(), fatal=UnfazedError)
     size = asker.asking.batch_size or system.batch_size
     pending = list(due.items())
     batches = [pending[at : at + size] for at in range(0, len(pending), size)]

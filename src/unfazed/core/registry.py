@@ -10,7 +10,7 @@ import importlib
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -25,11 +25,15 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """The classes of one kind by name. `base` is the class that each of them extends."""
 
-    def __init__(self, kind: str, base: type[T], package: str | None = None, folders: bool = False) -> None:
+    def __init__(
+        self, kind: str, base: type[T], package: str | None = None, folders: bool = False, besides: Sequence[str] = ()
+    ) -> None:
+        """`besides` are folders of the package whose files have a registry of their own."""
         self.kind = kind
         self.base = base
         self.package = package
         self.folders = folders
+        self.besides = besides
         self.group = f"unfazed.{kind}s"
         self._loaded: dict[str, type[T]] = {}
 
@@ -78,7 +82,7 @@ class Registry(Generic[T]):
         root = Path(next(iter(places)))
         pattern = "[!_]*/[!_]*.py" if self.folders else "[!_]*.py"
         files = sorted(f.relative_to(root).with_suffix("") for f in root.glob(pattern))
-        return {f.as_posix(): ".".join((self.package, *f.parts)) for f in files}
+        return {f.as_posix(): ".".join((self.package, *f.parts)) for f in files if f.parts[0] not in self.besides}
 
     def _only_class(self, module_name: str) -> type[T]:
         module = importlib.import_module(module_name)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from unfazed.core.errors import MissingExtra
 from unfazed.core.language import guess_language
 from unfazed.core.task import Task
 from unfazed.core.tasks.translate import references_of
 from unfazed.core.values import Json
 from unfazed.score._scorer import Array, Scorer
+from unfazed.systems.metrics import sacrebleu_metrics
 
 
 class SegmentScorer(Scorer):
@@ -44,12 +44,3 @@ class SegmentScorer(Scorer):
         streams = [[texts[i] if i < len(texts) else None for texts in references] for i in range(most)]
         # sacreBLEU's own significance tests resample what this gives; there is no public name for it.
         return np.array(self._metric._extract_corpus_statistics(list(outputs), streams), dtype=float)
-
-
-def sacrebleu_metrics() -> Any:
-    """The module `sacrebleu.metrics`, or the line that installs it."""
-    try:
-        from sacrebleu import metrics
-    except ImportError as error:
-        raise MissingExtra("BLEU and chrF", "metrics") from error
-    return metrics

@@ -1,4 +1,4 @@
-"""What is under test, behind one small contract: callables, processes, models that train here."""
+"""Whatever answers, behind one small contract: models, programs, servers, metrics, recognisers, correctors."""
 
 from __future__ import annotations
 
@@ -10,19 +10,26 @@ from unfazed.systems.system import System
 
 if TYPE_CHECKING:
     from unfazed.systems.baselines.intent import Intent
+    from unfazed.systems.metrics import Metric, Scores, Segment
     from unfazed.systems.opening import open_system
+    from unfazed.systems.process import ProcessSystem
+    from unfazed.systems.recognise import Recogniser, heard
     from unfazed.systems.system import Failed
 
-__all__ = ["Failed", "Intent", "System", "open_system", "systems"]  # fmt: skip
+__all__ = ["Failed", "Intent", "Metric", "ProcessSystem", "Recogniser", "Scores", "Segment", "System",
+    "heard", "open_system", "systems"]  # fmt: skip
 
-systems: Registry[System] = Registry("system", System, "unfazed.systems", folders=True)
+systems: Registry[System] = Registry("system", System, "unfazed.systems", folders=True, besides=("metrics",))
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = door(
         __name__,
         {
             "unfazed.systems.baselines.intent": "Intent",
+            "unfazed.systems.metrics": "Metric Scores Segment",
             "unfazed.systems.opening": "open_system",
+            "unfazed.systems.process": "ProcessSystem",
+            "unfazed.systems.recognise": "Recogniser heard",
             "unfazed.systems.system": "Failed",
         },
     )

@@ -162,11 +162,14 @@ class CallableSystem(System):
         return self._identity
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        return [plain(output) for output in self.outputs(batch)]
+
+    def outputs(self, batch: Sequence[Inputs]) -> Sequence[object]:
+        """What the function returns, as it is."""
         if not batch:
             return []
         # Copies, as a function may well edit its inputs in place.
-        outputs = self._listed(self.function([dict(inputs) for inputs in batch]), len(batch))
-        return [plain(output) for output in outputs]
+        return self._listed(self.function([dict(inputs) for inputs in batch]), len(batch))
 
     def _listed(self, returned: object, asked: int) -> Sequence[object]:
         """What the function returned as a list of the right length, or the error that says how it is not."""

@@ -7,7 +7,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import Event
 from typing import IO
@@ -34,11 +34,13 @@ class Closed(Exception):
 class Child:
     """Used by one thread at a time. All three pipes are served from one loop, so none can fill up and stall."""
 
-    def __init__(self, command: Sequence[str], max_line: int, stop: Event) -> None:
+    def __init__(
+        self, command: Sequence[str], max_line: int, stop: Event, environment: Mapping[str, str] | None = None
+    ) -> None:
         self._max_line = max_line
         self._stop = stop
         self.asked = 0
-        self._process = _started(command)
+        self._process = _started(command, environment)
         self._in, self._out, self._err = _pipes(self._process)
         self._selector = selectors.DefaultSelector()
         for pipe in (self._in, self._out, self._err):
@@ -74,6 +76,23 @@ class Child:
                 raise BrokeOff(self._death())
             if time.monotonic() - since > (allowed := patience()):
                 raise BrokeOff(self._silence(allowed), silent=True)
+
+    def output(self, patience: float) -> bytes:
+        """All that it writes until it ends; raises BrokeOff where it fails, or takes more than `patience` seconds."""
+        self._in.close()
+        until = time.monotonic() + patience
+        while not self._ended:
+            if self._stop.is_set():
+                raise Closed
+            self._turn()
+            if len(self._read) > self._max_line:
+                raise BrokeOff(f"wrote more than {self._max_line:,} bytes")
+            if time.monotonic() > until:
+                raise BrokeOff(f"did not end within {patience:g} s{self.last_words()}", silent=True)
+        how = self._death()
+        if self._process.returncode != 0:
+            raise BrokeOff(how)
+        return bytes(self._read)
 
     def _send(self, request: bytes) -> None:
         self._unsent = memoryview(request)
@@ -188,11 +207,14 @@ class Child:
             os.killpg(self._process.pid, number)
 
 
-def _started(command: Sequence[str]) -> subprocess.Popen[bytes]:
+def _started(command: Sequence[str], environment: Mapping[str, str] | None) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
+    env = {**os.environ, **environment} if environment else None
     try:
         # Its own session: Ctrl-C is ours to handle, and its whole group can be ended.
-        return subprocess.Popen(command, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)  # noqa: S603
+        return subprocess.Popen(  # noqa: S603
+            command, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=env
+        )
     except OSError as error:
         raise UsageError(f"The command {command[0]!r} can't be started: {error.strerror or error}.") from error
 

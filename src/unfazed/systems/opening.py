@@ -1,4 +1,4 @@
-"""From what people write after `--system` to a system that answers."""
+"""The one grammar that opens whatever answers: models, metrics, recognisers, correctors, verifiers, judges."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import msgspec
 
 from unfazed.core.errors import StoredFileError, UnfazedError, UnknownName, UsageError, nearest
 from unfazed.core.json import decode
-from unfazed.core.registry import import_reference
+from unfazed.core.registry import Registry, import_reference
 from unfazed.systems import systems
 from unfazed.systems.callable import CallableSystem
 from unfazed.systems.process import ProcessSystem
+from unfazed.systems.recognise import Recogniser
 from unfazed.systems.system import System
 
 Options = Mapping[str, Any]
+Spec = str | Callable[..., Any] | System
+_SPEECH = ("pocketsphinx", "whisper", "sherpa", "command")  # words that open a recogniser
+S = TypeVar("S", bound=System)
 
 _FORMS = """A system is one of
   package.module:function   a function that takes a list of inputs and returns a list of outputs, or a fitted object
@@ -33,12 +37,31 @@ _FORMS = """A system is one of
   sklearn:FILE.skops        a scikit-learn model in a skops file
   spacy:FOLDER              a spaCy pipeline that was saved with to_disk, or FOLDER alone
   logged:LOGS               answers that lm_eval or inspect logged, or JSON lines of inputs and outputs
+  whisper:FOLDER            a recogniser of speech; also sherpa:FOLDER, sherpa/KIND:FOLDER, pocketsphinx and
+                            command:COMMAND, a program that is run once for each file
   NAME                      a registered system: {names}
+  NAME:key=value,key=value  a registered system with these parameters
   NAME:SYSTEM               a registered system around another one, as in mitigate/correct:FOLDER"""
 
 
-def open_system(spec: str | Callable[..., Any] | System, **options: Any) -> System:
-    """A system from a reference, a command, a folder, a name, a callable, or a system as it is."""
+@overload
+def open_system(spec: Spec, /, **options: Any) -> System: ...
+@overload
+def open_system(spec: Spec, kind: type[S], /, **options: Any) -> S: ...
+def open_system(spec: Spec, kind: type[System] = System, /, **options: Any) -> System:
+    """A system from a reference, a command, a folder, a name, a callable, or a system as it is.
+
+    `kind` is what it is to be asked as, such as `Metric`: its own names then come first, URLs and programs are
+    spoken to as such, and any other system is adapted to it.
+    """
+    if kind is not System:
+        system = kind.opened(spec, options) if isinstance(spec, str) else None
+        if system is None:
+            system = open_system(spec, **options)
+            system = system if isinstance(system, kind) else kind.adapted(system)
+        if isinstance(spec, str):
+            system.name, system.reference = spec, None
+        return system
     if isinstance(spec, str):
         system = _opened(spec, options)
         system.reference = spec, options
@@ -53,8 +76,12 @@ def _opened(spec: str, options: Options) -> System:
     scheme, colon, rest = spec.partition(":")
     if colon and scheme in SCHEMES:
         return SCHEMES[scheme](rest, options)
-    if colon and scheme in systems:
-        return _made(systems.get(scheme), spec, {"system": rest, **options})
+    if scheme.partition("/")[0] in _SPEECH:
+        return open_system(spec, Recogniser, **options)
+    registry = _registry(scheme)
+    if colon and registry is not None:
+        cls = registry.get(scheme)
+        return _made(cls, spec, {**parameters_of(cls, scheme, rest), **options})
     if colon and all(part.isidentifier() for part in scheme.split(".")):
         return _wrapped(_imported(spec), spec, options)
     if (Path(spec) / "system.json").is_file():
@@ -63,9 +90,44 @@ def _opened(spec: str, options: Options) -> System:
         return _open_model(Path(spec), options)
     if (Path(spec) / "config.cfg").is_file():
         return SCHEMES["spacy"](spec, options)
-    if spec in systems:
-        return _made(systems.get(spec), spec, options)
+    if registry is not None:
+        return _made(registry.get(spec), spec, options)
     raise _unknown(spec)
+
+
+def _registry(name: str) -> Registry[Any] | None:
+    """The registry that has this name: that of systems, or that of metrics, which have no folder in their names."""
+    from unfazed.systems.metrics import metrics
+
+    return next((registry for registry in (systems, metrics) if name in registry), None)
+
+
+def parameters_of(cls: type[System], name: str, text: str) -> dict[str, Any]:
+    """What follows a registered name: `key=value,key=value`, or the system that it is put around."""
+    known = inspect.signature(cls).parameters
+    first = text.partition("=")[0]
+    if "system" in known and first not in known:
+        return {"system": text}
+    told = dict(part.partition("=")[::2] for part in text.split(",") if part)
+    wrong = next((key for key in told if key not in known), None)
+    if wrong is not None:
+        raise UnknownName(f"parameter of {name}", wrong, known)
+    return {key: _typed(known[key], name, value) for key, value in told.items()}
+
+
+def _typed(parameter: inspect.Parameter, name: str, text: str) -> Any:
+    """A parameter's value from text: of the default's type, or, without one, JSON where it is such."""
+    default = parameter.default
+    if isinstance(default, str):
+        return text
+    try:
+        if isinstance(default, (int, float)) and not isinstance(default, bool):
+            return type(default)(text)
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
+    except ValueError as error:
+        raise UsageError(f"{name} can't be made with {parameter.name}={text}: {error}.") from error
 
 
 def _open_command(rest: str, options: Options) -> System:
@@ -238,7 +300,9 @@ def _load(folder: Path, options: Options) -> System:
 
 
 def _unknown(spec: str) -> UsageError:
-    names = systems.names()
+    from unfazed.systems.metrics import metrics
+
+    names = [*systems.names(), *metrics.names()]
     near = nearest(spec, names)
     what = f"The folder {spec!r} has no system.json." if Path(spec).is_dir() else f"There is no system {spec!r}."
     hint = f" Did you mean {near!r}?" if near else ""

@@ -8,7 +8,7 @@ import shlex
 import shutil
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from queue import LifoQueue
 from threading import Event, Lock
@@ -32,7 +32,7 @@ class ProcessSystem(System):
 
     `timeout` is how long the next answer may take, in seconds; a new process has `start_timeout` on top. One that
     breaks off is replaced: its answers are kept, the rest is asked again item by item, and an item
-    that a process of its own breaks off on has failed.
+    that a process of its own breaks off on has failed. `environment` is added to that of this process.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class ProcessSystem(System):
         concurrency: int = 1,
         batch_size: int = 64,
         max_line: int = MAX_LINE,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.command = _checked(command)
         if timeout <= 0 or start_timeout < 0 or concurrency < 1:
@@ -52,7 +53,8 @@ class ProcessSystem(System):
         self.name = name or shlex.join(self.command)
         self.concurrency, self.batch_size = concurrency, batch_size
         self._timeout, self._start_timeout, self._max_line = timeout, start_timeout, max_line
-        self._identity = f"cmd {_fingerprint(self.command)}" if identity is None else identity
+        self._identity = f"cmd {command_id(self.command)}" if identity is None else identity
+        self._environment = environment
         self._closed = Event()
         self._closing = Lock()
         self._seats: list[_Seat] = []  # up to `concurrency` of them, made as they are needed
@@ -122,7 +124,7 @@ class ProcessSystem(System):
         if self._closed.is_set():
             raise Closed
         if seat.child is None:
-            seat.child = Child(self.command, self._max_line, self._closed)
+            seat.child = Child(self.command, self._max_line, self._closed, self._environment)
         conversation = _Conversation(self, seat.child.asked == 0, lines, answers)
         lonely = len(lines) == 1 and seat.child.asked == 0
         try:
@@ -231,10 +233,10 @@ def _checked(command: Sequence[str]) -> list[str]:
     return list(command)
 
 
-def _fingerprint(command: list[str]) -> str:
+def command_id(command: Sequence[str]) -> str:
     """The command line and the content of the files that it names, also as in `--model=FILE`."""
     named = [part for argument in command for part in {argument, argument.partition("=")[2]} if os.path.isfile(part)]
-    return content_id([command, sorted((name, file_hash(Path(name))) for name in named)], 16)
+    return content_id([list(command), sorted((name, file_hash(Path(name))) for name in named)], 16)
 
 
 def _end_all(seats: list[_Seat]) -> None:

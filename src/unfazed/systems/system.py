@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import isfinite, isnan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from unfazed.core.errors import UsageError
 from unfazed.core.values import Failed, Inputs, Json
@@ -43,6 +43,16 @@ class System:
 
     def close(self) -> None:
         """Lets go of processes, files and memory."""
+
+    @classmethod
+    def opened(cls, spec: str, options: Mapping[str, Any]) -> Self | None:
+        """Extend in kinds of system, such as metrics, that have words of their own for opening one."""
+        return None
+
+    @classmethod
+    def adapted(cls, system: System) -> Self:
+        """Extend in kinds of system that any other can be made into."""
+        raise UsageError(f"{system.name} is no {cls.__name__.lower()}.")
 
     @classmethod
     def load(cls, folder: Path) -> System:

@@ -75,6 +75,21 @@ def test_success_and_effect_are_what_a_count_by_hand_gives(data: Path) -> None:
     assert found["paper"]["success"] == 0.35
 
 
+def test_an_edited_metric_has_new_scores_and_a_new_signature(data: Path) -> None:
+    """The command as a user gives it, twice, with the metric's module edited in between; then once more."""
+    said = []
+    for sign in ("-", "+", "+"):
+        Path("mm.py").write_text(f"def score(items):\n    return [{sign}len(i['candidate']) for i in items]\n")
+        command = [sys.executable, "-B", "-m", "unfazed", "study", "dialect", "--data", data, "--metric", "mm:score"]
+        done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        said.append(json.loads(done.stdout)["pt"]["mm:score"])
+    assert said[0]["effect"] != said[1]["effect"]
+    assert said[0]["success"]["value"] != said[1]["success"]["value"]
+    assert said[0]["success"]["signature"] != said[1]["success"]["signature"]
+    assert said[1] == said[2]
+
+
 def test_translations_make_the_papers_conditions(data: Path) -> None:
     mt, perturbed = Path("mt.txt"), Path("perturbed.txt")
     mt.write_text("O ônibus atrasou.\n\nVieram 300.\nSim.\nA ponte.\n", encoding="utf-8")

@@ -54,8 +54,12 @@ class _Again(Exception):
 
 
 class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How long to wait, in seconds, and how often to try. Retries wait `backoff` × 1, 2, 4, … less up to half of it."""
+    """How long to wait, in seconds, and how often to try. Retries wait `backoff` × 1, 2, 4, … less up to half of it.
 
+    `timeout` is how long an answer may take, as for every system; it stands for `read_timeout` and `total_timeout`.
+    """
+
+    timeout: float | None = None
     connect_timeout: float = 10.0
     read_timeout: float = 120.0
     total_timeout: float = 300.0
@@ -64,8 +68,8 @@ class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
     largest: int = 16 << 20
 
     def __post_init__(self) -> None:
-        for name in ("connect_timeout", "read_timeout", "total_timeout", "largest"):
-            if not getattr(self, name) > 0:
+        for name in ("timeout", "connect_timeout", "read_timeout", "total_timeout", "largest"):
+            if (value := getattr(self, name)) is not None and not value > 0:
                 raise UsageError(f"{name} must be more than 0.")
         if not (self.backoff >= 0 and self.longest_wait >= 0):
             raise UsageError("backoff and longest_wait must be 0 or more.")
@@ -81,7 +85,7 @@ class Client:
         self.shown = self.url._replace(query="").geturl()
         self.retries = retries
         self._settings = s = settings or HttpSettings()
-        self._limits = Limits(s.connect_timeout, s.read_timeout, s.total_timeout, s.largest)
+        self._limits = Limits(s.connect_timeout, s.timeout or s.read_timeout, s.timeout or s.total_timeout, s.largest)
         self._key = key
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
         self._headers["User-Agent"] = f"unfazed/{VERSION}"

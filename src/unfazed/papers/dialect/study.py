@@ -11,14 +11,14 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from unfazed.core import Json, UsageError, write_atomically
+from unfazed.core import AnswerStore, Json, UsageError, write_atomically
 from unfazed.measure import TIES
 from unfazed.papers.dialect.material import Given as Files
 from unfazed.papers.dialect.material import named_files, read_refused, read_trials, write_material
 from unfazed.papers.dialect.page import PARTS, TITLE, sections
 from unfazed.papers.dialect.tables import WinSettings, hold_together, measured
 from unfazed.report import Given, Option, Section, Study, StudyTable, as_markdown, as_page, as_text, render
-from unfazed.score.metrics import Metric, Scores, open_metric
+from unfazed.systems import Metric, Scores, open_system
 
 
 def _part(name: str, data: Path, given: Given) -> Json:
@@ -65,14 +65,18 @@ class Dialect(Study):
         self.check(only)
         given = given or {}
         to = Path(given.get("to") or "dialect")
-        opened = {name: _scores(name, to) for name in given.get("metric") or ("bleu", "chrf", "yisi1")}
+        metrics = {name: open_system(name, Metric) for name in given.get("metric") or ("bleu", "chrf", "yisi1")}
         files = Files(
             named_files(given.get("mt") or (), "mt"), named_files(given.get("perturbed") or (), "perturbed"),
             read_refused(Path(given["judged"]) if given.get("judged") else None),
         )  # fmt: skip
         trials = read_trials(data, files, int(given.get("seed") or 0))
         settings = _settings(given)
-        found = {t.language: {name: measured(t, scores, settings) for name, scores in opened.items()} for t in trials}
+        with AnswerStore.writer(to / "scores") as store:
+            opened = {name: Scores(metric, store) for name, metric in metrics.items()}
+            found = {
+                t.language: {name: measured(t, scores, settings) for name, scores in opened.items()} for t in trials
+            }
         hold_together(found)
         for language, entries in found.items():
             for name, entry in entries.items():
@@ -80,7 +84,7 @@ class Dialect(Study):
                 if entry.get("unmeasured"):
                     print(f"{language}, {name}: not measured. {entry['unmeasured']}.", file=sys.stderr)
                 _tell(language, name, entry)
-        uses = {name: scores.metric.uses for name, scores in opened.items()}
+        uses = {name: metric.uses for name, metric in metrics.items()}
         self._sections = sections(found, paper(), uses, not files.perturbed, only)
         write_material(to, trials)
         _write(to, found, self._sections)
@@ -98,12 +102,6 @@ class Dialect(Study):
 @cache
 def paper() -> dict[str, Any]:
     return tomllib.loads((Path(__file__).parent / "paper.toml").read_text(encoding="utf-8"))
-
-
-def _scores(spec: str, to: Path) -> Scores:
-    metric: Metric = open_metric(spec)
-    kept = "".join(c if c.isalnum() or c in "-_." else "-" for c in spec)
-    return Scores(metric, to / "scores" / f"{kept}.jsonl")
 
 
 def _settings(given: Given) -> WinSettings:

@@ -13,7 +13,7 @@ from unfazed.core import Json, content_id
 from unfazed.core.estimate import correct, share_of
 from unfazed.measure import Coefficient, Ties, Wins, mixed_effects, win_rate
 from unfazed.papers.dialect.material import Trial, Trials, groups_of
-from unfazed.score.metrics import Item, Metric, Scores
+from unfazed.systems import Metric, Scores, Segment
 
 Array = npt.NDArray[np.float64]
 _EQUAL = 1e-9  # scores that differ by less are the same
@@ -47,7 +47,7 @@ def measured(trials: Trials, scores: Scores, settings: WinSettings) -> dict[str,
     elif trials.used:
         scores.learn([trial.reference for trial in trials.used])
         table = _scored(trials, scores)
-        signed = {"metric": scores.metric.name, "trials": content_id([scores.metric.identity(), trials.used], size=8)}
+        signed = {"metric": scores.metric.name, "trials": content_id([scores.metric.identity, trials.used], size=8)}
         wins = win_rate(table["dialect"], table["perturb"], settings.ties, settings.level, **signed)
         entry["success"] = _shown(wins, settings)
         entry["effect"] = _effects(trials.used, table, settings)
@@ -81,7 +81,7 @@ def _scored(trials: Trials, scores: Scores) -> dict[str, Array]:
     if any(trial.mt for trial in trials.used):
         candidates["mt"] = [trial.mt for trial in trials.used]
     items = [
-        (condition, i, Item(text, trials.used[i].reference, trials.used[i].source, trials.language))
+        (condition, i, Segment(text, trials.used[i].reference, trials.used[i].source, trials.language))
         for condition, texts in candidates.items()
         for i, text in enumerate(texts)
         if text is not None
@@ -160,7 +160,7 @@ def awareness(trials: Trials, scores: Scores, settings: WinSettings) -> dict[str
         references = [t.mt or text for t, text in zip(trials.used, texts[other], strict=True)]
         by_tag = {
             tag: np.array(scores.score(
-                Item(text, reference, t.source, tag)
+                Segment(text, reference, t.source, tag)
                 for text, reference, t in zip(texts[own], references, trials.used, strict=True)
             ))
             for tag in trials.tags

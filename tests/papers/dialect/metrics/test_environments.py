@@ -10,9 +10,9 @@ import pytest
 
 from unfazed.core.errors import SystemBroken, UnknownName, UsageError
 from unfazed.papers.dialect.metrics.environment import install, python
-from unfazed.score.metrics import Item, Scores, open_metric
+from unfazed.systems import Metric, Scores, Segment, open_system
 
-ITEMS = [Item("the cat sat", "a cat sat", "le chat"), Item("a dog", "the mat", "x")]
+ITEMS = [Segment("the cat sat", "a cat sat", "le chat"), Segment("a dog", "the mat", "x")]
 
 
 @pytest.fixture(scope="module", params=["comet", "bleurt"])
@@ -35,16 +35,18 @@ def test_scores_are_the_packages_own(made: tuple[str, Path]) -> None:
     name, to = made
     expected = json.loads((to / "expected.json").read_text())
     model = to / "regression_metric" / "checkpoints" / "model.ckpt" if name == "comet" else to
-    metric = open_metric(f"{name}:model={model}")
+    metric = open_system(f"{name}:model={model}", Metric)
     scores = Scores(metric)
     assert scores.score(ITEMS) == pytest.approx(expected, abs=1e-5)
-    assert scores.score([Item("", "the mat", "x")])[0] == scores.score([Item("", "the mat", "x")])[0]
-    metric._worker.close()  # type: ignore[attr-defined]
+    assert scores.score([Segment("", "the mat", "x")])[0] == scores.score([Segment("", "the mat", "x")])[0]
+    metric.close()
     if name == "comet":
-        free = open_metric(f"comet:model={to}/referenceless_regression_metric/checkpoints/model.ckpt,reference=no")
-        one, other = Scores(free).score([Item("the cat sat", source="le chat"), Item("a dog", source="x")])
+        free = open_system(
+            f"comet:model={to}/referenceless_regression_metric/checkpoints/model.ckpt,reference=no", Metric
+        )
+        one, other = Scores(free).score([Segment("the cat sat", source="le chat"), Segment("a dog", source="x")])
         assert one != other
-        free._worker.close()  # type: ignore[attr-defined]
+        free.close()
 
 
 @pytest.mark.slow
@@ -52,8 +54,8 @@ def test_a_model_that_can_not_be_loaded_is_told_of(made: tuple[str, Path], tmp_p
     name, _ = made
     (tmp_path / "config.json").write_text("{")
     (tmp_path / "model.ckpt").write_bytes(b"nothing")
-    metric = open_metric(f"{name}:model={tmp_path / 'model.ckpt' if name == 'comet' else tmp_path}")
-    with pytest.raises(SystemBroken, match=f"The metric {name} ended"):
+    metric = open_system(f"{name}:model={tmp_path / 'model.ckpt' if name == 'comet' else tmp_path}", Metric)
+    with pytest.raises(SystemBroken, match=f"{name}.* broke off"):
         metric.scores(ITEMS)
 
 
@@ -63,6 +65,6 @@ def test_without_its_environment_the_line_that_makes_it_is_shown(
     monkeypatch.setenv("UNFAZED_CACHE", str(tmp_path))
     (tmp_path / "model.ckpt").touch()
     with pytest.raises(UsageError, match="unfazed metrics install comet"):
-        open_metric(f"comet:model={tmp_path / 'model.ckpt'}").scores(ITEMS)
+        open_system(f"comet:model={tmp_path / 'model.ckpt'}", Metric).scores(ITEMS)
     with pytest.raises(UnknownName, match="'comet'"):
         install("commet")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from unfazed.core.errors import UsageError
-from unfazed.score.metrics import Item, Scores, open_metric
+from unfazed.systems import Metric, Scores, Segment, open_system
 
 torch = pytest.importorskip("torch", reason="needs unfazed[hf]")
 transformers = pytest.importorskip("transformers", reason="needs unfazed[hf]")
@@ -65,18 +65,18 @@ def test_prism_is_the_likelihood_both_ways(seq2seq: Path) -> None:
             found = model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], labels=labels)
         return -float(found.loss)
 
-    metric = open_metric(f"prism:model={seq2seq}")
-    found = Scores(metric).score([Item(candidate, reference) for candidate, reference in PAIRS])
+    metric = open_system(f"prism:model={seq2seq}", Metric)
+    found = Scores(metric).score([Segment(candidate, reference) for candidate, reference in PAIRS])
     expected = [(likelihood(r, c) + likelihood(c, r)) / 2 for c, r in PAIRS]
     assert found == pytest.approx(expected, abs=1e-4)
-    free = open_metric(f"prism:model={seq2seq},against=source")
-    found = Scores(free).score([Item(candidate, source=source) for candidate, source in PAIRS])
+    free = open_system(f"prism:model={seq2seq},against=source", Metric)
+    found = Scores(free).score([Segment(candidate, source=source) for candidate, source in PAIRS])
     assert found == pytest.approx([likelihood(s, c) for c, s in PAIRS], abs=1e-4)
 
 
 def test_bertscore_likes_what_is_the_same_best(encoder: Path) -> None:
-    metric = open_metric(f"bertscore:model={encoder}")
-    same, other, _, empty = Scores(metric).score([Item(candidate, reference) for candidate, reference in PAIRS])
+    metric = open_system(f"bertscore:model={encoder}", Metric)
+    same, other, _, empty = Scores(metric).score([Segment(candidate, reference) for candidate, reference in PAIRS])
     assert same == pytest.approx(1.0, abs=1e-5)
     assert other < same
     assert empty == 0
@@ -85,10 +85,10 @@ def test_bertscore_likes_what_is_the_same_best(encoder: Path) -> None:
 @pytest.mark.parametrize("name", ["prism", "bertscore"])
 def test_a_folder_without_a_model(name: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="model must name the folder"):
-        open_metric(f"{name}:model={tmp_path}")
+        open_system(f"{name}:model={tmp_path}", Metric)
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(UsageError):
-        Scores(open_metric(f"{name}:model={tmp_path}")).score([Item("a", "b")])
+        Scores(open_system(f"{name}:model={tmp_path}", Metric)).score([Segment("a", "b")])
 
 
 def test_another_model_is_another_metric(seq2seq: Path, tmp_path: Path) -> None:
@@ -96,7 +96,11 @@ def test_another_model_is_another_metric(seq2seq: Path, tmp_path: Path) -> None:
 
     other = tmp_path / "other"
     shutil.copytree(seq2seq, other)
-    assert open_metric(f"prism:model={seq2seq}").identity() == open_metric(f"prism:model={other}").identity()
+    assert (
+        open_system(f"prism:model={seq2seq}", Metric).identity == open_system(f"prism:model={other}", Metric).identity
+    )
     weights = other / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-4] + b"\0\0\0\1")
-    assert open_metric(f"prism:model={seq2seq}").identity() != open_metric(f"prism:model={other}").identity()
+    assert (
+        open_system(f"prism:model={seq2seq}", Metric).identity != open_system(f"prism:model={other}", Metric).identity
+    )

@@ -19,7 +19,7 @@ from unfazed.core.errors import DataError, UsageError
 from unfazed.core.seeds import Seeds
 from unfazed.papers.dialect.nano.config import read_config
 from unfazed.papers.dialect.nano.corpus import Rating, Sentence, Shards, Tags, judged, ratings, records, url_region
-from unfazed.score.metrics import Item, Scores, open_metric
+from unfazed.systems import Metric, Scores, Segment, open_system
 
 torch = pytest.importorskip("torch", reason="needs unfazed[hf]")
 pytest.importorskip("transformers", reason="needs unfazed[hf]")
@@ -112,8 +112,8 @@ def test_dialects_are_told_apart_and_ratings_learnt(tmp_path: Path, t5: Path) ->
     assert good > bad
     with pytest.raises(UsageError, match="never saw the tag 'cc'"):
         metric.score(["o"], ["o"], [""], ["cc"])
-    asked = [Item("o casa rua", "o casa rua", tag="aa"), Item("casa casa casa", "o casa rua", tag="aa")]
-    assert Scores(open_metric(f"nano:model={tmp_path / 'out'}")).score(asked) == pytest.approx([good, bad])
+    asked = [Segment("o casa rua", "o casa rua", tag="aa"), Segment("casa casa casa", "o casa rua", tag="aa")]
+    assert Scores(open_system(f"nano:model={tmp_path / 'out'}", Metric)).score(asked) == pytest.approx([good, bad])
     with pytest.raises(UsageError, match="holds a trained model"):
         train(read_config(tmp_path / "nano.toml"))
 

@@ -5,6 +5,17 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from typing import Any
+
+
+def requests() -> Iterator[list[dict[str, Any]]]:
+    """Requests, a JSON object a line, as many together as have come."""
+    rest = b""
+    while piece := os.read(0, 1 << 20):
+        *lines, rest = (rest + piece).split(b"\n")
+        found = [json.loads(line) for line in lines if line.strip()]
+        yield from (found[at : at + 16] for at in range(0, len(found), 16))
 
 
 def main() -> None:
@@ -16,18 +27,15 @@ def main() -> None:
     torch.set_num_threads(1)
     model = BleurtForSequenceClassification.from_pretrained(sys.argv[1]).eval()
     tokenizer = BleurtTokenizer.from_pretrained(sys.argv[1])
-    for line in sys.stdin:
-        items = json.loads(line)
-        found: list[float] = []
-        for at in range(0, len(items), 16):
-            part = items[at : at + 16]
-            references, candidates = [item["ref"] for item in part], [item["mt"] for item in part]
-            batch = tokenizer(
-                references, candidates, padding="longest", truncation=True, max_length=512, return_tensors="pt"
-            )
-            with torch.no_grad():
-                found += model(**batch).logits.flatten().tolist()
-        answers.write(json.dumps(found) + "\n")
+    for batch in requests():
+        references, candidates = ([request["inputs"][side] for request in batch] for side in ("ref", "mt"))
+        encoded = tokenizer(
+            references, candidates, padding="longest", truncation=True, max_length=512, return_tensors="pt"
+        )
+        with torch.no_grad():
+            found = model(**encoded).logits.flatten().tolist()
+        for request, score in zip(batch, found, strict=True):
+            answers.write(json.dumps({"id": request["id"], "output": float(score)}) + "\n")
         answers.flush()
 
 

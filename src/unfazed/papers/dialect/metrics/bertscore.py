@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unfazed.core import MissingExtra, UsageError, file_hash
-from unfazed.score.metrics import Item, Metric
+from unfazed.core import Json, MissingExtra, UsageError, file_hash
+from unfazed.systems import Metric, Segment
 
 
 class Bertscore(Metric):
@@ -19,13 +19,13 @@ class Bertscore(Metric):
         self._folder, self._layer, self._batch = Path(model), layer, batch
         self._scorer: Any = None
 
-    def identity(self) -> object:
+    def decides(self) -> Json:
         weights = sorted(self._folder.glob("*.safetensors"))
-        return ["bertscore", self.version, self._layer, [file_hash(file) for file in weights]]
+        return [self._layer, [file_hash(file) for file in weights]]
 
-    def scores(self, items: Sequence[Item]) -> Sequence[float]:
+    def scores(self, segments: Sequence[Segment]) -> Sequence[float]:
         """An empty text has no tokens to compare: it is like another empty one alone."""
-        texts = [(item.candidate.strip(), (item.reference or "").strip()) for item in items]
+        texts = [(segment.candidate.strip(), (segment.reference or "").strip()) for segment in segments]
         found = [float(a == b) for a, b in texts]
         due = [i for i, (a, b) in enumerate(texts) if a and b]
         if due:

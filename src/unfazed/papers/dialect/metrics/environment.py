@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
-import tempfile
 import venv
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-import msgspec
-
-from unfazed.core import SystemBroken, UnknownName, UsageError, file_hash
-from unfazed.score.metrics import Item, Metric
+from unfazed.core import Inputs, Json, SystemBroken, UnknownName, UsageError, file_hash
+from unfazed.systems import Failed, Metric, ProcessSystem, Segment
 
 # Pins that were tried together; the metrics' own ranges let in versions with which they fail.
 PACKAGES = {
@@ -60,96 +54,84 @@ def install(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
     return place
 
 
-class Worker:
-    """A script that runs under another Python, takes a batch as a line of JSON and gives back a line of scores."""
+class WorkerMetric(Metric):
+    """A metric that a script of its own scores, under the Python of its environment. Extend with `asked`.
 
-    def __init__(self, name: str, *arguments: str) -> None:
-        self.name = name
-        own = python(name)
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the worker
-        script = Path(__file__).with_name(f"_{name}_worker.py")
-        self._process = subprocess.Popen(  # noqa: S603 - our own script
-            [own, "-P", script, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env={**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"},
+    `timeout` is how many seconds the next score may take; a worker that starts has as long again for its model.
+    """
+
+    def __init__(self, environment: str, *arguments: str, timeout: float = 600.0) -> None:
+        self.name = self._environment = environment
+        self._arguments, self._timeout = arguments, timeout
+        self._process: ProcessSystem | None = None
+
+    def asked(self, segment: Segment) -> Inputs:
+        """A segment as the script takes it."""
+        raise NotImplementedError
+
+    def scores(self, segments: Sequence[Segment]) -> Sequence[float]:
+        if self._process is None:
+            self._process = self._started()
+        answers = self._process.predict([self.asked(segment) for segment in segments])
+        return [self._score(answer) for answer in answers]
+
+    def _score(self, answer: Json | Failed) -> float:
+        if isinstance(answer, Failed):
+            raise SystemBroken(f"The metric {self.name} failed: {answer.error}")
+        return float(answer)
+
+    def _started(self) -> ProcessSystem:
+        script = Path(__file__).with_name(f"_{self._environment}_worker.py")
+        return ProcessSystem(
+            [str(python(self._environment)), "-P", str(script), *self._arguments],
+            name=self.name,
+            identity=self.name,
+            timeout=self._timeout,
+            start_timeout=self._timeout,
+            environment={"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"},
         )
 
-    def scores(self, items: Sequence[dict[str, Any]]) -> list[float]:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        try:
-            self._process.stdin.write(msgspec.json.encode(list(items)) + b"\n")
-            self._process.stdin.flush()
-            answer = self._process.stdout.readline()
-        except OSError:
-            answer = b""
-        if not answer:
-            said = self._last_words()
-            self.close()
-            raise SystemBroken(f"The metric {self.name} ended: {said}")
-        found = msgspec.json.decode(answer)
-        if isinstance(found, dict):
-            raise SystemBroken(f"The metric {self.name} failed: {found.get('error')}")
-        return [float(score) for score in found]
-
-    def _last_words(self) -> str:
-        self._process.wait(timeout=30)
-        self._errors.seek(0)
-        lines = self._errors.read().decode(sys.getdefaultencoding(), "replace").strip().splitlines()
-        return lines[-1] if lines else f"exit code {self._process.returncode}"
-
     def close(self) -> None:
-        if self._process.stdin:
-            with suppress(OSError):  # it may have ended with a line still on its way
-                self._process.stdin.close()
-        self._process.wait(timeout=30)
-        if self._process.stdout:
-            self._process.stdout.close()
-        self._errors.close()
+        if self._process is not None:
+            self._process.close()
+            self._process = None
 
 
-class Comet(Metric):
+class Comet(WorkerMetric):
     """The package `unbabel-comet` on a checkpoint. Make its environment with `unfazed metrics install comet`.
 
     `model` is the `.ckpt` file of a downloaded checkpoint, with `hparams.yaml` in the folder above, as the hub has it.
     With `reference=no` it is a reference-free one. A checkpoint is run by torch: take only one that you trust.
     """
 
-    def __init__(self, model: str = "", reference: str = "yes") -> None:
+    def __init__(self, model: str = "", reference: str = "yes", timeout: float = 600.0) -> None:
         if reference not in ("yes", "no"):
             raise ValueError(f"reference must be yes or no, not {reference}")
         if not Path(model).is_file():
             raise ValueError("model must name a checkpoint's .ckpt file")
+        super().__init__("comet", model, timeout=timeout)
         self.uses = ("reference", "source") if reference == "yes" else ("source",)
         self._model = model
-        self._worker: Worker | None = None
 
-    def identity(self) -> object:
-        return ["comet", self.version, self.uses, file_hash(Path(self._model))]
+    def decides(self) -> Json:
+        return file_hash(Path(self._model))
 
-    def scores(self, items: Sequence[Item]) -> Sequence[float]:
-        if self._worker is None:
-            self._worker = Worker("comet", self._model)
-        asked = [{"src": item.source, "mt": item.candidate, "ref": item.reference or ""} for item in items]
-        return self._worker.scores(asked)
+    def asked(self, segment: Segment) -> Inputs:
+        return {"src": segment.source or "", "mt": segment.candidate, "ref": segment.reference or ""}
 
 
-class Bleurt(Metric):
+class Bleurt(WorkerMetric):
     """The package `bleurt-pytorch` on a model in a folder; `unfazed metrics install bleurt` makes its environment."""
 
-    def __init__(self, model: str = "") -> None:
+    def __init__(self, model: str = "", timeout: float = 600.0) -> None:
         if not Path(model, "config.json").exists():
             raise ValueError("model must name the folder of a BLEURT model")
+        super().__init__("bleurt", model, timeout=timeout)
         self._model = Path(model)
-        self._worker: Worker | None = None
 
-    def identity(self) -> object:
+    def decides(self) -> Json:
         weights = sorted([*self._model.glob("*.safetensors"), *self._model.glob("*.bin")])
-        return ["bleurt", self.version, [file_hash(file) for file in weights]]
+        return [file_hash(file) for file in weights]
 
-    def scores(self, items: Sequence[Item]) -> Sequence[float]:
-        if self._worker is None:
-            self._worker = Worker("bleurt", str(self._model))
-        return self._worker.scores([{"mt": item.candidate, "ref": item.reference} for item in items])
+    def asked(self, segment: Segment) -> Inputs:
+        return {"mt": segment.candidate, "ref": segment.reference or ""}

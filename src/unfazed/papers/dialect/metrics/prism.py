@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unfazed.core import MissingExtra, UsageError, file_hash
-from unfazed.score.metrics import Item, Metric
+from unfazed.core import Json, MissingExtra, UsageError, file_hash
+from unfazed.systems import Metric, Segment
 
 
 class Prism(Metric):
@@ -26,13 +26,13 @@ class Prism(Metric):
         self._folder, self._against, self._batch = Path(model), against, batch
         self._loaded: tuple[Any, Any] | None = None
 
-    def identity(self) -> object:
+    def decides(self) -> Json:
         weights = sorted(self._folder.glob("*.safetensors"))
-        return ["prism", self.version, self._against, [file_hash(file) for file in weights]]
+        return [self._against, [file_hash(file) for file in weights]]
 
-    def scores(self, items: Sequence[Item]) -> Sequence[float]:
-        candidates = [item.candidate for item in items]
-        others = [getattr(item, self._against) or "" for item in items]
+    def scores(self, segments: Sequence[Segment]) -> Sequence[float]:
+        candidates = [segment.candidate for segment in segments]
+        others = [getattr(segment, self._against) or "" for segment in segments]
         forward = self._likelihood(others, candidates)
         if self._against == "source":
             return forward

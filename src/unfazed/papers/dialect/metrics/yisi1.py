@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from unfazed.core import DataError, file_hash
-from unfazed.score.metrics import Item, Metric
+from unfazed.core import DataError, Json, file_hash
+from unfazed.systems import Metric, Segment
 
 Array = npt.NDArray[np.float32]
 SIZE = 256  # of vectors made from letters
@@ -41,16 +41,16 @@ class Yisi1(Metric):
         self._documents: Counter[str] = Counter()
         self._count = 0
 
-    def identity(self) -> object:
+    def decides(self) -> Json:
         file = file_hash(Path(self._path)) if self._path else ""
-        return ["yisi1", self.version, self.alpha, self.n, file]
+        return [self.alpha, self.n, file]
 
-    def learn(self, references: Sequence[str]) -> None:
+    def count(self, references: Sequence[str]) -> None:
         self._documents = Counter(unit for text in references for unit in set(units(text)))
         self._count = len(references)
 
-    def scores(self, items: Sequence[Item]) -> Sequence[float]:
-        return [self._score(units(item.candidate), units(item.reference or "")) for item in items]
+    def scores(self, segments: Sequence[Segment]) -> Sequence[float]:
+        return [self._score(units(segment.candidate), units(segment.reference or "")) for segment in segments]
 
     def _score(self, candidate: list[str], reference: list[str]) -> float:
         if not candidate or not reference:

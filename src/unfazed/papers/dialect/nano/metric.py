@@ -8,11 +8,11 @@ from typing import cast
 
 import msgspec
 
-from unfazed.core import StoredFileError, UsageError, decode_json, file_hash
+from unfazed.core import Json, StoredFileError, UsageError, decode_json, file_hash
 from unfazed.papers.dialect.nano.config import Format
 from unfazed.papers.dialect.nano.corpus import ANY, Rating, acceptability, judged
 from unfazed.papers.dialect.nano.training import Trained, load
-from unfazed.score.metrics import Item, Metric
+from unfazed.systems import Metric, Segment
 from unfazed.systems.training import TrainingSettings, need, threads
 
 
@@ -27,15 +27,15 @@ class NanoMetric(Metric):
         self.tags = tuple(self._nano.trained.tags) or None
         self._file = Path(model, "model.safetensors")
 
-    def identity(self) -> object:
-        return ["nano", self.version, self._nano.trained.format, file_hash(self._file)]
+    def decides(self) -> Json:
+        return [self._nano.trained.format, file_hash(self._file)]
 
-    def scores(self, items: Sequence[Item]) -> Sequence[float]:
+    def scores(self, segments: Sequence[Segment]) -> Sequence[float]:
         return self._nano.score(
-            [item.candidate for item in items],
-            [item.reference or "" for item in items],
-            [item.source or "" for item in items],
-            [item.tag or "" for item in items],
+            [segment.candidate for segment in segments],
+            [segment.reference or "" for segment in segments],
+            [segment.source or "" for segment in segments],
+            [segment.tag or "" for segment in segments],
         )
 
 

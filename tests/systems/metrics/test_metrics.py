@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unfazed.core.errors import DataError, SystemBroken, UnknownName, UsageError
+from unfazed.core.store import AnswerStore
 from unfazed.core.task import task_named
 from unfazed.score import scorers
-from unfazed.score.metrics import Item, Metric, Scores, open_metric
+from unfazed.systems import Metric, Scores, Segment, open_system
 
 FRMT = Path(__file__).parents[3] / "../shared/data/frmt/testdata"
 PAIRS = [
@@ -27,9 +30,9 @@ TEXT = st.text(alphabet="ab cd鼠标滑é.", max_size=20)
 
 
 def scored(name: str, pairs: Sequence[tuple[str, str]]) -> list[float]:
-    scores = Scores(open_metric(name))
+    scores = Scores(open_system(name, Metric))
     scores.learn([reference for _, reference in pairs])
-    return scores.score(Item(candidate, reference) for candidate, reference in pairs)
+    return scores.score(Segment(candidate, reference) for candidate, reference in pairs)
 
 
 def test_bleu_and_chrf_are_sacrebleus() -> None:
@@ -58,12 +61,12 @@ def test_frmts_own_values(tag: str) -> None:
 
 def test_yisi_by_hand() -> None:
     """Single units that are the same or have nothing in common: weighted precision and recall of words."""
-    metric = open_metric("yisi1:n=1,alpha=0.7")
+    metric = open_system("yisi1:n=1,alpha=0.7", Metric)
     metric.learn(["x y", "x z"])
     weight = {unit: math.log(1 + 3 / (count + 1)) for unit, count in {"x": 2, "y": 1, "z": 1, "q": 0}.items()}
     recall = weight["x"] / (weight["x"] + weight["y"])
     precision = weight["x"] / (weight["x"] + weight["q"])
-    (found,) = metric.scores([Item("x q", "x y")])
+    (found,) = metric.scores([Segment("x q", "x y")])
     assert found == pytest.approx(precision * recall / (0.7 * precision + 0.3 * recall), abs=1e-5)
 
 
@@ -76,9 +79,9 @@ def test_yisi_with_vectors(tmp_path: Path) -> None:
     assert (near, far, same, unknown) == (pytest.approx(0.8, abs=1e-6), 0.0, 1.0, 0.0)
     file.write_text("bus 1 0\ncat 1\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"words\.vec:2: this vector has 1 numbers, but the first has 2"):
-        open_metric(f"yisi1:vectors={file}")
+        open_system(f"yisi1:vectors={file}", Metric)
     with pytest.raises(DataError, match="no file of word vectors"):
-        open_metric(f"yisi1:vectors={tmp_path}/none.vec")
+        open_system(f"yisi1:vectors={tmp_path}/none.vec", Metric)
 
 
 @pytest.mark.parametrize("name", ["bleu", "chrf", "yisi1"])
@@ -97,38 +100,37 @@ class Counting(Metric):
     name = "counting"
 
     def __init__(self) -> None:
-        self.asked: list[Item] = []
+        self.asked: list[Segment] = []
 
-    def scores(self, items: Sequence[Item]) -> Sequence[float]:
+    def scores(self, items: Sequence[Segment]) -> Sequence[float]:
         self.asked += items
         return [math.nan if item.candidate == "nan" else float(len(item.candidate)) for item in items]
 
 
 def test_nothing_is_scored_twice(tmp_path: Path) -> None:
-    file = tmp_path / "scores.jsonl"
     metric = Counting()
-    items = [Item("a", "r"), Item("a", "r", "another source", "pt"), Item("nan", "r"), Item("bb", "r")]
-    found = Scores(metric, file).score(items)
+    items = [Segment("a", "r"), Segment("a", "r", "another source", "pt"), Segment("nan", "r"), Segment("bb", "r")]
+    with AnswerStore.writer(tmp_path / "scores") as store:
+        found = Scores(metric, store).score(items)
     assert found[:2] == [1.0, 1.0]
     assert math.isnan(found[2])
     assert len(metric.asked) == 3  # it does not look at sources and tags
-    with file.open("ab") as cut:
-        cut.write(b'["half a li')
     again = Counting()
-    assert Scores(again, file).score(items)[3] == 2.0
-    assert not again.asked
-    same = Scores(again, file)
-    same.learn(["other references"])  # from which this metric learns nothing
-    same.score(items)
+    with AnswerStore.writer(tmp_path / "scores") as store:
+        assert Scores(again, store).score(items)[3] == 2.0
+        assert not again.asked
+        same = Scores(again, store)
+        same.learn(["other references"])  # from which this metric learns nothing
+        same.score(items)
     assert not again.asked
 
 
 def test_what_is_learnt_decides_scores() -> None:
-    scores = Scores(open_metric("yisi1"))
+    scores = Scores(open_system("yisi1", Metric))
     found = []
     for references in (["a b", "a c"], ["a b", "d b"]):
         scores.learn(references)
-        found += scores.score([Item("a x", "a b")])
+        found += scores.score([Segment("a x", "a b")])
     assert found[0] < found[1]  # where a is rare, finding it counts more
 
 
@@ -141,17 +143,60 @@ def test_functions_are_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         "def words(items):\n    return ['much' for _ in items]\n"
     )
     monkeypatch.chdir(tmp_path)
-    assert Scores(open_metric("mine_metric:length")).score([Item("abc", "r")]) == [3.0]
-    assert Scores(open_metric("mine_metric:tagged")).score([Item("a", tag="pt"), Item("a", tag="zh")]) == [1.0, 0.0]
-    with pytest.raises(SystemBroken, match="gave 1 scores for 2 items"):
-        Scores(open_metric("mine_metric:few")).score([Item("a", "r"), Item("b", "r")])
+    assert Scores(open_system("mine_metric:length", Metric)).score([Segment("abc", "r")]) == [3.0]
+    assert Scores(open_system("mine_metric:tagged", Metric)).score(
+        [Segment("a", tag="pt"), Segment("a", tag="zh")]
+    ) == [1.0, 0.0]
+    with pytest.raises(SystemBroken, match="returned 1 outputs for 2 inputs"):
+        Scores(open_system("mine_metric:few", Metric)).score([Segment("a", "r"), Segment("b", "r")])
     with pytest.raises(SystemBroken, match="gave 'much' where a score was due"):
-        Scores(open_metric("mine_metric:words")).score([Item("a", "r")])
+        Scores(open_system("mine_metric:words", Metric)).score([Segment("a", "r")])
     with pytest.raises(UsageError, match="needs a reference"):
-        Scores(open_metric("bleu")).score([Item("a")])
+        Scores(open_system("bleu", Metric)).score([Segment("a")])
     with pytest.raises(UnknownName, match="Did you mean 'chrf'"):
-        open_metric("chrff")
+        open_system("chrff", Metric)
     with pytest.raises(UnknownName, match="parameter of yisi1"):
-        open_metric("yisi1:alhpa=0.5")
+        open_system("yisi1:alhpa=0.5", Metric)
     with pytest.raises(UsageError, match="can't be made"):
-        open_metric("yisi1:alpha=2")
+        open_system("yisi1:alpha=2", Metric)
+    with pytest.raises(UsageError, match="can't be made with n=two"):
+        open_system("yisi1:n=two", Metric)
+
+
+def test_any_system_is_a_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program, a class of a module, and a registered name in the general grammar."""
+    (tmp_path / "program.py").write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    asked = json.loads(line)\n"
+        "    score = len(asked['inputs']['candidate']) - len(asked['inputs']['reference'])\n"
+        "    print(json.dumps({'id': asked['id'], 'output': score}), flush=True)\n"
+    )
+    metric = open_system(f"cmd:{sys.executable} {tmp_path / 'program.py'}", Metric)
+    assert Scores(metric).score([Segment("abc", "a"), Segment("a", "a")]) == [2.0, 0.0]
+    metric.close()
+    assert isinstance(open_system("yisi1:alpha=0.5"), Metric)
+    assert open_system("yisi1:alpha=0.5").identity != open_system("yisi1").identity
+
+
+def test_an_edited_module_is_another_metric(tmp_path: Path) -> None:
+    """A function and a class, in processes of their own, as edited modules are met."""
+    source = (
+        "from unfazed.systems import Metric\n"
+        "def score(items):\n    return [{} for item in items]\n"
+        "class Mine(Metric):\n    def scores(self, segments):\n        return score(segments)\n"
+    )
+    code = (
+        "from unfazed.systems import Metric, open_system\n"
+        "print(open_system('mm:score', Metric).identity, open_system('mm:Mine', Metric).identity, sep='|')\n"
+    )
+    seen = []
+    for value in ("1.0", "2.0", "1.0"):
+        (tmp_path / "mm.py").write_text(source.format(value))
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        seen.append(done.stdout.strip().split("|"))
+    assert seen[0] == seen[2]
+    assert seen[0][0] != seen[1][0]
+    assert seen[0][1] != seen[1][1]

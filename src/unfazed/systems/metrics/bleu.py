@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from unfazed.score._sacrebleu import sacrebleu_metrics
-from unfazed.score.metrics._metric import Item, Metric
+from unfazed.systems.metrics._metric import Metric, Segment, sacrebleu_metrics
 
 TOKENIZERS = {"zh": "zh", "ja": "char", "": "13a"}
 _HAN, _KANA = re.compile(r"[\u3400-\u9fff]"), re.compile(r"[\u3040-\u30ff]")
@@ -15,10 +14,10 @@ _HAN, _KANA = re.compile(r"[\u3400-\u9fff]"), re.compile(r"[\u3040-\u30ff]")
 class Bleu(Metric):
     """Sentence BLEU from 0 to 100, with effective order: a text shorter than four words can be right."""
 
-    def scores(self, items: Sequence[Item]) -> Sequence[float]:
+    def scores(self, segments: Sequence[Segment]) -> Sequence[float]:
         made = {}
         found = []
-        for item in items:
+        for item in segments:
             assert item.reference is not None
             tokenize = TOKENIZERS[_written(item.reference)]
             if tokenize not in made:
