@@ -5,76 +5,65 @@ The public names. Each is imported when it is first used, so that `import unfaze
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from unfazed.core.lazy import door
+
 if TYPE_CHECKING:
+    from unfazed.api import carry_out, check, compare, vary_text
+    from unfazed.core.asking import Asking
+    from unfazed.core.edits import Edit
     from unfazed.core.errors import UnfazedError
+    from unfazed.core.seeds import Stream
     from unfazed.core.suite import Suite
-    from unfazed.core.values import Estimate, Example, Output, Variant
-    from unfazed.data import read_examples
-    from unfazed.measure.compare import compare_runs
-    from unfazed.measure.measuring import measure_run
+    from unfazed.core.task import Task
+    from unfazed.core.values import Estimate, Example, Failed, Output, Variant
+    from unfazed.data import Reader, ReadOptions, read_examples
+    from unfazed.measure import compare_runs, measure_run
+    from unfazed.measure.results import Comparison, Results
+    from unfazed.measure.verdict import Verdict
     from unfazed.report.html import write_report
     from unfazed.run.engine import run_system
     from unfazed.run.making import make_suite
-    from unfazed.run.plan import Plan, read_plan
+    from unfazed.run.plan import DataPlan, GatePlan, MeasurePlan, Plan, SystemPlan, VaryPlan, read_plan
     from unfazed.run.record import Run
     from unfazed.run.workers import Engine
     from unfazed.score import Scorer
-    from unfazed.systems import System
-    from unfazed.vary import Operator
-
-_PLACES = {
-    "Engine": "unfazed.run.workers",
-    "Estimate": "unfazed.core.values",
-    "Example": "unfazed.core.values",
-    "Operator": "unfazed.vary",
-    "Output": "unfazed.core.values",
-    "Plan": "unfazed.run.plan",
-    "Run": "unfazed.run.record",
-    "Scorer": "unfazed.score",
-    "Suite": "unfazed.core.suite",
-    "System": "unfazed.systems",
-    "UnfazedError": "unfazed.core.errors",
-    "Variant": "unfazed.core.values",
-    "compare_runs": "unfazed.measure.compare",
-    "make_suite": "unfazed.run.making",
-    "measure_run": "unfazed.measure.measuring",
-    "read_examples": "unfazed.data",
-    "read_plan": "unfazed.run.plan",
-    "run_system": "unfazed.run.engine",
-    "write_report": "unfazed.report.html",
-}
+    from unfazed.systems import System, open_system
+    from unfazed.vary import Change, Operator, OperatorSpec, Text
 
 __all__ = [
-    "Engine",
-    "Estimate",
-    "Example",
-    "Operator",
-    "Output",
-    "Plan",
-    "Run",
-    "Scorer",
-    "Suite",
-    "System",
-    "UnfazedError",
-    "Variant",
-    "compare_runs",
-    "make_suite",
-    "measure_run",
-    "read_examples",
-    "read_plan",
-    "run_system",
-    "write_report",
-]
+    "Asking", "Change", "Comparison", "DataPlan", "Edit", "Engine", "Estimate", "Example", "Failed", "GatePlan",
+    "MeasurePlan", "Operator", "OperatorSpec", "Output", "Plan", "ReadOptions", "Reader", "Results", "Run", "Scorer",
+    "Stream", "Suite", "System", "SystemPlan", "Task", "Text", "UnfazedError", "Variant", "VaryPlan", "Verdict",
+    "carry_out", "check", "compare", "compare_runs", "make_suite", "measure_run", "open_system", "read_examples",
+    "read_plan", "run_system", "vary_text", "write_report",
+]  # fmt: skip
 
-
-def __getattr__(name: str) -> object:
-    if name not in _PLACES:
-        raise AttributeError(f"module 'unfazed' has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = door(
+        __name__,
+        {
+            "unfazed.api": "carry_out check compare vary_text",
+            "unfazed.core.asking": "Asking",
+            "unfazed.core.edits": "Edit",
+            "unfazed.core.errors": "UnfazedError",
+            "unfazed.core.seeds": "Stream",
+            "unfazed.core.suite": "Suite",
+            "unfazed.core.task": "Task",
+            "unfazed.core.values": "Estimate Example Failed Output Variant",
+            "unfazed.data": "Reader ReadOptions read_examples",
+            "unfazed.measure": "compare_runs measure_run",
+            "unfazed.measure.results": "Comparison Results",
+            "unfazed.measure.verdict": "Verdict",
+            "unfazed.report.html": "write_report",
+            "unfazed.run.engine": "run_system",
+            "unfazed.run.making": "make_suite",
+            "unfazed.run.plan": "DataPlan GatePlan MeasurePlan Plan SystemPlan VaryPlan read_plan",
+            "unfazed.run.record": "Run",
+            "unfazed.run.workers": "Engine",
+            "unfazed.score": "Scorer",
+            "unfazed.systems": "System open_system",
+            "unfazed.vary": "Change Operator OperatorSpec Text",
+        },
+    )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Checker:
-    """What the `unfazed` fixture gives: `check` fails the test where a system is fazed."""
+    """The value of the `unfazed` fixture: `check` fails the test if a gate is not met."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -22,8 +22,8 @@ class Checker:
     def check(
         self,
         system: str | Callable[..., Any],
-        data: str | Path | Sequence[Any],
-        operators: Sequence[str],
+        data: object,
+        operators: str | Sequence[str],
         *,
         draws: int = 1,
         seed: int = 0,
@@ -34,24 +34,23 @@ class Checker:
         max_drop: float | None = None,
         max_flips: float | None = None,
         gate_on: str = "value",
+        **fields: Any,
     ) -> Results:
-        """Varies `data` with `operators`, asks `system`, and fails the test if a gate is not met.
+        """Varies `data` with `operators`, runs `system`, and fails the test if a gate is not met.
 
-        `data` is a path, or examples in Python (`unfazed.Example` or mappings such as {"text": …, "label": …}).
+        `data`, and `fields` such as `input` and `gold`, are as in `unfazed.check`: a path, examples, a DataFrame.
         Returns the results, for further assertions.
         """
-        from unfazed.measure.verdict import judge
+        import msgspec
+
+        from unfazed.api import carry_out
         from unfazed.report.tables import render
-        from unfazed.run.engine import run_system
-        from unfazed.run.making import make_suite
-        from unfazed.run.plan import GatePlan, MeasurePlan, Plan
+        from unfazed.run.plan import GatePlan, MeasurePlan, plan_of
 
         __tracebackhide__ = True
         self._count += 1
-        here = self._folder / str(self._count)
-        suite = make_suite(data, operators, draws=draws, seed=seed, task=task, language=language, to=here / "suite")
-        run = run_system(suite, system, here / "run")
-        plan = Plan(
+        plan = msgspec.structs.replace(
+            plan_of(data, operators, draws=draws, seed=seed, task=task, language=language, **fields),
             measure=MeasurePlan(scores=tuple(scores)),
             gate=GatePlan(
                 fail_under=dict(fail_under or {}),
@@ -60,7 +59,7 @@ class Checker:
                 on=gate_on,  # type: ignore[arg-type]
             ),
         )
-        verdict = judge(run, plan)
+        verdict = carry_out(plan, self._folder / str(self._count), system=system, data=data)
         if verdict.exit_code:
             reasons = [gate.sentence for gate in verdict.gates if not gate.passed] + verdict.warnings
             pytest.fail("\n".join([*reasons, "", render(verdict.results, "table")]), pytrace=False)

@@ -31,7 +31,7 @@ def test_a_missing_extra_shows_the_line() -> None:
 
 
 def test_every_public_name_is_there() -> None:
-    assert set(unfazed.__all__) == set(unfazed._PLACES)
+    assert set(unfazed.__all__) == set(dir(unfazed))
     for name in unfazed.__all__:
         assert getattr(unfazed, name) is not None
 

@@ -20,8 +20,8 @@ def command(to: str, format_: str) -> int:
 
     Needs no network and no extra. What it makes stays in FOLDER to look at: suite, model, run and report.html.
     """
+    from unfazed.api import carry_out
     from unfazed.data import ReadOptions, read_examples, sample_path
-    from unfazed.measure.verdict import carry_out
     from unfazed.report.html import write_report
     from unfazed.report.tables import render
     from unfazed.run.record import Run

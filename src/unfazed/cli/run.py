@@ -68,7 +68,7 @@ def command(suite: str | None, to: str, plan_file: str | None, format_: str, jun
     Ctrl-C or a crash the same command goes on, and nothing is asked twice. With a plan that has [data] and [vary],
     SUITE may be left out: it is made in RUN/suite.
     """
-    from unfazed.measure.verdict import carry_out
+    from unfazed.api import carry_out
     from unfazed.report.html import shown_amount
     from unfazed.run.record import Run
 

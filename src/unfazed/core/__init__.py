@@ -38,12 +38,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "VERSION", "AnswerStore", "Asking", "DataError", "Edit", "Estimate", "Example", "Inputs", "Json", "Judgement",
-    "Manifest", "MissingExtra", "NothingEvaluated", "Output", "Progress", "Registry", "Seeds", "StoredFileError", "Stream",
-    "Suite",
-    "SystemBroken", "Task", "UnfazedError", "UnknownName", "UsageError", "Variant", "apply_edits", "ask", "canonical",
-    "content_id", "decode_json", "file_hash", "guess_task", "nearest_name", "option_name", "plan_id", "read_batches",
-    "read_judgements", "slots_of", "task_named", "write_atomically", "write_json_lines", "write_judgements",
-    "write_suite",
+    "Manifest", "MissingExtra", "NothingEvaluated", "Output", "Progress", "Registry", "Seeds", "StoredFileError",
+    "Stream", "Suite", "SystemBroken", "Task", "UnfazedError", "UnknownName", "UsageError", "Variant", "apply_edits",
+    "ask", "canonical", "content_id", "decode_json", "file_hash", "guess_task", "nearest_name", "option_name",
+    "plan_id", "read_batches", "read_judgements", "slots_of", "task_named", "write_atomically", "write_json_lines",
+    "write_judgements", "write_suite",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

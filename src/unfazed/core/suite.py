@@ -112,7 +112,7 @@ class Suite:
 
     def _columns(self, most: int | None = None) -> dict[str, list[Any]]:
         columns: dict[str, list[Any]] = {
-            name: [] for name in ("example", "operator", "draw", "before", "after", "changed", "gold")
+            name: [] for name in ("example", "operator", "draw", "before", "after", "change", "gold")
         }
         pairs = ((example, variant) for example, variants in self.groups() for variant in variants)
         for example, variant in islice(pairs, most):

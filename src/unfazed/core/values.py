@@ -34,6 +34,10 @@ class Variant(msgspec.Struct, frozen=True, gc=False):
     gold: Json
     note: str
 
+    def __repr__(self) -> str:
+        texts = " | ".join(self.inputs.values())
+        return f"<Variant {texts!r} ({self.source}, draw {self.draw}: {self.note})>"
+
 
 class Output(msgspec.Struct, frozen=True):
     """What a system answered to one request, or the error that it gave instead."""

@@ -1,21 +1,15 @@
-"""A whole plan carried out: suite, run, measures, gates, and the exit code that says how it ended."""
+"""Is a run good enough? Its measures, its gates, and the exit code that follows from them."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 
-from unfazed.core.errors import GateFailed, UnfazedError, UsageError
-from unfazed.core.suite import Suite
+from unfazed.core.errors import GateFailed, UnfazedError
 from unfazed.measure.gates import GateResult, check_gates, gates_of
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.results import Results
-from unfazed.run.engine import run_system
-from unfazed.run.making import suite_of
 from unfazed.run.plan import Plan
 from unfazed.run.record import Run
-from unfazed.systems.opening import open_system
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -25,21 +19,6 @@ class Verdict(msgspec.Struct, frozen=True):
     gates: list[GateResult]
     warnings: list[str]
     exit_code: int
-
-
-def carry_out(plan: Plan, to: str | Path) -> Verdict:
-    """Makes the suite where the plan says how and it is not there, runs the system on it, and judges the run."""
-    gates_of(plan.gate.fail_under, plan.gate.max_drop, plan.gate.max_flips, plan.gate.on)  # a wrong gate is told first
-    if plan.run.system is None:
-        raise UsageError("No system was given: say --system module:function, a model's folder, or cmd:COMMAND.")
-    suite = Suite(plan.run.suite) if plan.run.suite is not None else suite_of(plan, Path(to) / "suite")
-    suite.verify()
-    system = open_system(plan.run.system, **plan.run.options)
-    try:
-        run = run_system(suite, system, to, plan.run.asking, plan.engine)
-    finally:
-        system.close()
-    return judge(run, plan)
 
 
 def judge(run: Run, plan: Plan) -> Verdict:

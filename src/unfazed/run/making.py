@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
@@ -236,5 +236,8 @@ def _read_once(examples: Iterable[Example], to: Path) -> Iterator[Callable[[], I
             file.seek(0)
         yield from map(decode, file)
 
-    with file:
+    try:
         yield lambda: again() if whole else reading()
+    finally:
+        with suppress(OSError):  # where the disk is full, what was not written can't be flushed either
+            file.close()

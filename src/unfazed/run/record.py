@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from unfazed.core.errors import StoredFileError
+from unfazed.core.errors import StoredFileError, UsageError, option
+from unfazed.core.files import unwritable, write_atomically
+from unfazed.core.frames import html_table, pandas_frame, polars_frame
 from unfazed.core.json import decode
 from unfazed.core.store import AnswerStore, keyer
-from unfazed.core.suite import Suite
+from unfazed.core.suite import Suite, changed_texts
 from unfazed.core.values import Example, Output, Variant
 
 _EXAMPLES_A_BLOCK = 200
+_SHOWN = 5  # answers in a notebook
+_COLUMNS = ("example", "operator", "draw", "before", "after", "change", "answer_before", "answer_after", "gold",
+            "error", "flipped")  # fmt: skip
+Answered = tuple[Example, Output, list[tuple[Variant, Output]]]  # an example and its variants, with what was answered
 NOT_ASKED = Output(error="not asked yet")
 
 
@@ -30,7 +38,11 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run:
-    """A run on disk. `Run(path)` opens one for reading; `run_system` makes or continues one."""
+    """The outputs of a system on a suite, on disk. `Run(path)` opens one; `unfazed.run_system` makes or continues one.
+
+    `len(run)` is the number of variants, and iterating gives each with its output; `run.items()` gives each example
+    with its output and all of these.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -50,7 +62,70 @@ class Run:
     def identity(self) -> str:
         return self.manifest.identity
 
-    def items(self) -> Iterator[tuple[Example, Output, list[tuple[Variant, Output]]]]:
+    def __len__(self) -> int:
+        return len(self.suite)
+
+    def __iter__(self) -> Iterator[tuple[Variant, Output]]:
+        return (answered for _, _, varied in self.items() for answered in varied)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Run {self.path}: {self.system} on {len(self):,} variants of {self.suite.manifest.examples:,} examples>"
+        )
+
+    def _repr_html_(self) -> str:
+        """The first answers, for notebooks."""
+        return html_table(self._columns(most=_SHOWN), repr(self)[1:-1], _SHOWN, len(self))
+
+    def to_pandas(self) -> Any:
+        """A row for each variant: its texts and the system's answers, before and after. Needs `unfazed[pandas]`."""
+        return pandas_frame(self._columns())
+
+    def to_polars(self) -> Any:
+        """The same as a polars DataFrame. Needs `unfazed[polars]`."""
+        return polars_frame(self._columns())
+
+    def flips(self) -> Any:
+        """The variants after which the answer differs, as a pandas DataFrame. Needs `unfazed[pandas]`."""
+        return pandas_frame(self._columns(only_flips=True))
+
+    def _columns(self, only_flips: bool = False, most: int | None = None) -> dict[str, list[Any]]:
+        rows = (row for item in self.items() for row in self._rows(item) if not only_flips or row[-1])
+        columns = list(zip(*islice(rows, most), strict=True))
+        return {name: list(columns[i]) if columns else [] for i, name in enumerate(_COLUMNS)}
+
+    def _rows(self, item: Answered) -> Iterator[tuple[Any, ...]]:
+        example, clean, varied = item
+        answer = self.suite.task.answer
+        for variant, output in varied:
+            before, after = changed_texts(example.inputs, variant.inputs)
+            both = clean.ok and output.ok
+            flipped = answer(clean.value) != answer(output.value) if both else None
+            yield (example.id, variant.source, variant.draw, before, after, variant.note, clean.value, output.value,
+                   variant.gold, output.error, flipped)  # fmt: skip
+
+    def save(self, to: str | Path) -> Run:
+        """Copies the run, with its suite, to folder `to`, for example one that was made in a temporary folder."""
+        to = Path(to)
+        if to.exists() and (not to.is_dir() or any(to.iterdir())):
+            raise UsageError(f"{to} exists. Choose another folder with {option('o', 'to')}.")
+        with unwritable(to, "the run"):
+            shutil.copytree(self.path, to, dirs_exist_ok=True)
+            inside = (to / "suite" / "manifest.json").exists()
+        if not inside:
+            self.suite.save(to / "suite")
+        manifest = msgspec.structs.replace(self.manifest, suite="suite")
+        write_atomically(to / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
+        return Run(to)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Run:
+        """The run in a folder, after checking that the files of its suite are whole."""
+        run = cls(path)
+        run.suite.verify()
+        return run
+
+    def items(self) -> Iterator[Answered]:
         """Each example with its output, and each of its variants with theirs; streamed."""
         key = keyer(self.identity)
         groups = self.suite.groups()

@@ -1,0 +1,157 @@
+"""The instrument in one call: `check` and `carry_out` make a suite, run a system on it and measure what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing, nullcontext
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from unfazed.core.asking import Asking
+from unfazed.core.errors import UsageError, option
+from unfazed.core.files import temporary_folder
+from unfazed.core.language import guess_language
+from unfazed.core.suite import Suite
+from unfazed.core.values import Example, Variant
+from unfazed.measure import compare_runs
+from unfazed.measure.gates import gates_of
+from unfazed.measure.results import Comparison, Results
+from unfazed.measure.verdict import Verdict, judge
+from unfazed.run.engine import run_system
+from unfazed.run.making import Selector, suite_of
+from unfazed.run.plan import MeasurePlan, Plan, SetName, SystemPlan, plan_of
+from unfazed.run.record import Run
+from unfazed.run.workers import Engine
+from unfazed.systems.opening import open_system
+from unfazed.vary.engine import OperatorSpec, Variation, vary
+
+AnySystem = Any  # a function, a fitted model, a `System`, or a text
+
+
+def check(
+    system: AnySystem,
+    data: object,
+    operators: str | OperatorSpec | Sequence[str | OperatorSpec] = (),
+    *,
+    input: str | Sequence[str] | None = None,
+    gold: str | None = None,
+    id: str | None = None,
+    groups: str | Sequence[str] | None = None,
+    labels: Sequence[str] | None = None,
+    format: str | None = None,
+    task: str | None = None,
+    language: str | None = None,
+    set: SetName = "each",
+    selector: Selector | None = None,
+    draws: int = 1,
+    seed: int = 0,
+    fields: str | Sequence[str] = (),
+    scores: str | Sequence[str] = (),
+    level: float = 0.95,
+    bootstrap: int = 10_000,
+    to: str | Path | None = None,
+    asking: Asking | None = None,
+    engine: Engine | None = None,
+) -> Results:
+    """Makes variants of `data`, runs `system` on them, and measures what changed.
+
+    Example: `unfazed.check(predict, df, "keyboard/adjacent", input="utterance", gold="intent", draws=3, seed=7)`.
+
+    - `system`: a function from a list of input mappings to a list of outputs, a fitted scikit-learn model, a pipeline
+      of transformers', a `System`, or a text as after `unfazed run --system`.
+    - `data`, `operators`, `input` … `fields`: as in `make_suite`. `data` may also be a `Suite`.
+    - `scores`: the scorers, the main one first; by default those of the task.
+    - `to`: the folder of the run, in which a run that was stopped resumes, and in which answers of the same system
+      are reused. Without it, everything is new, in a temporary folder that stays until the process ends.
+    """
+    plan = plan_of(data, operators, input=input, gold=gold, id=id, groups=groups, labels=labels, format=format,
+                   task=task, language=language, set=set, draws=draws, seed=seed, fields=fields,
+                   engine=engine)  # fmt: skip
+    plan = msgspec.structs.replace(
+        plan,
+        run=SystemPlan(asking=asking or Asking()),
+        measure=MeasurePlan(scores=(scores,) if isinstance(scores, str) else tuple(scores), level=level,
+                            bootstrap=bootstrap),
+    )  # fmt: skip
+    return carry_out(plan, to, system=system, data=data, selector=selector).results
+
+
+def carry_out(
+    plan: Plan,
+    to: str | Path | None = None,
+    *,
+    system: AnySystem = None,
+    data: object = None,
+    selector: Selector | None = None,
+) -> Verdict:
+    """Carries out a whole plan: makes its suite, runs its system, measures, and checks its gates.
+
+    Example: `unfazed.carry_out(unfazed.read_plan("plan.toml"), "run/").results`.
+
+    The run is in folder `to`, and the suite in `to`/suite unless the plan names one; both are kept and resumed.
+    Without `to`, both are in a temporary folder until the process ends. `system`, `data` and `selector` replace what
+    the plan names, where they are objects in Python.
+    """
+    gates_of(plan.gate.fail_under, plan.gate.max_drop, plan.gate.max_flips, plan.gate.on)  # a wrong gate raises first
+    system = plan.run.system if system is None else system
+    if system is None:
+        raise UsageError(
+            f"No system was given: set {option('system')} to module:function, a model's folder, or cmd:COMMAND."
+        )
+    to = temporary_folder() / "run" if to is None else Path(to)
+    if isinstance(data, Suite):
+        suite = data
+    elif plan.run.suite is not None:
+        suite = Suite(plan.run.suite)
+    else:
+        suite = suite_of(plan, to / "suite", data=data, selector=selector)
+    suite.verify()
+    opened = open_system(system, **plan.run.options)
+    with nullcontext() if opened is system else closing(opened):
+        run = run_system(suite, opened, to, plan.run.asking, plan.engine)
+    return judge(run, plan)
+
+
+def vary_text(
+    text: str,
+    operators: str | OperatorSpec | Sequence[str | OperatorSpec],
+    n: int = 1,
+    *,
+    seed: int = 0,
+    language: str | None = None,
+) -> list[Variant]:
+    """`n` variants of one text by each operator; fewer if an operator finds nothing to change.
+
+    Example: `unfazed.vary_text("turn off the lights", "keyboard/adjacent", n=5, seed=7)`.
+
+    The language is guessed from the script unless you name it: Latin letters count as English.
+    """
+    variation = Variation(
+        operators=plan_of(None, operators).vary.specs(),
+        task="text",
+        language=language or guess_language([text]),
+        language_guessed=language is None,
+        draws=n,
+        seed=seed,
+    )
+    return list(vary([Example(0, "text", {"text": text})], variation))
+
+
+def compare(
+    a: Results | Run | str | Path,
+    b: Results | Run | str | Path,
+    **settings: Any,
+) -> Comparison:
+    """What got better or worse from `a` to `b`, and how sure that is. Both must be of the same suite.
+
+    Example: `unfazed.compare(before, after)`, where both are results of `check`, runs, or the folders of runs.
+    `settings` are those of `compare_runs`.
+    """
+    return compare_runs(_run_of(a), _run_of(b), **settings)
+
+
+def _run_of(thing: Any) -> Any:
+    thing = thing if isinstance(thing, (Run, str, Path)) else thing.run
+    return Run(thing) if isinstance(thing, (str, Path)) else thing

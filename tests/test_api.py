@@ -1,0 +1,146 @@
+"""The public API: the examples of the issue as they are written, and what each call promises."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import unfazed
+from unfazed.core.errors import UsageError
+
+NEEDED = (
+    *("Asking", "Change", "Edit", "Failed", "Operator", "Reader", "ReadOptions", "Scorer", "Stream"),
+    *("System", "Task", "Text"),
+)
+ROWS = [{"text": f"turn it off {i}", "label": "off"} for i in range(12)]
+
+
+def always(batch: list[dict[str, str]]) -> list[str]:
+    return ["off" for _ in batch]
+
+
+def test_with_polars_records_texts_and_datasets(tmp_path: Path) -> None:
+    import datasets
+
+    polars = pytest.importorskip("polars")
+    kinds = [ROWS, polars.DataFrame(ROWS), datasets.Dataset.from_list(ROWS)]
+    found = [unfazed.check(always, data, ["keyboard/adjacent"], bootstrap=20) for data in kinds]
+    assert len({r.suite for r in found}) == 1
+    assert unfazed.check(lambda batch: [x["text"] for x in batch], ["a text", "more"], "keyboard/adjacent").score
+
+
+def test_a_suite_is_checked_as_it_is(tmp_path: Path) -> None:
+    suite = unfazed.make_suite(ROWS, "keyboard/adjacent", draws=2)
+    assert unfazed.check(always, suite, bootstrap=20).suite == suite.id
+
+
+def test_a_changed_system_gives_new_numbers(tmp_path: Path) -> None:
+    class Model:
+        def __init__(self, label: str) -> None:
+            self.label = label
+
+        def __call__(self, batch):
+            return [self.label for _ in batch]
+
+    model = Model("off")
+    for to in (None, tmp_path / "run"):
+        model.label = "off"
+        assert unfazed.check(model, ROWS, "keyboard/adjacent", bootstrap=20, to=to).clean.value == 1.0
+        model.label = "on"
+        assert unfazed.check(model, ROWS, "keyboard/adjacent", bootstrap=20, to=to).clean.value == 0.0
+
+
+def test_a_plan_is_carried_out(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.jsonl").write_text('{"text": "turn it off", "label": "off"}\n' * 5)
+    (tmp_path / "plan.toml").write_text(
+        '[data]\npath = "mine.jsonl"\n[vary]\noperators = ["keyboard/adjacent"]\n[measure]\nbootstrap = 20\n'
+        "[gate]\nmax_flips = 0.5\n"
+    )
+    verdict = unfazed.carry_out(unfazed.read_plan("plan.toml"), system=always)
+    assert (verdict.exit_code, verdict.results.clean.value) == (0, 1.0)
+    with pytest.raises(UsageError, match="No system was given: set system= to"):
+        unfazed.carry_out(unfazed.read_plan("plan.toml"))
+
+
+def test_vary_text() -> None:
+    variants = unfazed.vary_text("turn off the lights", "keyboard/adjacent", n=5, seed=7)
+    assert [v.draw for v in variants] == [0, 1, 2, 3, 4]
+    assert variants == unfazed.vary_text("turn off the lights", ["keyboard/adjacent"], n=5, seed=7)
+    assert all(v.inputs["text"] != "turn off the lights" for v in variants)
+    assert len(repr(variants[0])) < 150
+    with pytest.raises(unfazed.UnfazedError, match="set language= if that is wrong"):
+        unfazed.vary_text("明天天气", "keyboard/adjacent")
+
+
+class TestSuite:
+    def test_its_surface(self, tmp_path: Path) -> None:
+        suite = unfazed.make_suite(ROWS, ["keyboard/adjacent", "spoken/filler_end"], draws=2)
+        assert len(suite) == len(list(suite)) == 48
+        assert repr(suite) == f"<Suite {suite.path}: 48 variants of 12 examples, classify, en>"
+        page = suite._repr_html_()
+        assert "48 variants of 12 examples" in page
+        assert "43 more rows" in page
+        frame = suite.to_pandas()
+        assert len(frame) == 48
+        assert list(frame.columns) == ["example", "operator", "draw", "before", "after", "change", "gold"]
+        assert frame["before"][0] == "turn it off 0"
+        assert frame["after"][0] == next(iter(suite)).inputs["text"]
+
+    def test_a_temporary_one_can_be_kept(self, tmp_path: Path) -> None:
+        suite = unfazed.make_suite(ROWS, "keyboard/adjacent")
+        kept = suite.save(tmp_path / "kept")
+        assert kept.id == unfazed.Suite.load(tmp_path / "kept").id == suite.id
+        with pytest.raises(UsageError, match="Use overwrite="):
+            suite.save(tmp_path / "kept")
+        suite.save(tmp_path / "kept", overwrite=True)
+
+    def test_temporary_ones_go_with_the_process(self, tmp_path: Path) -> None:
+        code = "import unfazed; s = unfazed.make_suite(['a text'], 'keyboard/adjacent'); print(len(list(s)), s.path)"
+        environment = {**os.environ, "TMPDIR": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+        count, _, path = done.stdout.strip().partition(" ")
+        assert count == "1"
+        assert Path(path).is_relative_to(tmp_path)
+        assert not list(tmp_path.iterdir())
+
+
+class TestRun:
+    def test_its_surface(self, tmp_path: Path) -> None:
+        suite = unfazed.make_suite(ROWS, "keyboard/adjacent", draws=2)
+        run = unfazed.run_system(suite, lambda batch: [x["text"][:4] for x in batch], tmp_path / "run")
+        assert len(run) == len(list(run)) == 24
+        variant, output = next(iter(run))
+        assert output.value == variant.inputs["text"][:4]
+        assert "on 24 variants of 12 examples" in repr(run)
+        assert "19 more rows" in run._repr_html_()
+        frame, flips = run.to_pandas(), run.flips()
+        assert len(frame) == 24
+        assert 0 < len(flips) == frame["flipped"].sum() < 24
+        assert (flips["answer_before"] == "turn").all()
+        assert (flips["answer_after"] != "turn").all()
+
+
+def test_what_extensions_need_is_exported() -> None:
+    for name in NEEDED:
+        assert name in unfazed.__all__
+        assert getattr(unfazed, name).__doc__
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: unfazed.make_suite([{"a": "x", "b": "y"}], "keyboard/adjacent"), "Choose it with input="),
+        (lambda: unfazed.make_suite([{"a": "x"}], "keyboard/adjacent", input="b"), "no field 'b' for input="),
+        (lambda: unfazed.make_suite([{"a": "x"}], "keyboard/adjacent", gold="b"), "no field 'b' for gold="),
+        (lambda: unfazed.make_suite(3, "keyboard/adjacent"), "data must be a path, a list of texts or records"),
+        (lambda: unfazed.make_suite(["x"], "keyboard/adjacnt"), "Did you mean 'keyboard/adjacent'"),
+    ],
+)
+def test_errors_name_arguments(call, message: str) -> None:
+    with pytest.raises(unfazed.UnfazedError, match=message):
+        call()
