@@ -217,6 +217,36 @@ FILES = {
         {"a.jsonl": SURVEY_ANSWERS, "i.jsonl": SURVEY_ITEMS, "i.key.jsonl": SURVEY_KEYS},
         lambda f: read_acceptance(f / "a.jsonl", f / "i.jsonl", settings=QUICK),
     ),
+    "survey, exported": lambda folder: Kind(
+        {
+            "a.jsonl": rows(
+                *(
+                    {
+                        "person": p,
+                        "kind": "labels",
+                        "item": id,
+                        "asked": {"utterance": "to oslo"},
+                        "stratum": "1",
+                        "answer": {"slots": True, "intent": id == "b"},
+                        "counted": id == "a",
+                        "why_not": "" if id == "a" else "gold item",
+                        "origin": {
+                            "control": id == "b",
+                            "operator": None if id == "b" else "x/y",
+                            "suite": "s",
+                            "suite_id": "1",
+                            "example_id": "e",
+                            "draw": 0,
+                            "note": "",
+                        },
+                    }
+                    for p in "pq"
+                    for id in "ab"
+                )
+            )
+        },
+        lambda f: read_acceptance(f / "a.jsonl", settings=QUICK),
+    ),
     "aligned files": lambda folder: Kind(
         {"c.jsonl": rows({"id": 1, "text": "one", "label": 1}), "r.jsonl": rows({"id": 1, "text": "onw"})}, _people
     ),
@@ -250,6 +280,10 @@ FILES = {
     ),
     "refused": lambda folder: Kind(
         {"r.jsonl": rows({"id": "1", "changed": False})}, lambda f: read_refused(f / "r.jsonl")
+    ),
+    "refused, exported": lambda folder: Kind(
+        {"r.jsonl": rows({"person": "p", "kind": "choice", "item": "1", "asked": {}, "answer": {"choice": ["no"]}})},
+        lambda f: read_refused(f / "r.jsonl"),
     ),
     "paraphraser's memory": lambda folder: Kind(
         {"m.jsonl": rows(["k", "a"], ["l", None])}, lambda f: _Memory(f / "m.jsonl")
