@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from unfazed.core.lazy import door
 
 if TYPE_CHECKING:
-    from unfazed.api import carry_out, check, compare, vary_text
+    from unfazed.api import carry_out, check, vary_text
     from unfazed.core.asking import Asking
     from unfazed.core.edits import Edit
     from unfazed.core.errors import UnfazedError
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unfazed.core.task import Task
     from unfazed.core.values import Estimate, Example, Failed, Output, Variant
     from unfazed.data import Reader, ReadOptions, read_examples
-    from unfazed.measure import compare_runs, measure_run
+    from unfazed.measure import compare, measure_run
     from unfazed.measure.results import Comparison, Results
     from unfazed.measure.verdict import Verdict
     from unfazed.report.html import write_report
@@ -36,7 +36,7 @@ __all__ = [
     "Asking", "Change", "Comparison", "DataPlan", "Edit", "Engine", "Estimate", "Example", "Failed", "GatePlan",
     "MeasurePlan", "Operator", "OperatorSpec", "Output", "Plan", "ReadOptions", "Reader", "Results", "Run", "Scorer",
     "Stream", "Suite", "System", "SystemPlan", "Task", "Text", "UnfazedError", "Variant", "VaryPlan", "Verdict",
-    "carry_out", "check", "compare", "compare_runs", "make_suite", "measure_run", "open_system", "read_examples",
+    "carry_out", "check", "compare", "make_suite", "measure_run", "open_system", "read_examples",
     "read_plan", "run_system", "vary_text", "write_report",
 ]  # fmt: skip
 
@@ -44,7 +44,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = door(
         __name__,
         {
-            "unfazed.api": "carry_out check compare vary_text",
+            "unfazed.api": "carry_out check vary_text",
             "unfazed.core.asking": "Asking",
             "unfazed.core.edits": "Edit",
             "unfazed.core.errors": "UnfazedError",
@@ -53,7 +53,7 @@ if not TYPE_CHECKING:
             "unfazed.core.task": "Task",
             "unfazed.core.values": "Estimate Example Failed Output Variant",
             "unfazed.data": "Reader ReadOptions read_examples",
-            "unfazed.measure": "compare_runs measure_run",
+            "unfazed.measure": "compare measure_run",
             "unfazed.measure.results": "Comparison Results",
             "unfazed.measure.verdict": "Verdict",
             "unfazed.report.html": "write_report",

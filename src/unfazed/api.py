@@ -15,14 +15,12 @@ from unfazed.core.files import temporary_folder
 from unfazed.core.language import guess_language
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example, Variant
-from unfazed.measure import compare_runs
 from unfazed.measure.gates import gates_of
-from unfazed.measure.results import Comparison, Results
+from unfazed.measure.results import Results
 from unfazed.measure.verdict import Verdict, judge
 from unfazed.run.engine import run_system
 from unfazed.run.making import Selector, suite_of
 from unfazed.run.plan import MeasurePlan, Plan, SetName, SystemPlan, plan_of
-from unfazed.run.record import Run
 from unfazed.run.workers import Engine
 from unfazed.systems.opening import open_system
 from unfazed.vary.engine import OperatorSpec, Variation, vary
@@ -138,20 +136,3 @@ def vary_text(
     )
     return list(vary([Example(0, "text", {"text": text})], variation))
 
-
-def compare(
-    a: Results | Run | str | Path,
-    b: Results | Run | str | Path,
-    **settings: Any,
-) -> Comparison:
-    """What got better or worse from `a` to `b`, and how sure that is. Both must be of the same suite.
-
-    Example: `unfazed.compare(before, after)`, where both are results of `check`, runs, or the folders of runs.
-    `settings` are those of `compare_runs`.
-    """
-    return compare_runs(_run_of(a), _run_of(b), **settings)
-
-
-def _run_of(thing: Any) -> Any:
-    thing = thing if isinstance(thing, (Run, str, Path)) else thing.run
-    return Run(thing) if isinstance(thing, (str, Path)) else thing

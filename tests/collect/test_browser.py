@@ -230,7 +230,7 @@ def test_from_a_suite_through_people_to_a_run(driver, serve, tmp_path):
     assert results.clean.value == 1
     assert results.average.value == pytest.approx(4 / 6)
     assert results.worst.value == 0
-    assert set(results.by["operator"]) == {"people/sogou", "people/baidu", "people/gboard"}
+    assert set(results.sets["operator"]) == {"people/sogou", "people/baidu", "people/gboard"}
     answers = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text("utf-8").splitlines()]
     labels = {(e["typed"], e["habit"], e["cause"]) for answer in answers for e in answer["errors"]}
     assert labels == {

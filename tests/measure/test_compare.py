@@ -13,7 +13,7 @@ from scipy import stats
 
 from unfazed.core.errors import NothingEvaluated, UnknownName, UsageError
 from unfazed.core.estimate import Mean, Ratio, bonferroni, correct, count_rows, holm, mcnemar, swap
-from unfazed.measure.compare import compare_runs
+from unfazed.measure.comparison import compare
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.results import Comparison
 
@@ -53,7 +53,7 @@ def test_swapping_is_the_exact_test_in_the_limit(statistic, distinct):
 
 def test_differences_are_of_what_both_answered(random_run):
     a, b = random_run(80, seed=1, right=0.5), random_run(80, seed=1, right=0.9, identity="b")
-    compared = compare_runs(a, b, bootstrap=500)
+    compared = compare(a, b, bootstrap=500)
     for d in compared.differences:
         assert d.difference == pytest.approx(d.b - d.a)
         assert d.low <= d.difference <= d.high
@@ -67,18 +67,18 @@ def test_differences_are_of_what_both_answered(random_run):
 
 def test_without_failures_the_sides_are_the_runs_own(random_run):
     a, b = random_run(50, seed=1, fail=0, right=0.5), random_run(50, seed=1, fail=0, right=0.52, identity="b")
-    compared = compare_runs(a, b, bootstrap=100)
+    compared = compare(a, b, bootstrap=100)
     for run, side in ((a, "a"), (b, "b")):
         measured = measure_run(run, bootstrap=100)
         for name in ("clean", "average", "worst", "flips"):
-            assert getattr(found(compared, name), side) == pytest.approx(getattr(measured, name).value)
+            assert getattr(found(compared, name), side) == pytest.approx(getattr(measured.whole, name).value)
 
 
 def test_missing_is_left_out_on_both_sides(fake_run):
     failed = fake_run.FAILED
     a = fake_run([("x", "x", [("p", 0, "same", failed), ("p", 1, "same", "x")]), ("x", failed, [])])
     b = fake_run([("x", "x", [("p", 0, "same", "y"), ("p", 1, "same", "x")]), ("x", "x", [])])
-    compared = compare_runs(a, b, bootstrap=50)
+    compared = compare(a, b, bootstrap=50)
     assert (found(compared, "average").a, found(compared, "average").b) == (1.0, 1.0)
     assert found(compared, "average").missing == found(compared, "clean").missing == 1
     assert found(compared, "clean").n == 1
@@ -89,21 +89,21 @@ def test_a_clear_difference_and_one_that_may_be_chance(fake_run):
         outputs = ["x" if i < right else "y" for i in range(n)]
         return fake_run([("x", o, [("p", 0, "same", o)]) for o in outputs])
 
-    clear = found(compare_runs(run(100), run(130)), "worst")
+    clear = found(compare(run(100), run(130)), "worst")
     assert clear.sentence.startswith("B's worst-average is 0.150 higher (0.1")
     assert clear.sentence.endswith(", p < 0.001).")
-    lower = found(compare_runs(run(130), run(100)), "worst")
+    lower = found(compare(run(130), run(100)), "worst")
     assert lower.sentence.startswith("B's worst-average is 0.150 lower (0.1")
-    chance = found(compare_runs(run(100), run(101)), "average")
+    chance = found(compare(run(100), run(101)), "average")
     assert chance.sentence.endswith("the difference may be chance: the interval includes zero.")
-    same = compare_runs(run(100), run(100))
+    same = compare(run(100), run(100))
     assert {d.p for d in same.differences} == {1.0}
     assert found(same, "clean").sentence == "A and B have the same clean score on 200 examples."
 
 
 def test_swapping_the_runs_swaps_the_sign(random_run):
     a, b = random_run(60, seed=1), random_run(60, seed=1, right=0.8, identity="b")
-    one, other = compare_runs(a, b, bootstrap=400), compare_runs(b, a, bootstrap=400)
+    one, other = compare(a, b, bootstrap=400), compare(b, a, bootstrap=400)
     for d, e in zip(one.differences, other.differences, strict=True):
         assert d.difference == pytest.approx(-e.difference)
         assert d.p == pytest.approx(e.p, abs=0.08)
@@ -111,11 +111,11 @@ def test_swapping_the_runs_swaps_the_sign(random_run):
 
 def test_other_scores_and_texts_without_gold(random_run, fake_run):
     a, b = random_run(40, seed=1), random_run(40, seed=1, right=0.9, identity="b")
-    macro = compare_runs(a, b, ["macro_f1"], bootstrap=200)
+    macro = compare(a, b, ["macro_f1"], bootstrap=200)
     assert macro.score == "macro_f1"
     assert found(macro, "average").difference > 0
     texts = [fake_run([(None, "x", [("p", 0, "same", o)])] * 5, task="text") for o in "xy"]
-    only = compare_runs(*texts, bootstrap=50)
+    only = compare(*texts, bootstrap=50)
     assert [d.measure for d in only.differences] == ["flips"]
     assert only.differences[0].difference == 1.0
 
@@ -123,22 +123,22 @@ def test_other_scores_and_texts_without_gold(random_run, fake_run):
 def test_different_suites_are_refused(fake_run):
     rows = [("x", "x", [("p", 0, "same", "x")])]
     with pytest.raises(UsageError, match="different suites"):
-        compare_runs(fake_run(rows), fake_run(rows, suite="s2"))
+        compare(fake_run(rows), fake_run(rows, suite="s2"))
 
 
 def test_nothing_in_common(fake_run):
     a = fake_run([("x", fake_run.FAILED, [("p", 0, "same", "x")])])
     b = fake_run([("x", "x", [("p", 0, "same", fake_run.FAILED)])])
     with pytest.raises(NothingEvaluated):
-        compare_runs(a, b)
+        compare(a, b)
 
 
 def test_the_same_bytes_again_and_back_from_json(random_run):
     a, b = random_run(40, seed=1), random_run(40, seed=1, right=0.9, identity="b")
-    one = msgspec.json.encode(compare_runs(a, b, bootstrap=100))
-    assert one == msgspec.json.encode(compare_runs(a.shuffled(1), b.shuffled(2), bootstrap=100))
+    one = msgspec.json.encode(compare(a, b, bootstrap=100))
+    assert one == msgspec.json.encode(compare(a.shuffled(1), b.shuffled(2), bootstrap=100))
     assert isinstance(msgspec.json.decode(one, type=Comparison), Comparison)
-    assert one != msgspec.json.encode(compare_runs(a, b, bootstrap=100, correction="bonferroni"))
+    assert one != msgspec.json.encode(compare(a, b, bootstrap=100, correction="bonferroni"))
 
 
 def test_holm_and_bonferroni_by_hand():

@@ -39,7 +39,7 @@ def test_drops_and_flips_must_not_exceed(results):
 def test_ci_lower_takes_the_unfavourable_end(results):
     assert one(results, fail_under=["worst=0.8"], on="ci-lower").bound == results.worst.low
     assert one(results, max_drop=0.2, on="ci-lower").bound == results.drop.high
-    assert one(results, max_flips=0.2, on="ci-upper").bound == results.flips.low
+    assert one(results, max_flips=0.2, on="ci-upper").bound == results.flip_rate.low
     assert not one(results, max_flips=0.2, on="ci-lower").passed
     assert one(results, max_flips=0.2, on="ci-upper").passed
     assert one(results, max_flips=0.2, on="ci-lower").sentence.startswith("the upper end of flips is 0.")

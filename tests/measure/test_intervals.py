@@ -85,12 +85,12 @@ def test_resampling_is_by_example(fake_run):
     one = measure_run(fake_run([("a", "a", [("p", 0, "same", o)]) for o in answers]))
     ten = measure_run(fake_run([("a", "a", [("p", d, "same", o) for d in range(10)]) for o in answers]))
     for name in ("average", "worst", "drop", "flips", "consistency"):
-        narrow, wide = getattr(one, name), getattr(ten, name)
+        narrow, wide = getattr(one.whole, name), getattr(ten.whole, name)
         assert wide.high - wide.low == pytest.approx(narrow.high - narrow.low, abs=0.02), name
     by_variant = np.repeat([o == "b" for o in answers], 10).astype(float)
     sample = sample_of(by_variant[:, None], Mean())
     low, high = interval(sample.value, bootstrap([sample], 10_000, 0)[0], sample.n, (0, 1), 0.95)
-    assert ten.flips.high - ten.flips.low > 2 * (high - low)
+    assert ten.flip_rate.high - ten.flip_rate.low > 2 * (high - low)
 
 
 @pytest.mark.parametrize("n", [1, 5, 20, 1000])
@@ -103,8 +103,8 @@ def test_no_width_gives_clopper_pearson(n, level):
 
 def test_no_flips_of_twenty_is_not_certain(fake_run):
     results = measure_run(fake_run([("a", "a", [("p", d, "same", "a") for d in range(3)]) for _ in range(20)]))
-    assert (results.flips.value, results.flips.low) == (0.0, 0.0)
-    assert results.flips.high == pytest.approx(1 - 0.025 ** (1 / 20))
+    assert (results.flip_rate.value, results.flip_rate.low) == (0.0, 0.0)
+    assert results.flip_rate.high == pytest.approx(1 - 0.025 ** (1 / 20))
     assert results.clean.low == pytest.approx(0.025 ** (1 / 20))
     assert results.drop.low == -results.drop.high < 0
 

@@ -118,16 +118,16 @@ def test_measures_are_their_definitions(fake_run, rows):
             measure_run(run, bootstrap=20)
         return
     results = measure_run(run, bootstrap=20)
-    check(results, Oracle(rows))
+    check(results.whole, Oracle(rows))
     for operator in {v[0] for v in variants}:
-        check(results.by["operator"][operator], Oracle(rows, operator))
-        check(results.by["family"][operator.split("/")[0]], Oracle(rows, operator))
+        check(results.sets["operator"][operator], Oracle(rows, operator))
+        check(results.sets["family"][operator.split("/")[0]], Oracle(rows, operator))
     for key in ("g", "h"):
         values = {groups[key] for *_, groups in rows if key in groups}
-        assert set(results.by.get(key, {})) == values
+        assert set(results.sets.get(key, {})) == values
         for value in values:
             oracle = Oracle(rows, inside=lambda groups, k=key, v=value: groups.get(k) == v)
-            check(results.by[key][value], oracle)
+            check(results.sets[key][value], oracle)
             for operator, cells in results.grid.items():
                 one = Oracle(rows, operator, lambda groups, k=key, v=value: groups.get(k) == v)
                 drop = one.drop()
@@ -204,7 +204,7 @@ def test_texts_without_gold_have_flips_only(fake_run):
     for name in ("clean", "average", "worst", "drop"):
         estimate = getattr(results, name)
         assert (estimate.value, estimate.low, estimate.n, estimate.missing) == (None, None, 0, 0)
-    assert results.flips.value == 0.75
+    assert results.flip_rate.value == 0.75
     assert results.consistency.value == 0.25
 
 
@@ -217,7 +217,7 @@ def test_an_unreadable_output_is_missing_not_wrong(fake_run):
     rows = [({"answers": [{"text": "a"}]}, "a", [("p", 0, "same", 7), ("p", 1, "same", "a")])]
     results = measure_run(fake_run(rows, task="qa"))
     assert results.average.value == 1.0
-    assert results.average.missing == results.flips.missing == 1
+    assert results.average.missing == results.flip_rate.missing == 1
     assert results.validity["unreadable"] == 1
 
 
@@ -289,7 +289,7 @@ def test_signature_changes_with_everything_that_decides(fake_run, random_run):
     signatures = {r.average.signature for r in (first, *others)}
     assert len(signatures) == 6
     assert measure_run(run, ["macro_f1"], bootstrap=50).average.signature not in signatures
-    blocks = [first, *(block for sets in first.by.values() for block in sets.values())]
+    blocks = [first.whole, *(block for sets in first.sets.values() for block in sets.values())]
     every = [getattr(b, m).signature for b in blocks for m in ("clean", "average", "worst", "drop", "flips")]
     every += [cell.signature for cells in first.grid.values() for cell in cells.values()]
     assert len(set(every)) == len(every)
@@ -306,21 +306,21 @@ def test_a_scorers_version_is_in_the_signature(random_run, monkeypatch):
 def test_many_slice_values_are_cut_to_the_largest(fake_run):
     rows = [("a", "a", [("p", 0, "same", "a")], {"who": f"w{i % 60:02}"}) for i in range(63)]
     results = measure_run(fake_run(rows), bootstrap=10)
-    assert len(results.by["who"]) == 50
-    assert {"w00", "w01", "w02"} <= set(results.by["who"])
+    assert len(results.sets["who"]) == 50
+    assert {"w00", "w01", "w02"} <= set(results.sets["who"])
     assert any("'who' has 60 values" in w for w in results.validity["warnings"])
 
 
 def test_only_the_wanted_slices(random_run):
     results = measure_run(random_run(), bootstrap=10, groups=["size"])
-    assert set(results.by) == {"operator", "family", "size"}
+    assert set(results.sets) == {"operator", "family", "size"}
     with pytest.raises(UnknownName, match="parity"):
         measure_run(random_run(), bootstrap=10, groups=["party"])
 
 
 def test_a_slice_called_operator_does_not_hide_operators(fake_run):
     rows = [("a", "a", [("p/q", 0, "same", "a")], {"operator": "o2"})]
-    by = measure_run(fake_run(rows), bootstrap=10).by
+    by = measure_run(fake_run(rows), bootstrap=10).sets
     assert set(by["operator"]) == {"p/q"}
     assert set(by["slice operator"]) == {"o2"}
 

@@ -17,7 +17,7 @@ from unfazed.core.estimate import count_rows
 from unfazed.core.task import task_named
 from unfazed.core.values import Output
 from unfazed.measure import pair_scores, run_table, spill
-from unfazed.measure.compare import compare_runs
+from unfazed.measure.comparison import compare
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.run_table import read_table
@@ -82,7 +82,7 @@ def test_parts_change_no_bit(task, fake_run, in_parts):
     one, other = runs(task, fake_run)
 
     def found():
-        return msgspec.json.encode([measure_run(one, bootstrap=50), compare_runs(one, other, bootstrap=50)])
+        return msgspec.json.encode([measure_run(one, bootstrap=50), compare(one, other, bootstrap=50)])
 
     whole = found()
     for size in (40, 333):

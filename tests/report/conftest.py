@@ -65,10 +65,10 @@ def plausible(**changes: Any) -> Results:
         "average": estimate(0.81),
         "worst": estimate(0.67),
         "drop": estimate(0.13),
-        "flips": estimate(0.12),
+        "flip_rate": estimate(0.12),
         "consistency": estimate(0.79),
         "noticed": None,
-        "by": {
+        "sets": {
             "operator": operators,
             "family": {
                 "keyboard": block(0.94, 0.71, 0.52, 0.24),

@@ -43,7 +43,7 @@ def page(request, tmp_path, make_results, make_block, make_estimate, make_run, m
     block = make_block(0.9, 0.5, 0.3, 0.4)
     by = {name: dict.fromkeys(names, block) for name in ("operator", "family", *hostile)}
     grid = {name: {f"{other}={other}": make_estimate(0.1) for other in names} for name in names}
-    results = make_results(by=by, grid=grid, system="system" * 60, suite="s" * 500, score="score" * 60)
+    results = make_results(sets=by, grid=grid, system="system" * 60, suite="s" * 500, score="score" * 60)
     return write_report(make_run(plan="p" * 900), results, tmp_path / "report.html", make_flips(60), gates=gates)
 
 

@@ -141,7 +141,7 @@ def hostile_results(text: str, make_results, make_block, make_estimate):
         suite=text,
         system=text,
         clean=signed,
-        by={"operator": {text: block}, "family": {text: block}, text: {text: block}},
+        sets={"operator": {text: block}, "family": {text: block}, text: {text: block}},
         grid={text: {f"{text}={text}": signed}},
         scores={text: {text: signed}},
         validity={text: text, "examples": 3, "failed": 1, "operators": {text: 4}, "warnings": [text]},
@@ -216,7 +216,7 @@ def test_many_operators_and_slices_make_a_small_page(tmp_path, make_results, mak
     names = [f"family/operator_{i}" for i in range(2_000)]
     block = make_block(0.9, 0.5, 0.3, 0.4)
     results = make_results(
-        by={"operator": dict.fromkeys(names, block), "family": {}, "speaker": dict.fromkeys(names, block)},
+        sets={"operator": dict.fromkeys(names, block), "family": {}, "speaker": dict.fromkeys(names, block)},
         grid={name: {f"speaker={j}": make_estimate(0.1) for j in range(100)} for name in names[:100]},
     )
     page = write(tmp_path, None, results, [])
@@ -232,8 +232,8 @@ def test_nothing_flipped_and_nothing_failed(tmp_path, make_results):
 
 def test_nothing_measured_is_said_and_not_zero(tmp_path, make_results, make_estimate):
     none = make_estimate(None)
-    measures = dict.fromkeys(("clean", "average", "worst", "drop", "flips", "consistency"), none)
-    page = write(tmp_path, None, make_results(**measures, by={}, grid={}, scores={}), [])
+    measures = dict.fromkeys(("clean", "average", "worst", "drop", "flip_rate", "consistency"), none)
+    page = write(tmp_path, None, make_results(**measures, sets={}, grid={}, scores={}), [])
     assert "Nothing could be measured" in page
     assert "0.000" not in page
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unfazed.core.text import label, spelled, visible
 from unfazed.core.values import Example, Output, Variant
+from unfazed.measure.sentences import plain, verdict
 from unfazed.report import charts
 from unfazed.report.flips import Sample, diff, marked
-from unfazed.report.text import label, spelled, visible
-from unfazed.report.verdict import plain, verdict
 
 
 @pytest.mark.parametrize(
@@ -115,13 +115,13 @@ def test_the_verdict_in_words(results):
 
 
 def test_the_worst_of_one_operator_is_of_its_tries(make_results, make_block):
-    results = make_results(by={"operator": {"keyboard/adjacent": make_block(0.94, 0.81, 0.67, 0.12)}})
+    results = make_results(sets={"operator": {"keyboard/adjacent": make_block(0.94, 0.81, 0.67, 0.12)}})
     assert "on the worst of 3 tries it is 0.67." in plain(verdict(results, 3))
     assert "worst" not in plain(verdict(results, 1))
 
 
 def test_a_drop_that_may_be_chance_is_called_so(make_results, make_estimate):
-    results = make_results(average=make_estimate(0.935), drop=make_estimate(0.005), by={}, grid={})
+    results = make_results(average=make_estimate(0.935), drop=make_estimate(0.005), sets={}, grid={})
     said = plain(verdict(results))
     assert "falls from 0.940 to 0.935" in said
     assert "The drop's interval, −0.015 to 0.025, includes zero: the difference may be chance." in said

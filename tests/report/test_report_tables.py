@@ -170,7 +170,7 @@ def test_junit_has_a_case_a_gate(results):
 def test_junit_without_gates_has_a_case_an_operator(tmp_path, make_results, make_block, make_estimate):
     measured = make_block(0.9, 0.8, 0.7, 0.1)
     empty = msgspec.structs.replace(measured, average=make_estimate(None))
-    write_junit(tmp_path / "out.xml", make_results(by={"operator": {"a": measured, "b": empty}}))
+    write_junit(tmp_path / "out.xml", make_results(sets={"operator": {"a": measured, "b": empty}}))
     suite = ElementTree.parse(tmp_path / "out.xml").getroot()[0]
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "0", "1")
     assert suite.find("testcase[@name='b']/error") is not None
@@ -188,5 +188,5 @@ def _named(text: str) -> Results:
     from unfazed.core.values import Estimate
 
     one = Estimate(0.5, 0.4, 0.6, 9, 0, text)
-    measures = dict.fromkeys(("clean", "average", "worst", "drop", "flips", "consistency", "noticed"), one)
-    return Results(score=text, task=text, suite=text, system=text, by={}, grid={}, scores={}, validity={}, **measures)
+    measures = dict.fromkeys(("clean", "average", "worst", "drop", "flip_rate", "consistency", "noticed"), one)
+    return Results(score=text, task=text, suite=text, system=text, sets={}, grid={}, scores={}, validity={}, **measures)

@@ -260,7 +260,9 @@ def test_scores_are_the_same_from_workers(tmp_path: Path, monkeypatch: pytest.Mo
     started = []
     pool = Engine.pool
     monkeypatch.setattr(Engine, "pool", lambda *given: started.append(given) or pool(*given))
-    here, there = (measure_run(run, ["bleu", "chrf"], bootstrap=100, engine=Engine(workers=n)) for n in (1, 2))
+    here, there = (
+        measure_run(run, ["bleu", "chrf"], bootstrap=100, engine=Engine(workers=n), stored=False) for n in (1, 2)
+    )
     assert msgspec.json.encode(here) == msgspec.json.encode(there)
     assert here.clean.value
     assert len(started) == 1, "one pool for both scorers, and none for one worker"

@@ -29,7 +29,11 @@ def test_says_what_the_log_says(tmp_path: Path) -> None:
     log = write(tmp_path / "log.jsonl", *({"inputs": i, "output": i["text"][0]} for i in inputs))
     here = measure_run(run_system(suite, f"logged:{log}", tmp_path / "run"))
     there = measure_run(run_system(suite, lambda batch: [i["text"][0] for i in batch], tmp_path / "other"))
-    assert (here.clean.value, here.average.value, here.flips.value) == (1, there.average.value, there.flips.value)
+    assert (here.clean.value, here.average.value, here.flip_rate.value) == (
+        1,
+        there.average.value,
+        there.flip_rate.value,
+    )
 
     short = write(tmp_path / "short.jsonl", *({"inputs": i, "output": "a"} for i in inputs[1:]))
     with pytest.raises(UsageError, match=r"no answer to 1 of the 9 inputs.*'apple'"):

@@ -27,13 +27,13 @@ def command(run_a: str, run_b: str, correction: str, format_: str, **given: Any)
     \b
       unfazed compare run-before/ run-after/
     """
-    from unfazed.measure.compare import compare_runs
+    from unfazed.measure.comparison import compare
     from unfazed.report.tables import render
     from unfazed.run.plan import Plan
     from unfazed.run.record import Run
 
     plan = Plan().with_("measure", given).measure
-    compared = compare_runs(
+    compared = compare(
         Run(run_a),
         Run(run_b),
         scores=plan.scores,

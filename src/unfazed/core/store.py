@@ -199,6 +199,22 @@ class AnswerStore:
             raise _damaged(self._file, damage) from damage
         return found
 
+    @property
+    def size(self) -> int:
+        """About how many outputs there are."""
+        return sum(self._rows(table) for table in self._tables)
+
+    def content(self) -> str:
+        """An id of all outputs, which is another once one is added or changed."""
+        h = blake2b(digest_size=16)
+        try:
+            for table in self._tables:
+                for row in self._db.execute(f"SELECT key, value, error FROM {table}"):  # noqa: S608 - one of our names
+                    h.update(repr(row).encode("utf-8", "surrogatepass"))
+        except sqlite3.DatabaseError as error:
+            raise _damaged(self._file, error) from error
+        return h.hexdigest()
+
     def answered(self, keys: Sequence[Key]) -> set[Key]:
         """Which of these keys have an answer that is not a failure."""
         found = dict(self._select("key, error IS NULL", keys))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from unfazed.core.lazy import door
 
 if TYPE_CHECKING:
-    from unfazed.measure.compare import compare_runs, intervals_of, pair_of
+    from unfazed.measure.comparison import compare, intervals_of, pair_of
     from unfazed.measure.error_rate import ErrorRates, Group, error_rates
     from unfazed.measure.files import check_lengths, file_id, score_values
     from unfazed.measure.measuring import Runlike, flips, measure_run
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from unfazed.measure.wins import TIES, Ties, Wins, win_rate
 
 __all__ = ["TIES", "Coefficient", "Difference", "ErrorRates", "Group", "Runlike", "Ties", "Wins", "check_lengths",
-    "compare_runs", "error_rates", "file_id", "flips", "intervals_of", "measure_run", "mixed_effects", "pair_of",
+    "compare", "error_rates", "file_id", "flips", "intervals_of", "measure_run", "mixed_effects", "pair_of",
     "score_values", "typing_errors", "win_rate"]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = door(
         __name__,
         {
-            "unfazed.measure.compare": "compare_runs intervals_of pair_of",
+            "unfazed.measure.comparison": "compare intervals_of pair_of",
             "unfazed.measure.error_rate": "ErrorRates Group error_rates",
             "unfazed.measure.files": "check_lengths file_id score_values",
             "unfazed.measure.measuring": "Runlike flips measure_run",

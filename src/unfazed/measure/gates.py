@@ -86,7 +86,7 @@ def _number(name: str, value: object) -> float:
 
 def check_gates(results: Results, gates: Iterable[Gate]) -> list[GateResult]:
     """Holds the overall measures against each gate, in the order given."""
-    return [_check(gate, getattr(results, gate.name)) for gate in gates]
+    return [_check(gate, getattr(results.whole, gate.name)) for gate in gates]
 
 
 def _check(gate: Gate, estimate: Estimate | None) -> GateResult:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import islice
 from math import isnan
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
+from unfazed.core.errors import UsageError
 from unfazed.core.estimate import Resampling
 from unfazed.core.suite import Suite
 from unfazed.core.task import Task
@@ -15,10 +20,14 @@ from unfazed.measure.questions import ALL, GRID, SCORES, Questions, Signer, slic
 from unfazed.measure.results import Results
 from unfazed.measure.run_table import RunItem, answer_of, read_table
 from unfazed.measure.spill import Spill
+from unfazed.measure.stored import KeptScores, decided_by, find, keep
 from unfazed.measure.validity import Validity
+from unfazed.run.record import Run
 from unfazed.run.scoring import scored_by
 from unfazed.run.workers import Engine
-from unfazed.score import Scorer, scorers
+from unfazed.score import Scorer, Stats, scorers
+
+_FLIPS_A_BLOCK = 500  # changed answers that are scored together
 
 
 class Runlike(Protocol):
@@ -34,32 +43,65 @@ class Runlike(Protocol):
         """In the order of the suite."""
 
 
+def run_of(run: Runlike | Results | str | Path) -> Runlike:
+    """A run, the run in a folder, or the run that results are of."""
+    if isinstance(run, (str, Path)):
+        return Run(run)
+    if isinstance(run, Results):
+        return run.run
+    if not hasattr(run, "items") or not hasattr(run, "suite"):
+        raise UsageError(f"A run is expected, or the path of its folder, not {type(run).__name__}.")
+    return run
+
+
 def measure_run(
-    run: Runlike,
+    run: Runlike | str | Path,
     scores: Sequence[str] | None = None,
     level: float = 0.95,
     bootstrap: int = 10_000,
     seed: int = 0,
     groups: list[str] | None = None,
     engine: Engine | None = None,
+    stored: bool = True,
 ) -> Results:
-    """All measures of a run. The first of `scores` is the main one; by default they are the task's.
+    """All measures of a run, which is a `Run` or the path of its folder.
 
-    `groups` are the slices to cut, all by default. Raises NothingEvaluated if there is no output to measure.
+    The first of `scores` is the main one; by default they are the task's. `groups` are the slices to cut, all by
+    default. Results are stored with the run and used again until its outputs, the scores or the settings change;
+    `stored=False` measures anew and stores nothing. Raises NothingEvaluated if there is no output to measure.
     """
     settings = Resampling(level, bootstrap, seed)
+    run = run_of(run)
+    used = scorers_for(run.suite.task, [scores] if isinstance(scores, str) else scores)
+    decided = decided_by(run, used, settings, groups) if stored else None
+    if decided is None or not isinstance(run, Run):
+        return _measured(run, used, settings, groups, engine, stored).of_run(run)
+    results = find(run, decided)
+    if results is None:
+        results = _measured(run, used, settings, groups, engine, stored)
+        keep(run, decided, results)
+    return results.of_run(run)
+
+
+def _measured(
+    run: Runlike,
+    used: Sequence[Scorer],
+    settings: Resampling,
+    groups: list[str] | None,
+    engine: Engine | None,
+    stored: bool,
+) -> Results:
     suite = run.suite
-    used = scorers_for(suite.task, scores)
     spill = Spill()
     validity = Validity(suite.task, suite.manifest.labels, suite.manifest.unchanged, spill)
-    with scored_by(engine or Engine()) as stats:
-        table = read_table(validity.watch(run.items()), suite.task, PairCodes(used, suite.task, stats), spill)
-    validity.check(table)
-    slices, warnings = slices_of(table, groups)
-    main = used[0] if used else None
-    runs = [(table, run.identity)]
-    signs = {scorer: Signer(runs, scorer, suite.signed, settings).sign for scorer in (main, *used[1:])}
-    found = Questions(table, slices, signs).answer(settings)
+    with scored_by(engine or Engine()) as stats, KeptScores([run] if stored else [], stats) as kept:
+        table = read_table(validity.watch(run.items()), suite.task, PairCodes(used, suite.task, kept), spill)
+        validity.check(table)
+        slices, warnings = slices_of(table, groups)
+        main = used[0] if used else None
+        runs = [(table, run.identity)]
+        signs = {scorer: Signer(runs, scorer, suite.signed, settings).sign for scorer in (main, *used[1:])}
+        found = Questions(table, slices, signs).answer(settings)
     whole = found.block(ALL, ALL)
     return Results(
         score=main.name if main else "none",
@@ -70,10 +112,10 @@ def measure_run(
         average=whole.average,
         worst=whole.worst,
         drop=whole.drop,
-        flips=whole.flips,
+        flip_rate=whole.flips,
         consistency=whole.consistency,
         noticed=whole.noticed,
-        by=found.by(),
+        sets=found.by(),
         grid=found.nested(GRID),
         scores=found.nested(SCORES),
         validity=validity.report(warnings),
@@ -100,19 +142,52 @@ def flips(run: Runlike, score: str | None = None) -> Iterator[Flip]:
     """Every changed answer of a run, controls included, in the order of the suite; `score` is the task's main one."""
     task = run.suite.task
     scorer = next(iter(scorers_for(task, [score] if score else None)), None)
-    for example, clean, varied in run.items():
+    changed = _changed(run.items(), task)
+    with KeptScores([run]) as kept:
+        right = _Right(scorer, task, kept)
+        while block := list(islice(changed, _FLIPS_A_BLOCK)):
+            right.see([(c.value, e.gold) for e, _, c, _ in block] + [(o.value, v.gold) for _, v, _, o in block])
+            for example, variant, clean, output in block:
+                before, after = right(clean.value, example.gold), right(output.value, variant.gold)
+                yield Flip(example, variant, clean, output, before, after)
+
+
+def _changed(items: Iterator[RunItem], task: Task) -> Iterator[tuple[Example, Variant, Output, Output]]:
+    for example, clean, varied in items:
         before = answer_of(task, clean)
         for variant, output in varied if before is not None else ():
             after = answer_of(task, output)
             if after is not None and after != before:
-                right_before = _right(scorer, clean.value, example.gold, task)
-                right_after = _right(scorer, output.value, variant.gold, task)
-                yield Flip(example, variant, clean, output, right_before, right_after)
+                yield example, variant, clean, output
 
 
-def _right(scorer: Scorer | None, output: Json, gold: Json, task: Task) -> bool | None:
-    """Does the output have the full score?"""
-    if scorer is None or gold is None or scorer.key(output, task) is None or scorer.gold_key(gold, task) is None:
-        return None
-    score = float(scorer.aggregate(scorer.stats([output], [gold], task))[0])
-    return None if isnan(score) else score >= scorer.bounds[1]
+class _Right:
+    """Does an output have the full score? Told for the pairs of output and gold that were seen together."""
+
+    def __init__(self, scorer: Scorer | None, task: Task, stats: Stats) -> None:
+        self._scorer, self._task, self._stats = scorer, task, stats
+        self._known: dict[Hashable, bool | None] = {}
+
+    def see(self, pairs: Sequence[tuple[Json, Json]]) -> None:
+        self._known = {}
+        if self._scorer is None:
+            return
+        new = {key: pair for pair in pairs if (key := self._key(*pair)) is not None}
+        if self._scorer.apart:
+            rows = self._stats(self._scorer, list(new.values()), self._task) if new else np.zeros((0, 1))
+            scores = self._scorer.aggregate(rows).tolist()
+        else:  # an answer's row would depend on the others of its block
+            alone = (self._scorer.stats([output], [gold], self._task) for output, gold in new.values())
+            scores = [float(self._scorer.aggregate(row)[0]) for row in alone]
+        best = self._scorer.bounds[1]
+        self._known = {key: None if isnan(s) else s >= best for key, s in zip(new, scores, strict=True)}
+
+    def __call__(self, output: Json, gold: Json) -> bool | None:
+        key = self._key(output, gold)
+        return None if key is None else self._known.get(key)
+
+    def _key(self, output: Json, gold: Json) -> Hashable | None:
+        if self._scorer is None or gold is None:
+            return None
+        said, true = self._scorer.key(output, self._task), self._scorer.gold_key(gold, self._task)
+        return None if said is None or true is None else (said, true)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from unfazed.core.lazy import door
 
 if TYPE_CHECKING:
+    from unfazed.core.text import NONE, label, number, typeset
     from unfazed.report.study import (
         Given,
         Option,
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
         studies,
     )
     from unfazed.report.tables import Figure, Row, columns_of, render
-    from unfazed.report.text import NONE, label, number, typeset
 
 __all__ = [
     "NONE",
@@ -53,6 +53,6 @@ if not TYPE_CHECKING:
                 "Given Option Picture Section SectionTable Study StudyTable as_markdown as_page as_text studies"
             ),
             "unfazed.report.tables": "Figure Row columns_of render",
-            "unfazed.report.text": "NONE label number typeset",
+            "unfazed.core.text": "NONE label number typeset",
         },
     )

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
+from unfazed.core.text import includes_zero, label, number, typeset
 from unfazed.core.values import Estimate
-from unfazed.report.text import includes_zero, label, number, typeset
 
 Shapes = Mapping[str, Estimate]
 

@@ -16,8 +16,8 @@ from markupsafe import Markup
 
 from unfazed.core.files import replacing
 from unfazed.core.ids import content_id
+from unfazed.core.text import ANSWER, outside, spelled, visible
 from unfazed.core.values import Example, Json, Output, Variant
-from unfazed.report.text import ANSWER, outside, spelled, visible
 
 LIMIT = 500  # characters shown of one text
 

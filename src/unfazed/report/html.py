@@ -18,14 +18,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from unfazed.core.files import write_atomically
+from unfazed.core.text import attribute, label, number, outside, spelled, title, typeset
 from unfazed.core.values import Json
 from unfazed.core.version import VERSION
-from unfazed.measure.results import Results
+from unfazed.measure.results import MEASURES, Results
+from unfazed.measure.sentences import Gate, verdict
 from unfazed.measure.validity import Reasons
 from unfazed.report import sections
 from unfazed.report.flips import KINDS, Flip, Sample, write_flips
-from unfazed.report.text import attribute, label, number, outside, spelled, title, typeset
-from unfazed.report.verdict import Gate, verdict
 
 if TYPE_CHECKING:
     from unfazed.core.suite import Manifest
@@ -210,6 +210,5 @@ def commands(run: Run | None, path: str) -> list[str]:
 
 def signatures(results: Results) -> list[tuple[str, str]]:
     """Each overall measure with the signature that changes whenever anything that decides it does."""
-    measures = ("clean", "average", "worst", "drop", "flips", "consistency", "noticed")
-    found = [(name, getattr(results, name)) for name in measures]
+    found = [(name, getattr(results.whole, name)) for name in MEASURES]
     return [(name, estimate.signature) for name, estimate in found if estimate is not None]

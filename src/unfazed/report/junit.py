@@ -8,9 +8,9 @@ from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 from unfazed.core.files import write_atomically
+from unfazed.core.text import figure
 from unfazed.measure.results import Block, Results
-from unfazed.report.text import figure
-from unfazed.report.verdict import Gate, plain, verdict
+from unfazed.measure.sentences import Gate, plain, verdict
 
 # What XML 1.0 can't hold, even as a character reference.
 _ILLEGAL = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -24,7 +24,7 @@ def write_junit(path: str | Path, results: Results, gates: Iterable[Gate] = (), 
 def junit_xml(results: Results, gates: Iterable[Gate] = (), seconds: float = 0.0) -> bytes:
     """One suite; `seconds` is how long the run took and stands on it whole, as gates take no time themselves."""
     gates = list(gates)
-    operators = results.by.get("operator", {})
+    operators = results.sets.get("operator", {})
     cases = [_gate(gate) for gate in gates] or [_operator(name, block) for name, block in operators.items()]
     for case in cases:
         case.set("classname", _legal(f"unfazed.{results.task}"))

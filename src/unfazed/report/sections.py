@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from unfazed.core.text import NONE, interval, label, number, outside, percent, spelled, title, typeset
 from unfazed.core.values import Estimate, Json
 from unfazed.measure.results import Block, Results
+from unfazed.measure.sentences import slices
 from unfazed.report import charts as draw
-from unfazed.report.text import NONE, interval, label, number, outside, percent, spelled, title, typeset
-from unfazed.report.verdict import slices
 
 ROWS = 60  # rows of one table
 SLICES = 12
@@ -65,7 +65,7 @@ def headline(results: Results) -> list[tuple[str, str, str]]:
         ("worst of variants", results.worst),
     ]
     figures = [(name, typeset(number(e.value)), interval(e)) for name, e in shown]
-    flips = results.flips
+    flips = results.flip_rate
     span = f"{percent(flips.low)} to {percent(flips.high)}" if flips.low is not None else ""
     return [*figures, ("answers that change", percent(flips.value), span)]
 
@@ -78,10 +78,10 @@ def _cell(estimate: Estimate | None) -> Cell:
 
 def tables(results: Results) -> list[ReportTable]:
     """Overall and by operator, by family, by each slice, and the other scores."""
-    blocks = {"": Block(**{name: getattr(results, name) for name in _HEADS}), **by_drop(results.by.get("operator", {}))}
+    blocks = {"": results.whole, **by_drop(results.sets.get("operator", {}))}
     made = [_blocks(Markup("Overall and by operator, most hurt first"), blocks)]
-    if results.by.get("family"):
-        made.append(_blocks(Markup("By family of operators"), results.by["family"]))
+    if results.sets.get("family"):
+        made.append(_blocks(Markup("By family of operators"), results.sets["family"]))
     for name, values in list(slices(results).items())[:SLICES]:
         made.append(_blocks(Markup("By slice: {}").format(outside(name)), values))
     if results.scores:
@@ -127,7 +127,7 @@ def _scores(scores: Mapping[str, Mapping[str, Estimate]]) -> ReportTable:
 
 
 def charts(results: Results) -> list[Chart]:
-    operators = dict(list(by_drop(results.by.get("operator", {})).items())[:PLOTTED])
+    operators = dict(list(by_drop(results.sets.get("operator", {})).items())[:PLOTTED])
     made = []
     if operators:
         made = [_forest(operators, results.score), _bars(operators)]

@@ -10,10 +10,10 @@ from markupsafe import Markup
 
 from unfazed.core.errors import UnknownName
 from unfazed.core.registry import Registry
+from unfazed.core.text import one_line
 from unfazed.core.values import Json
 from unfazed.report.html import style, template
 from unfazed.report.tables import Row, cell, column_names, escaped, markdown, table
-from unfazed.report.text import one_line
 
 Given = Mapping[str, Any]  # what the study's own options were given
 StudyTable = Callable[[Path, Given], Json]

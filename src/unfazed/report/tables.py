@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from unfazed.core.errors import UnknownName
+from unfazed.core.text import NONE, figure, number, one_line
 from unfazed.core.values import Estimate, Json
-from unfazed.measure.results import Block, Comparison, Results
-from unfazed.report.text import NONE, figure, label, number, one_line
-from unfazed.report.verdict import plain, verdict
+from unfazed.measure.results import MEASURES, Block, Comparison, Results
+from unfazed.measure.sentences import plain, verdict
 
 FORMATS = ("table", "json", "jsonl", "md")
 
@@ -186,8 +186,6 @@ def _terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-MEASURES = ("clean", "average", "worst", "drop", "flips", "consistency", "noticed")
-
 Row = Mapping[str, Any]
 
 
@@ -207,7 +205,7 @@ def shown(value: Any) -> Shown:
     if isinstance(value, Results):
         return Shown([plain(verdict(value))], [overall_rows(value), result_rows(value)[1:]])
     if isinstance(value, Comparison):
-        return Shown(comparison_sentences(value), [comparison_rows(value)])
+        return Shown(value.sentences, [comparison_rows(value)])
     if isinstance(value, Mapping):
         return Shown([], [[{"name": key, "value": entry} for key, entry in value.items()]])
     return Shown([], [list(value)])
@@ -224,7 +222,7 @@ def records(value: Any) -> list[Any]:
 
 def overall_rows(results: Results) -> list[Row]:
     """One row for each measure of all variants."""
-    found = [(measure, getattr(results, measure)) for measure in MEASURES]
+    found = [(measure, getattr(results.whole, measure)) for measure in MEASURES]
     return [
         {"measure": measure, results.score: estimate, "examples": estimate.n, "missing": estimate.missing}
         for measure, estimate in found
@@ -234,14 +232,14 @@ def overall_rows(results: Results) -> list[Row]:
 
 def result_rows(results: Results) -> list[Row]:
     """One row for all variants, then one for each operator, family, slice value and other score."""
-    rows = [_measures("all", "", results)]
-    for by, blocks in results.by.items():
+    rows = [_measures("all", "", results.whole)]
+    for by, blocks in results.sets.items():
         rows += [_measures(by, name, block) for name, block in blocks.items()]
     rows += [{"by": "score", "name": score, **estimates} for score, estimates in results.scores.items()]
     return rows
 
 
-def _measures(by: str, name: str, block: Block | Results) -> Row:
+def _measures(by: str, name: str, block: Block) -> Row:
     found = {measure: getattr(block, measure) for measure in MEASURES}
     return {"by": by, "name": name, **{k: v for k, v in found.items() if v is not None}}
 
@@ -260,14 +258,6 @@ def comparison_rows(comparison: Comparison) -> list[Row]:
         }
         for d in comparison.differences
     ]
-
-
-def comparison_sentences(comparison: Comparison) -> list[str]:
-    """Which is A and which B, and what each difference over all variants means."""
-    how = "not corrected" if comparison.correction == "none" else f"corrected ({comparison.correction})"
-    which = f"A is {label(comparison.a)}, B is {label(comparison.b)}; {label(comparison.score)}, p-values {how}."
-    overall = [d for d in comparison.differences if d.set in ("", "all")]
-    return [which, *(d.sentence for d in overall or comparison.differences)]
 
 
 def chance(p: float | None) -> str:

@@ -68,12 +68,12 @@ def test_a_model_scores_there_as_here(classify: Suite, tmp_path: Path, monkeypat
     assert there["clean"] == pytest.approx(here.clean.value)
     assert there["variants"] == pytest.approx(here.average.value)
     for source in ("keyboard/adjacent", "anna, 李 {{x}}"):
-        assert there[source] == pytest.approx(here.by["operator"][source].average.value)
+        assert there[source] == pytest.approx(here.sets["operator"][source].average.value)
         assert f"{source} stderr" in there
     assert "meaning/replace" not in there
 
     back = measure_run(run_system(classify, f"logged:{tmp_path / 'tasks' / 'logs'}", tmp_path / "back"))
-    assert back.flips.value == here.flips.value
+    assert back.flip_rate.value == here.flip_rate.value
     assert back.noticed is not None
     assert here.noticed is not None
     assert (back.noticed.value, back.noticed.n) == (here.noticed.value, here.noticed.n)
@@ -122,7 +122,7 @@ def test_texts_without_gold_are_asked_and_come_back(tmp_path: Path, monkeypatch:
     export(suite.path, "inspect_ai", tmp_path / "tasks")
     log = evaluate(tmp_path / "tasks", lambda prompt: prompt[:3], monkeypatch)
     here = measure_run(run_system(suite, f"logged:{log.location}", tmp_path / "run"))
-    assert (here.flips.value, here.flips.n) == (0, 3)
+    assert (here.flip_rate.value, here.flip_rate.n) == (0, 3)
 
 
 @settings(max_examples=20, deadline=None)

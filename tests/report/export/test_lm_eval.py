@@ -119,7 +119,7 @@ def test_a_real_model_scores_there_as_here(classify: Suite, tmp_path: Path) -> N
     assert 0 < here.clean.value < 1  # type: ignore[operator]
     assert there["clean"]["acc,none"] == pytest.approx(here.clean.value)
     for source in ("keyboard/adjacent", "anna, 李 {{x}}"):
-        assert there[source]["acc,none"] == pytest.approx(here.by["operator"][source].average.value)
+        assert there[source]["acc,none"] == pytest.approx(here.sets["operator"][source].average.value)
     assert there["variants"]["acc,none"] == pytest.approx(here.average.value)
     assert "acc,none" not in there["meaning/replace"]
     assert there["clean"]["sample_len"] == 8  # of twelve, those that have gold
@@ -127,7 +127,7 @@ def test_a_real_model_scores_there_as_here(classify: Suite, tmp_path: Path) -> N
     logs = log(found, tmp_path / "logs")
     back = measure_run(run_system(classify, f"logged:{logs}", tmp_path / "back"))
     for measure in ("clean", "average", "worst", "drop", "flips", "consistency", "noticed"):
-        one, other = getattr(back, measure), getattr(here, measure)
+        one, other = getattr(back.whole, measure), getattr(here.whole, measure)
         assert (one.value, one.low, one.high, one.n, one.missing) == (
             other.value, other.low, other.high, other.n, other.missing,
         )  # fmt: skip
@@ -191,8 +191,8 @@ def test_texts_without_gold_are_asked_and_come_back(tmp_path: Path) -> None:
     export(suite.path, "lm_eval", tmp_path / "tasks", name="homes")
     found = evaluate(tmp_path / "tasks", writer(lambda prompt: f"{prompt[:3]} "))
     here = measure_run(run_system(suite, f"logged:{log(found, tmp_path / 'logs')}", tmp_path / "run"))
-    assert here.flips.value == 0
-    assert here.flips.n == 3
+    assert here.flip_rate.value == 0
+    assert here.flip_rate.n == 3
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -59,14 +59,14 @@ def test_what_is_logged_is_what_was_measured(run: Run, uri: str, tmp_path: Path)
     assert there.info.status == "FINISHED"
     metrics = there.data.metrics
     for measure in ("clean", "average", "worst", "drop", "flips", "consistency", "noticed"):
-        estimate = getattr(results, measure)
+        estimate = getattr(results.whole, measure)
         assert (metrics[measure], metrics[f"{measure}.low"], metrics[f"{measure}.high"]) == (
             estimate.value, estimate.low, estimate.high,
         )  # fmt: skip
-    drop = results.by["operator"]["keyboard/adjacent"].drop
+    drop = results.sets["operator"]["keyboard/adjacent"].drop
     assert metrics["operator/keyboard/adjacent/drop"] == drop.value
     assert metrics["operator/keyboard/adjacent/drop.high"] == drop.high
-    assert metrics["place/home/average"] == results.by["place"]["home"].average.value
+    assert metrics["place/home/average"] == results.sets["place"]["home"].average.value
     assert "operator/meaning/replace/average" not in metrics  # nothing was measured, which is not zero
     assert metrics["variants"] == results.validity["variants"]
     assert there.data.params["suite"] == run.suite.id
@@ -97,6 +97,14 @@ def test_a_store_that_is_not_there_is_told(run: Run) -> None:
     assert "secret" not in str(told.value)
 
 
+def test_what_was_measured_is_not_measured_again(run: Run, uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from unfazed.score.accuracy import Accuracy
+
+    measure_run(run)
+    monkeypatch.setattr(Accuracy, "stats", lambda *given: pytest.fail("scored again"))
+    export(run.path, "mlflow", uri, experiment="again")
+
+
 def test_without_mlflow_the_line_that_installs_it_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mlflow.tracking", None)
     with pytest.raises(MissingExtra, match=r"pip install 'unfazed\[mlflow\]'"):
@@ -110,8 +118,8 @@ def test_any_name_becomes_one_that_mlflow_takes(by: dict[str, dict[str, int]]) -
     block = Block(clean=one, average=one, worst=one, drop=one, flips=one, consistency=one)
     results = Results(
         score="accuracy", task="classify", suite="s", system="m", clean=one, average=one, worst=one, drop=one,
-        flips=one, consistency=one, noticed=None, grid={}, scores={},
-        by={kind: dict.fromkeys(names, block) for kind, names in by.items()},
+        flip_rate=one, consistency=one, noticed=None, grid={}, scores={},
+        sets={kind: dict.fromkeys(names, block) for kind, names in by.items()},
         validity=dict.fromkeys(("examples", "variants", "failed", "not_asked"), 1),
     )  # fmt: skip
     names = [name for name, _ in numbers(results)]

@@ -13,7 +13,7 @@ import numpy as np
 
 from unfazed.core import Estimate, Json, Suite
 from unfazed.core.estimate import Observations, Question, Ratio, Resampling, estimates, mean_of, sign
-from unfazed.measure import Difference, compare_runs, measure_run
+from unfazed.measure import Difference, compare, measure_run
 from unfazed.papers.nature.acceptance import read_acceptance
 from unfazed.papers.nature.corpora import PAPERS, SluCorpus, sizes
 from unfazed.run import Run
@@ -110,7 +110,7 @@ def _performance(runs: Runs) -> tuple[Rows, dict[str, Estimate]]:
     rows: Rows = {row: {} for row in ("Orig", "Rand", "Hard", *OPERATORS)}
     drops = {"Rand": random.drop, "Hard": hard.drop}
     for score, scorer in SCORES.items():
-        by_operator = measure_run(runs.each, [scorer]).by["operator"]
+        by_operator = measure_run(runs.each, [scorer]).by("operator")
         of_random = random.scores.get(scorer) or {"clean": random.clean, "average": random.average}
         of_hard = hard.scores.get(scorer) or {"average": hard.average}
         rows["Orig"][score], rows["Rand"][score] = of_random["clean"], of_random["average"]
@@ -169,8 +169,8 @@ def table5(plain: Mapping[str, Runs], augmented: Mapping[str, Runs]) -> Json:
 def _gains(plain: Runs, augmented: Runs) -> Iterator[tuple[str, Json]]:
     for row, measure, set_ in (("Orig", "clean", "random"), ("Rand", "average", "random"), ("Hard", "average", "hard")):
         pair = getattr(plain, set_), getattr(augmented, set_)
-        without, with_ = (getattr(measure_run(run, ["end_to_end"]), measure) for run in pair)
-        compared = compare_runs(*pair, scores=["end_to_end"]).differences
+        without, with_ = (getattr(measure_run(run, ["end_to_end"]).whole, measure) for run in pair)
+        compared = compare(*pair, scores=["end_to_end"]).differences
         gain = next(d for d in compared if (d.measure, d.set) == (measure, "all"))
         yield row, {"without": without, "with": with_, "gain": _estimate(gain), "p": gain.p}
 

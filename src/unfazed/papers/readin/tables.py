@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from unfazed.core import Estimate, Json, task_named
-from unfazed.measure import compare_runs, measure_run, typing_errors
+from unfazed.measure import compare, measure_run, typing_errors
 from unfazed.papers.readin.methods import PLAIN, ReadinCorpus
 from unfazed.papers.readin.reader import clean_file, people_in, read_rows
 from unfazed.run import Run
@@ -73,7 +73,7 @@ def scores_table(name: str, corpora: Mapping[str, ReadinCorpus]) -> Json:
 def _cells(run: Run, scores: Mapping[str, str]) -> dict[str, dict[str, Json]]:
     """Family → measure → estimate."""
     found: dict[str, dict[str, Json]] = {}
-    measured = {score: measure_run(run, [score], groups=[]).by["family"] for score in set(scores.values())}
+    measured = {score: measure_run(run, [score], groups=[]).by("family") for score in set(scores.values())}
     for measure, score in scores.items():
         for family, block in measured[score].items():
             found.setdefault(family, {})[measure] = getattr(block, measure)
@@ -84,7 +84,7 @@ def _gains(plain: Run, other: Run, scores: Mapping[str, str]) -> dict[str, Json]
     """What a mitigation adds to each measure, example by example, and the p-value of that."""
     gains: dict[str, Json] = {}
     for score in sorted(set(scores.values())):
-        for d in compare_runs(plain, other, scores=[score]).differences:
+        for d in compare(plain, other, scores=[score]).differences:
             if d.set == "all" and scores.get(d.measure) == score:
                 estimate = Estimate(d.difference, d.low, d.high, d.n, d.missing, d.signature)
                 gains[d.measure] = {"difference": estimate, "p": d.p}

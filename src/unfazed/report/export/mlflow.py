@@ -135,9 +135,9 @@ def _cut(text: str) -> str:
 def numbers(results: Results) -> Iterator[tuple[str, float]]:
     """Every measure by a name that MLflow takes, with the ends of its interval; what was not measured is not there."""
     for measure in MEASURES:
-        yield from _estimate(measure, getattr(results, measure))
-    kinds = safe_names(results.by, _UNSAFE)
-    for kind, blocks in results.by.items():
+        yield from _estimate(measure, getattr(results.whole, measure))
+    kinds = safe_names(results.sets, _UNSAFE)
+    for kind, blocks in results.sets.items():
         names = safe_names(blocks, _UNSAFE)
         for value, block in blocks.items():
             for measure in MEASURES:

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from markupsafe import Markup
 
+from unfazed.core.text import LABEL, includes_zero, interval, number, outside, percent, title, typeset
 from unfazed.core.values import Estimate
 from unfazed.measure.results import Block, Results
-from unfazed.report.text import LABEL, includes_zero, interval, number, outside, percent, title, typeset
 
 _WAYS = {
     "dialect": "speak their own dialect",
@@ -40,7 +40,7 @@ def verdict(results: Results, draws: int | None = None, gates: Sequence[Gate] = 
     said = [_gates(gates)] if gates else []
     if results.average.value is None or results.clean.value is None:
         return [*said, *_unscored(results)]
-    found = [_change(results, draws), _chance(results.drop), _flips(results.flips), _hurt(results)]
+    found = [_change(results, draws), _chance(results.drop), _flips(results.flip_rate), _hurt(results)]
     said += [sentence for sentence in found if sentence]
     if missing := results.average.missing:
         said.append(Markup("{:,} answers are missing; they are left out, not counted as wrong.").format(missing))
@@ -48,7 +48,7 @@ def verdict(results: Results, draws: int | None = None, gates: Sequence[Gate] = 
 
 
 def _unscored(results: Results) -> list[Markup]:
-    flips = _flips(results.flips)
+    flips = _flips(results.flip_rate)
     if flips is None:
         return [Markup("Nothing could be measured: no variant has an answer.")]
     return [flips, Markup("Whether they were right can't be told, since nothing could be scored.")]
@@ -88,7 +88,7 @@ def _change(results: Results, draws: int | None) -> Markup:
     said = Markup("{} {} {}{} when people {}").format(
         outside(title(results.score)), moves, start, figures, _ways(results)
     )
-    alone = len(results.by.get("operator", {})) == 1  # with more, an example's worst is over all of theirs
+    alone = len(results.sets.get("operator", {})) == 1  # with more, an example's worst is over all of theirs
     if worst is not None and not (alone and draws == 1):
         tries = f"the worst of {draws} tries" if alone and draws else "the worst variant of each example"
         said += Markup("; on {} it is <strong>{}</strong>").format(tries, typeset(number(worst, digits)))
@@ -96,7 +96,7 @@ def _change(results: Results, draws: int | None) -> Markup:
 
 
 def _ways(results: Results) -> str:
-    families = sorted(set(results.by.get("family", {})) - {"meaning"})  # controls are not another way to say it
+    families = sorted(set(results.sets.get("family", {})) - {"meaning"})  # controls are not another way to say it
     if not families or len(families) > 3 or any(family not in _WAYS for family in families):
         return "say the same thing differently"
     *first, last = (_WAYS[family] for family in families)
@@ -119,13 +119,13 @@ def _flips(flips: Estimate) -> Markup | None:
 
 def slices(results: Results) -> dict[str, Mapping[str, Block]]:
     """The blocks by slice, without operators and families."""
-    return {name: blocks for name, blocks in results.by.items() if name not in ("operator", "family")}
+    return {name: blocks for name, blocks in results.sets.items() if name not in ("operator", "family")}
 
 
 def _hurt(results: Results) -> Markup | None:
     """The operator and the slice with the largest drop that is surely one."""
     found = []
-    operators = _surely_hurt(results.by.get("operator", {}))
+    operators = _surely_hurt(results.sets.get("operator", {}))
     if operators:
         name, drop = operators[0]
         found.append(Markup("operator {} (drop {})").format(outside(name), number(drop, 2)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import isfinite
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -24,40 +25,47 @@ from unfazed.core.estimate import (
     swap,
 )
 from unfazed.measure.definitions import Layout, Scope, answer_columns, scope_of, score_columns
-from unfazed.measure.measuring import Runlike, scorers_for
+from unfazed.measure.measuring import Runlike, run_of, scorers_for
 from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.questions import Signer, operator_scopes
-from unfazed.measure.results import Comparison, Difference
+from unfazed.measure.results import Comparison, Difference, Results
 from unfazed.measure.run_table import Part, RunTable, Scored, read_table
 from unfazed.measure.spill import Spill, Tally
-from unfazed.score import Scorer
+from unfazed.measure.stored import KeptScores
+from unfazed.score import Scorer, scorers
 
 _WORDS = {"clean": "clean score", "average": "average", "worst": "worst-average", "flips": "flip rate"}
 
 
-def compare_runs(
-    run_a: Runlike,
-    run_b: Runlike,
+def compare(
+    a: Runlike | Results | str | Path,
+    b: Runlike | Results | str | Path,
     scores: Sequence[str] | None = None,
     level: float = 0.95,
     bootstrap: int = 10_000,
     seed: int = 0,
     correction: str = "holm",
 ) -> Comparison:
-    """B less A for each measure, overall and by operator, under the first of `scores`, on what both answered."""
+    """B minus A for each measure, overall and by operator, under the first of `scores`, on what both answered.
+
+    Example: `unfazed.compare(before, after)`. `a` and `b` are runs on the same suite, paths of their folders, or
+    results, whose main score is then the default.
+    """
     settings = Resampling(level, bootstrap, seed)
     correct([], correction)
+    scores = [scores] if isinstance(scores, str) else scores or _main_score(a, b)
+    run_a, run_b = run_of(a), run_of(b)
     if run_a.suite.id != run_b.suite.id:
         raise UsageError(
             f"The runs are of different suites ({run_a.suite.id} and {run_b.suite.id}), so they can't be compared "
             f"pair by pair. Run both systems on the same suite."
         )
     used = scorers_for(run_a.suite.task, scores)[:1]
-    a, b = _tables(run_a, run_b, used)
+    table_a, table_b = _tables(run_a, run_b, used)
     scorer = used[0] if used else None
-    runs = [(a, run_a.identity), (b, run_b.identity)]
+    runs = [(table_a, run_a.identity), (table_b, run_b.identity)]
     sign = Signer(runs, scorer, run_a.suite.signed, settings, difference="b-a", correction=correction).sign
-    pairs = _pairs(a, b, scorer)
+    pairs = _pairs(table_a, table_b, scorer)
     tested = {place: pair for place, pair in pairs.items() if pair.n}
     if not tested:
         raise NothingEvaluated("The two runs have no example with variants that both answered. Finish both runs.")
@@ -76,11 +84,20 @@ def compare_runs(
     )
 
 
+def _main_score(a: object, b: object) -> list[str] | None:
+    """The score that results were measured with."""
+    mains = {results.score for results in (a, b) if isinstance(results, Results) and results.score in scorers}
+    if len(mains) > 1:
+        raise UsageError(f"The results have different main scores ({', '.join(sorted(mains))}). Choose one: scores=.")
+    return list(mains) or None
+
+
 def _tables(run_a: Runlike, run_b: Runlike, used: Sequence[Scorer]) -> tuple[_Shared, _Shared]:
     """Both runs' columns, in each of them only what both have."""
     task = run_a.suite.task
-    pairs, spill = PairCodes(used, task), Spill()  # one for both, so that a class is the same column in both
-    a, b = (read_table(run.items(), task, pairs, spill) for run in (run_a, run_b))
+    with KeptScores([run_a, run_b]) as kept:
+        pairs, spill = PairCodes(used, task, kept), Spill()  # one for both, so that a class is the same column in both
+        a, b = (read_table(run.items(), task, pairs, spill) for run in (run_a, run_b))
     return _Shared(a, b), _Shared(b, a)
 
 

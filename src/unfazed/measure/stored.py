@@ -1,0 +1,218 @@
+"""What was measured, kept with its run: `results.json`, and the scores of answers in `scores.sqlite`.
+
+Both are used again only as long as everything that decides them is the same: the suite, the system, its outputs, the
+scorers' code, how intervals are made, and the version of unfazed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from math import isfinite
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+import numpy as np
+
+from unfazed.core.errors import UnfazedError
+from unfazed.core.estimate import Array, Resampling
+from unfazed.core.files import write_atomically
+from unfazed.core.ids import canonical, content_id, file_hash
+from unfazed.core.json import decode
+from unfazed.core.store import AnswerStore
+from unfazed.core.task import Task
+from unfazed.core.values import Json, Output
+from unfazed.core.version import VERSION
+from unfazed.measure.definitions import VERSION as DEFINITIONS
+from unfazed.measure.results import Results
+from unfazed.run.record import Run
+from unfazed.score import Scorer, Stats, stats_here
+
+RESULTS, SCORES = "results.json", "scores.sqlite"
+_FORMAT = 1
+_MOST = 8  # measurements of a run that are kept, such as under other scores or levels
+_MOST_SCORES = 1_000_000  # answers whose scores are kept
+
+
+class Decided(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that decides the results of a run."""
+
+    suite: str
+    system: str
+    identity: str
+    outputs: str
+    scores: list[str]
+    level: float
+    bootstrap: int
+    seed: int
+    groups: list[str] | None
+    versions: dict[str, str]
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """One measurement; `id` is of the rest, so that a damaged file is noticed."""
+
+    decided: Decided
+    results: Results
+    id: str
+
+
+class _File(msgspec.Struct, frozen=True):
+    format: int
+    kept: list[_Kept]
+
+
+def decided_by(run: object, used: Sequence[Scorer], settings: Resampling, groups: list[str] | None) -> Decided | None:
+    """What decides the results of a run in a folder; None if that can't be known, so that nothing is kept."""
+    if not isinstance(run, Run):
+        return None
+    codes = [scorer_id(scorer, run.suite.task) for scorer in used]
+    scores = [code for code in codes if code is not None]
+    if len(scores) < len(codes):
+        return None
+    with AnswerStore.reader(run.path) as store:
+        outputs = store.content()
+    return Decided(
+        suite=run.suite.signed,
+        system=run.system,
+        identity=run.identity,
+        outputs=outputs,
+        scores=scores,
+        level=settings.level,
+        bootstrap=settings.bootstrap,
+        seed=settings.seed,
+        groups=groups,
+        versions={"unfazed": VERSION, "measures": str(DEFINITIONS), "numpy": np.__version__},
+    )
+
+
+def scorer_id(scorer: Scorer, task: Task) -> str | None:
+    """A scorer with its version and its task; of code that is not in unfazed, also the content of its files.
+
+    None if the code is in no file, as at a prompt.
+    """
+    files = {}
+    for cls in (*type(scorer).__mro__, *type(task).__mro__):
+        if cls.__module__.partition(".")[0] in ("unfazed", "builtins"):
+            continue
+        file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+        if file is None or not Path(file).is_file():
+            return None
+        files[cls.__module__] = file_hash(Path(file))
+    return f"{scorer.name}:{scorer.version} {task.name} {content_id([type(scorer).__qualname__, files])}"
+
+
+def find(run: Run, decided: Decided) -> Results | None:
+    """The results that were measured before, if nothing that decides them has changed."""
+    kept = next((kept for kept in _read(run.path / RESULTS) if kept.decided == decided), None)
+    return None if kept is None or kept.id != _id(kept.decided, kept.results) else kept.results
+
+
+def keep(run: Run, decided: Decided, results: Results) -> None:
+    """Stores results with their run, beside those of the same outputs under other settings."""
+    if not os.access(run.path, os.W_OK):
+        return
+    others = [kept for kept in _read(run.path / RESULTS) if kept.decided.outputs == decided.outputs]
+    others = [kept for kept in others if kept.decided != decided]
+    try:
+        new = _Kept(decided, results, _id(decided, results))
+        content = msgspec.json.encode(_File(_FORMAT, [new, *others[: _MOST - 1]]))
+    except UnicodeEncodeError:  # a lone surrogate in a reason or a name: such results are measured each time
+        return
+    write_atomically(run.path / RESULTS, msgspec.json.format(content, indent=1) + b"\n")
+
+
+def _id(decided: Decided, results: Results) -> str:
+    return blake2b(canonical([decided, results]), digest_size=16).hexdigest()
+
+
+def _read(file: Path) -> list[_Kept]:
+    """What a file holds; nothing if it is absent, damaged or of another format, since all can be measured again."""
+    try:
+        found = decode(file.read_bytes(), _File)
+    except (OSError, msgspec.MsgspecError):
+        return []
+    return found.kept if found.format == _FORMAT else []
+
+
+class KeptScores:
+    """Scores of answers, kept with runs: `stats` is called only for pairs of output and gold that are new.
+
+    Only scorers whose rows do not depend on other answers (`apart`) are kept.
+    """
+
+    def __init__(self, runs: Iterable[object], stats: Stats = stats_here) -> None:
+        folders = dict.fromkeys(run.path for run in runs if isinstance(run, Run))
+        self._stats = stats
+        self._stores = [store for folder in folders if (store := _open(folder / SCORES)) is not None]
+
+    def __enter__(self) -> KeptScores:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for store in self._stores:
+            with suppress(UnfazedError):
+                store.close()
+
+    def __call__(self, scorer: Scorer, pairs: Sequence[tuple[Json, Json]], task: Task) -> Array:
+        code = scorer_id(scorer, task) if scorer.apart and self._stores and len(pairs) else None
+        if code is None:
+            return self._stats(scorer, pairs, task)
+        key = _keyer(f"{VERSION} {code}")
+        keys = [key(pair) for pair in pairs]
+        known = self._known(keys)
+        if len({len(row) for row in known.values()}) > 1:  # not what this scorer wrote
+            return self._stats(scorer, pairs, task)
+        new = list({k: pair for k, pair in zip(keys, pairs, strict=True) if k not in known}.items())
+        if new:
+            rows = self._stats(scorer, [pair for _, pair in new], task)
+            made = {k: row for (k, _), row in zip(new, rows.tolist(), strict=True)}
+            known |= made
+            self._put(made)
+        return np.array([known[k] for k in keys], dtype=np.float64)
+
+    def _known(self, keys: Sequence[bytes]) -> dict[bytes, list[float]]:
+        known: dict[bytes, list[float]] = {}
+        for store in self._stores:
+            with suppress(UnfazedError, TypeError, ValueError):  # what can't be read is scored again
+                missing = [k for k in keys if k not in known]
+                known |= {k: [float(x) for x in output.value] for k, output in store.get(missing).items()}
+        return known
+
+    def _put(self, rows: dict[bytes, list[float]]) -> None:
+        for store in self._stores:
+            with suppress(UnfazedError):  # a full disk
+                if store.size < _MOST_SCORES:
+                    store.put((k, Output(row)) for k, row in rows.items() if all(map(isfinite, row)))
+
+
+def _open(file: Path) -> AnswerStore | None:
+    """The store in a file; None if nothing can be written there. One that is damaged is made anew."""
+    if not os.access(file.parent, os.W_OK):
+        return None
+    for _ in range(2):
+        try:
+            return AnswerStore.shared(file)
+        except UnfazedError:
+            file.unlink(missing_ok=True)
+    return None
+
+
+def _keyer(code: str) -> Callable[[tuple[Json, Json]], bytes]:
+    start = blake2b(code.encode("utf-8", "surrogatepass") + b"\0", digest_size=16)
+
+    def key(pair: tuple[Json, Json]) -> bytes:
+        h = start.copy()
+        try:
+            h.update(canonical(list(pair)))
+        except UnicodeEncodeError:  # a lone surrogate, which JSON can't hold
+            h.update(ascii(pair).encode())
+        return h.digest()
+
+    return key
