@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from unfazed.core.values import Estimate, Example, Failed, Output, Variant
     from unfazed.data import Reader, ReadOptions, read_examples
     from unfazed.measure import compare, measure_run
+    from unfazed.measure.gates import Verdict
     from unfazed.measure.results import Comparison, Results
-    from unfazed.measure.verdict import Verdict
     from unfazed.report.html import write_report
     from unfazed.run.engine import run_system
     from unfazed.run.making import make_suite
@@ -55,7 +55,7 @@ if not TYPE_CHECKING:
             "unfazed.data": "Reader ReadOptions read_examples",
             "unfazed.measure": "compare measure_run",
             "unfazed.measure.results": "Comparison Results",
-            "unfazed.measure.verdict": "Verdict",
+            "unfazed.measure.gates": "Verdict",
             "unfazed.report.html": "write_report",
             "unfazed.run.engine": "run_system",
             "unfazed.run.making": "make_suite",

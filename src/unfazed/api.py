@@ -15,9 +15,8 @@ from unfazed.core.files import temporary_folder
 from unfazed.core.language import guess_language
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example, Variant
-from unfazed.measure.gates import gates_of
+from unfazed.measure.gates import Verdict, gates_of, judge
 from unfazed.measure.results import Results
-from unfazed.measure.verdict import Verdict, judge
 from unfazed.run.engine import run_system
 from unfazed.run.making import Selector, suite_of
 from unfazed.run.plan import MeasurePlan, Plan, SetName, SystemPlan, plan_of
@@ -135,4 +134,3 @@ def vary_text(
         seed=seed,
     )
     return list(vary([Example(0, "text", {"text": text})], variation))
-

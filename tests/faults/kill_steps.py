@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import unfazed.collect.export
-import unfazed.measure.verdict
+import unfazed.measure.gates
 import unfazed.report.html
 import unfazed.run.making  # noqa: F401  here, so that not every fork has to
 from unfazed import cli

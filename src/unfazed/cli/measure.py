@@ -25,7 +25,7 @@ def run_command(run: str, format_: str, **given: Any) -> int:
     \b
       unfazed measure run run/ --score macro_f1 --level 0.99
     """
-    from unfazed.measure.verdict import judge
+    from unfazed.measure.gates import judge
     from unfazed.report.tables import render
     from unfazed.run.plan import Plan
     from unfazed.run.record import Run

@@ -24,7 +24,7 @@ def command(run: str, to: str, plan_file: str | None, **given: Any) -> int:
     The system is not asked again. All changed answers are written as JSON lines beside the report. With gates, the
     report says which held, and the exit code is that of `unfazed run`.
     """
-    from unfazed.measure.verdict import judge
+    from unfazed.measure.gates import judge
     from unfazed.report.html import write_report
     from unfazed.run.plan import read_plan
     from unfazed.run.record import Run

@@ -1,4 +1,4 @@
-"""Gates: limits that a result must hold, such as `worst=0.60`, for use in continuous integration."""
+"""Gates, limits that a result must hold such as worst=0.60, and the verdict of a run that was held to them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import get_args
 
 import msgspec
 
-from unfazed.core.errors import UnknownName, UsageError
+from unfazed.core.errors import GateFailed, UnfazedError, UnknownName, UsageError
 from unfazed.core.values import Estimate
+from unfazed.measure.measuring import measure_run
 from unfazed.measure.results import Results
-from unfazed.run.plan import GateOn
+from unfazed.run.plan import GateOn, Plan
+from unfazed.run.record import Run
 
 AT_LEAST = ("clean", "average", "worst", "consistency", "noticed")
 AT_MOST = ("drop", "flips")
@@ -114,3 +116,32 @@ def _figures(bound: float, limit: float) -> str:
         if bound == limit or float(text) != limit:
             return text
     return repr(bound)
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What a run showed and whether that is good enough."""
+
+    results: Results
+    gates: list[GateResult]
+    warnings: list[str]
+    exit_code: int
+
+
+def judge(run: Run, plan: Plan) -> Verdict:
+    """Measures a run and holds it against the plan's gates; asks the system nothing."""
+    measured, gate = plan.measure, plan.gate
+    results = measure_run(run, measured.scores, measured.level, measured.bootstrap, measured.seed, engine=plan.engine)
+    gates = check_gates(results, gates_of(gate.fail_under, gate.max_drop, gate.max_flips, gate.on))
+    warnings = list(results.validity["warnings"])
+    items = results.validity["examples"] + results.validity["variants"]
+    missing = results.validity["failed"] + results.validity["not_asked"]
+    exit_code = 0
+    if any(not result.passed for result in gates):
+        exit_code = GateFailed.exit_code
+    if missing > gate.allow_missing * items:
+        exit_code = UnfazedError.exit_code
+        warnings.append(
+            f"Incomplete: {missing:,} of {items:,} items have no output. The same command asks them again; "
+            f"--allow-missing accepts a share of them."
+        )
+    return Verdict(results, gates, warnings, exit_code)
