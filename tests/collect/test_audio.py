@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from unfazed.collect.audio import BadAudio, audio_file, audio_folder, checked, transcribe
 from unfazed.collect.export import answers_of, export
-from unfazed.collect.kinds.read_aloud import Options
+from unfazed.collect.kinds.read_aloud import ReadingOptions
 from unfazed.collect.people import forget
 from unfazed.core.errors import UsageError
 
@@ -38,13 +38,13 @@ __all__ = ["close_clients", "site"]
 )
 def test_what_is_refused(content, reason):
     with pytest.raises(BadAudio, match=reason):
-        checked(content, Options())
+        checked(content, ReadingOptions())
 
 
 @pytest.mark.parametrize("rate", [8000, 16000, 44100, 48000])
 @pytest.mark.parametrize("channels", [1, 2])
 def test_what_is_kept_sounds_the_same(rate, channels):
-    found = checked(tone(1.0, rate, 0.5, channels, hertz=1000), Options())
+    found = checked(tone(1.0, rate, 0.5, channels, hertz=1000), ReadingOptions())
     with wave.open(io.BytesIO(found.content)) as file:
         assert (file.getnchannels(), file.getframerate()) == (1, 16000)
         samples = np.frombuffer(file.readframes(file.getnframes()), "<i2") / 32768
@@ -61,7 +61,7 @@ def test_no_damaged_file_is_more_than_refused(changes, cut):
     for place, value in changes:
         content[place] = value
     with contextlib.suppress(BadAudio):
-        assert checked(bytes(content[: len(content) - cut]), Options()).seconds >= 0.5
+        assert checked(bytes(content[: len(content) - cut]), ReadingOptions()).seconds >= 0.5
 
 
 def test_from_upload_to_text(site, tmp_path):

@@ -18,14 +18,14 @@ from unfazed.collect.database import open_database
 from unfazed.collect.items import make_study
 from unfazed.collect.people import consent, hashed, invite
 from unfazed.collect.site import signed
-from unfazed.collect.study import Study, read_study
+from unfazed.collect.study import PeopleStudy, read_study
 
 from .conftest import COMMAND, collecting
 
 PEOPLE, ITEMS, KILLS = 16, 3_000, 4
 
 
-def served(study: Study) -> tuple[subprocess.Popen[bytes], int]:
+def served(study: PeopleStudy) -> tuple[subprocess.Popen[bytes], int]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

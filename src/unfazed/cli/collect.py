@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -30,15 +29,12 @@ def command() -> None:
 @click.option("--items", metavar="FILE", help="The items, if STUDY does not exist. Its groups become strata.")
 def new(study_file: str, kind: str, items: str | None) -> None:
     """Make the database of STUDY and print the owner's password. If STUDY does not exist, write one to fill in."""
-    from unfazed.collect.items import groups_of, make_study
-    from unfazed.collect.study import read_study, study_template
-    from unfazed.core.files import write_atomically
+    from unfazed.collect.items import make_study, write_template
+    from unfazed.collect.study import read_study
 
     path = Path(study_file)
     if not path.exists():
-        strata, gold_every = groups_of(Path(items)) if items else ([], 0)
-        beside = os.path.relpath(items, path.parent) if items else "items.jsonl"
-        write_atomically(path, study_template(path, kind, beside, strata, gold_every).encode())
+        write_template(path, kind, None if items is None else Path(items))
         click.echo(f"Fill in {path}, then run the same command again.", err=True)
         return
     database, password, count = make_study(read_study(path))

@@ -28,14 +28,17 @@ def export(suites: tuple[str, ...], per_operator: int, controls: int, groups: in
     Each line of ITEMS is for one group: `utterance`, `marked` (with its slots in brackets), `slots` and `intent`. What
     people must not see, such as the operator, is in ITEMS' key file (`items.key.jsonl`).
     """
+    from pathlib import Path
+
+    from unfazed.collect import key_file
     from unfazed.core.suite import Suite
-    from unfazed.papers.nature.survey import Design, key_file, make_survey, write_survey
+    from unfazed.papers.nature.survey import Design, make_survey, write_survey
 
     survey = make_survey([(path, Suite(path)) for path in suites], Design(per_operator, controls, groups, seed))
     write_survey(survey, to)
     altered = sum(not key.control for key in survey.keys)
     click.echo(f"{altered} altered utterances and {len(survey.keys) - altered} controls in {to}", err=True)
-    click.echo(f"What they are is in {key_file(to)}: keep it from those who judge.", err=True)
+    click.echo(f"What they are is in {key_file(Path(to))}: keep it from those who judge.", err=True)
 
 
 @command.command("read", short_help="What people's answers say of each operator.")

@@ -8,19 +8,19 @@ from unfazed.core.lazy import door
 
 if TYPE_CHECKING:
     from unfazed.collect.export import answers_of
-    from unfazed.collect.items import write_items
+    from unfazed.collect.items import key_file, write_items
     from unfazed.collect.kinds import Kind
-    from unfazed.collect.study import Study, read_study, study_template
+    from unfazed.collect.study import PeopleStudy, read_study, study_template
 
-__all__ = ["Kind", "Study", "answers_of", "read_study", "study_template", "write_items"]
+__all__ = ["Kind", "PeopleStudy", "answers_of", "key_file", "read_study", "study_template", "write_items"]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = door(
         __name__,
         {
             "unfazed.collect.export": "answers_of",
-            "unfazed.collect.items": "write_items",
+            "unfazed.collect.items": "key_file write_items",
             "unfazed.collect.kinds": "Kind",
-            "unfazed.collect.study": "Study read_study study_template",
+            "unfazed.collect.study": "PeopleStudy read_study study_template",
         },
     )

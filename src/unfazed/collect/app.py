@@ -23,7 +23,7 @@ from unfazed.collect.audio import MAX_AUDIO, BadAudio, audio_file, checked, ente
 from unfazed.collect.database import Transaction, open_database
 from unfazed.collect.people import consent, hashed, note
 from unfazed.collect.status import own_progress
-from unfazed.collect.study import Study
+from unfazed.collect.study import PeopleStudy
 from unfazed.core.errors import MissingExtra, UsageError
 from unfazed.core.json import decode
 from unfazed.core.values import Json
@@ -39,7 +39,7 @@ try:
     from starlette.types import ASGIApp
 
     from unfazed.collect.admin import OWNER
-    from unfazed.collect.site import LANGUAGES, SafeHeaders, Site, Table, TooLarge, body_of, routes, signed
+    from unfazed.collect.site import LANGUAGES, RouteTable, SafeHeaders, Site, TooLarge, body_of, routes, signed
 except ImportError as error:
     raise MissingExtra("`unfazed collect serve`", "collect") from error
 
@@ -179,7 +179,7 @@ async def language(site: Site, request: Request) -> Response:
     return response
 
 
-PEOPLE: Table = (
+PEOPLE: RouteTable = (
     ("GET", "/", front),
     ("GET", "/i/{token}", invitation),
     ("GET", "/consent", ask_consent),
@@ -206,7 +206,9 @@ def make_app(site: Site) -> ASGIApp:
     return SafeHeaders(Starlette(routes=[*routes(site, (*PEOPLE, *OWNER)), static], exception_handlers=handlers))
 
 
-def serve(study: Study, host: str, port: int, certificate: str | None, key: str | None, proxied: bool = False) -> None:
+def serve(
+    study: PeopleStudy, host: str, port: int, certificate: str | None, key: str | None, proxied: bool = False
+) -> None:
     """Serves until it is interrupted. `proxied`: something in front of it does TLS."""
     if (certificate is None) != (key is None):
         raise UsageError("--certificate and --key go together.")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from unfazed.collect.assign import NotYours, Person
 from unfazed.collect.database import Database, Transaction
-from unfazed.collect.study import Study
+from unfazed.collect.study import PeopleStudy
 from unfazed.core.errors import MissingExtra, UsageError
 from unfazed.core.files import write_atomically
 
@@ -75,15 +75,15 @@ def _samples(content: bytes) -> tuple[Any, int]:
     return whole.reshape(-1, channels).mean(axis=1).astype(np.float32) / 32768, rate
 
 
-def audio_folder(study: Study) -> Path:
+def audio_folder(study: PeopleStudy) -> Path:
     return Path(study.file).with_suffix(".audio")
 
 
-def audio_file(study: Study, name: str) -> Path:
+def audio_file(study: PeopleStudy, name: str) -> Path:
     return audio_folder(study) / f"{name}.wav"
 
 
-def keep(study: Study, recording: Recording) -> str:
+def keep(study: PeopleStudy, recording: Recording) -> str:
     """Writes the file and returns its name."""
     name = secrets.token_hex(16)
     write_atomically(audio_file(study, name), recording.content)
@@ -103,7 +103,7 @@ def enter(tx: Transaction, person: Person, item: str, name: str, recording: Reco
 
 
 def transcribe(
-    study: Study, database: Database, recogniser: str, hear: Callable[[Path], str], again: bool = False
+    study: PeopleStudy, database: Database, recogniser: str, hear: Callable[[Path], str], again: bool = False
 ) -> int:
     """Has every answered recording heard that this recogniser has not heard yet, each kept as it comes."""
     if not study.make_kind().uploads:

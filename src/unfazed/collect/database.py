@@ -19,7 +19,7 @@ from unfazed.core.errors import MissingExtra, StoredFileError
 from unfazed.core.files import growing
 
 T = TypeVar("T")
-Row = tuple[Any, ...]
+Cells = tuple[Any, ...]
 AT_ONCE = 256  # changes in one commit, at most
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _Job = tuple[Callable[["Transaction"], Any], "Future[Any]"]
@@ -28,7 +28,7 @@ _Job = tuple[Callable[["Transaction"], Any], "Future[Any]"]
 class Transaction(Protocol):
     """Statements inside one transaction, with `?` for parameters."""
 
-    def rows(self, sql: str, *values: Any) -> list[Row]: ...
+    def rows(self, sql: str, *values: Any) -> list[Cells]: ...
 
     def run(self, sql: str, *values: Any) -> int:
         """Returns how many rows were changed."""
@@ -219,7 +219,7 @@ class _SqliteConnection:
             self._db.execute("PRAGMA wal_autocheckpoint=4000")  # pages: fewer long commits than with 1,000
         self._db.execute("PRAGMA cache_size=-65536")  # KiB
 
-    def rows(self, sql: str, *values: Any) -> list[Row]:
+    def rows(self, sql: str, *values: Any) -> list[Cells]:
         with self._problems():
             return self._db.execute(sql, values).fetchall()
 
@@ -284,7 +284,7 @@ class _PostgresConnection:
 
         self._db = psycopg.connect(url, autocommit=True)
 
-    def rows(self, sql: str, *values: Any) -> list[Row]:
+    def rows(self, sql: str, *values: Any) -> list[Cells]:
         return self._db.execute(_spelled(sql), values or None).fetchall()
 
     def run(self, sql: str, *values: Any) -> int:

@@ -11,7 +11,7 @@ import msgspec
 
 from unfazed.collect.agreement import Agreement, agreement
 from unfazed.collect.database import Database, Transaction
-from unfazed.collect.study import Study, as_json
+from unfazed.collect.study import PeopleStudy, as_json
 from unfazed.core.edits import Edit, LabelsLost
 from unfazed.core.errors import NothingEvaluated, UsageError
 from unfazed.core.judgement import EXCLUDED, GOLD, Judgement, write_judgements
@@ -19,12 +19,12 @@ from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
 from unfazed.core.values import Example, Json, Variant
 
 
-def answers_of(study: Study, database: Database, logs: bool = False) -> list[Judgement]:
+def answers_of(study: PeopleStudy, database: Database, logs: bool = False) -> list[Judgement]:
     """Every answer that there is now."""
     return database.read(lambda tx: list(_judgements(tx, study, logs)))
 
 
-def _judgements(tx: Transaction, study: Study, logs: bool) -> Iterator[Judgement]:
+def _judgements(tx: Transaction, study: PeopleStudy, logs: bool) -> Iterator[Judgement]:
     """Every answer, in the items' order."""
     decode, kind = msgspec.json.decode, study.make_kind()
     sql = (
@@ -56,7 +56,7 @@ def _why_not(excluded: str | None, gold: str | None, flags: list[str]) -> str:
     return GOLD if gold is not None else f"flagged: {', '.join(flags)}"
 
 
-def agreements(study: Study, answers: list[Judgement]) -> dict[str, Agreement]:
+def agreements(study: PeopleStudy, answers: list[Judgement]) -> dict[str, Agreement]:
     """Agreement on each question, over answers that count."""
     kind = study.make_kind()
     said: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
@@ -72,7 +72,7 @@ def agreements(study: Study, answers: list[Judgement]) -> dict[str, Agreement]:
     return found
 
 
-def agreed(study: Study, answers: list[Judgement]) -> list[dict[str, Json]]:
+def agreed(study: PeopleStudy, answers: list[Judgement]) -> list[dict[str, Json]]:
     """The same as rows to print."""
     return [
         {
@@ -83,7 +83,7 @@ def agreed(study: Study, answers: list[Judgement]) -> list[dict[str, Json]]:
     ]  # fmt: skip
 
 
-def summaries(study: Study, answers: list[Judgement]) -> list[dict[str, Json]]:
+def summaries(study: PeopleStudy, answers: list[Judgement]) -> list[dict[str, Json]]:
     """What the counted answers to each item say together; among items with the same `of`, the best is marked."""
     kind = study.make_kind()
     by_item: dict[str, list[Judgement]] = defaultdict(list)
@@ -110,7 +110,7 @@ class Exported(NamedTuple):
 
 
 def write_people_suite(
-    study: Study, answers: list[Judgement], to: Path, overwrite: bool = False, recogniser: str | None = None
+    study: PeopleStudy, answers: list[Judgement], to: Path, overwrite: bool = False, recogniser: str | None = None
 ) -> Exported:
     """The study's suite with what people made of its texts: a variant for each stratum, or for each of k people.
 
@@ -218,7 +218,7 @@ def _edits(text: str, typed: str) -> list[Edit]:
 
 
 def export(
-    study: Study,
+    study: PeopleStudy,
     database: Database,
     to: Path,
     logs: bool = False,

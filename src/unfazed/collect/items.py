@@ -14,9 +14,9 @@ import msgspec
 from unfazed.collect.database import Database, Transaction, open_database
 from unfazed.collect.kinds import Kind, kinds
 from unfazed.collect.people import new_password, set_fact, set_password
-from unfazed.collect.study import Study, as_json
+from unfazed.collect.study import PeopleStudy, as_json, study_template
 from unfazed.core.errors import DataError, UsageError
-from unfazed.core.files import partial_of, unwritable, write_json_lines
+from unfazed.core.files import partial_of, unwritable, write_atomically, write_json_lines
 from unfazed.core.ids import content_id
 from unfazed.core.json import decode
 from unfazed.core.seeds import Seeds
@@ -35,7 +35,7 @@ class Entry(NamedTuple):
     not_for: tuple[str, ...] = ()
 
 
-def entries(study: Study) -> list[Entry]:
+def entries(study: PeopleStudy) -> list[Entry]:
     """All items, in the order in which they are given out."""
     kind = study.make_kind()
     place = study.folder / (study.items.suite or study.items.path or "")
@@ -83,7 +83,14 @@ def key_file(items: Path) -> Path:
     return items.with_name(f"{items.stem}.key.jsonl")
 
 
-def groups_of(items: Path) -> tuple[list[str], int]:
+def write_template(study: Path, kind: str, items: Path | None = None) -> None:
+    """Writes a study to fill in. The groups that a file of items is for become strata, its controls gold items."""
+    strata, gold_every = _groups(items) if items else ([], 0)
+    beside = os.path.relpath(items, study.parent) if items else "items.jsonl"
+    write_atomically(study, study_template(study, kind, beside, strata, gold_every).encode())
+
+
+def _groups(items: Path) -> tuple[list[str], int]:
     """The groups of people that a file of items is for, and how many items of a group there are to each control."""
     keys = _keys(items)
     ordinary: Counter[str] = Counter()
@@ -97,7 +104,7 @@ def groups_of(items: Path) -> tuple[list[str], int]:
     return sorted(name for name in ordinary if name), every
 
 
-def _from_lines(study: Study, kind: Kind, place: Path) -> Iterator[Entry]:
+def _from_lines(study: PeopleStudy, kind: Kind, place: Path) -> Iterator[Entry]:
     keys = _keys(place)
     seen: set[str] = set()
     for row, facts in _objects(place):
@@ -147,7 +154,7 @@ def _keys(place: Path) -> dict[str, dict[str, Json]]:
     return keys
 
 
-def make_study(study: Study) -> tuple[Database, str, int]:
+def make_study(study: PeopleStudy) -> tuple[Database, str, int]:
     """Makes the database; returns it open, with the owner's password, which is stored only as a hash."""
     found, password = entries(study), new_password()
 
@@ -184,7 +191,7 @@ def _make_file(place: Path, fill: Callable[[Transaction], None]) -> None:
             partial.unlink(missing_ok=True)
 
 
-def _fill(tx: Transaction, study: Study, found: list[Entry], password: str) -> None:
+def _fill(tx: Transaction, study: PeopleStudy, found: list[Entry], password: str) -> None:
     if tx.rows("SELECT 1 FROM facts WHERE name = 'study'"):
         raise UsageError("This database holds a study already. Name another one.")
     for place, entry in enumerate(found):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from unfazed.collect.assign import free
 from unfazed.collect.database import Transaction
-from unfazed.collect.study import Study, as_json
+from unfazed.collect.study import PeopleStudy, as_json
 from unfazed.core.errors import UnknownName, UsageError
 
 
@@ -19,7 +19,7 @@ def hashed(token: str) -> str:
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def invite(tx: Transaction, study: Study, name: str, stratum: str = "", now: float | None = None) -> str:
+def invite(tx: Transaction, study: PeopleStudy, name: str, stratum: str = "", now: float | None = None) -> str:
     """Adds a person and returns their token, which is stored nowhere."""
     strata = study.assign.strata
     if strata and stratum not in strata:

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from unfazed.collect.assign import Person, person_of
 from unfazed.collect.database import Database, Transaction
 from unfazed.collect.people import fact, hashed
-from unfazed.collect.study import Study
+from unfazed.collect.study import PeopleStudy
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 PAGES = Path(__file__).parent / "pages"
@@ -135,7 +135,7 @@ def words(language: str) -> dict[str, str]:
 class Site:
     """One study being served. `secure` is true behind TLS, where cookies may not travel without it."""
 
-    def __init__(self, study: Study, database: Database, secure: bool = False) -> None:
+    def __init__(self, study: PeopleStudy, database: Database, secure: bool = False) -> None:
         self.study, self.database, self.secure = study, database, secure
         self.kind = study.make_kind()
         self.secret = database.read(lambda tx: fact(tx, "secret"))
@@ -202,9 +202,9 @@ class Site:
 
 
 Handler = Callable[[Site, Request], Awaitable[Response]]
-Table = Sequence[tuple[str, str, Handler]]
+RouteTable = Sequence[tuple[str, str, Handler]]
 
 
-def routes(site: Site, table: Table) -> list[Route]:
+def routes(site: Site, table: RouteTable) -> list[Route]:
     """A table of (method, path, handler) for one site."""
     return [Route(path, partial(handler, site), methods=[method]) for method, path, handler in table]

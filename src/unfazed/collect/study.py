@@ -37,7 +37,7 @@ class Assign(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: int = 0
 
 
-class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PeopleStudy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a study is. `options` belong to its kind of task."""
 
     title: str
@@ -70,7 +70,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         return kinds.get(self.kind)(self.options, self.language)
 
 
-def read_study(path: str | Path) -> Study:
+def read_study(path: str | Path) -> PeopleStudy:
     """The study of a TOML file. What is wrong in it is named by field."""
     path = Path(path)
     try:
@@ -81,14 +81,14 @@ def read_study(path: str | Path) -> Study:
     except (OSError, ValueError, RecursionError) as error:  # also a number too long, brackets too deep
         raise DataError(f"this can't be read as TOML: {error}", path) from error
     try:
-        study = msgspec.convert({**facts, "file": str(path)}, Study)
+        study = msgspec.convert({**facts, "file": str(path)}, PeopleStudy)
     except msgspec.ValidationError as error:
         raise DataError(f"{error}", path) from error
     _check(study, path)
     return study
 
 
-def _check(study: Study, path: Path) -> None:
+def _check(study: PeopleStudy, path: Path) -> None:
     rules = study.assign
     if study.kind not in kinds:
         raise UnknownName("kind of task", study.kind, kinds.names())

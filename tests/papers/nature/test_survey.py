@@ -14,7 +14,7 @@ from unfazed.core.estimate import Resampling
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example
 from unfazed.papers.nature.acceptance import read_acceptance
-from unfazed.papers.nature.survey import Design, Survey, key_file, make_survey, write_survey
+from unfazed.papers.nature.survey import Design, Survey, make_survey, write_survey
 from unfazed.run.making import make_suite
 
 OPERATORS = ["keyboard/adjacent", "spoken/filler_begin", "spoken/filler_end"]
@@ -167,4 +167,3 @@ def test_open_answers_are_missing_and_bad_ones_are_named(suites: list[tuple[str,
     file.write_text("")
     with pytest.raises(NothingEvaluated):
         read_acceptance(file, items)
-    assert key_file(items).name == "items.key.jsonl"

@@ -12,18 +12,18 @@ from unfazed.collect.kinds import MAX_TEXT, Kind
 from unfazed.core.values import Json
 
 
-class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ChoiceItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`original` is shown above the text, where there is one."""
 
     text: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
     original: str = ""
 
 
-class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ChoiceAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     choice: Annotated[list[str], msgspec.Meta(min_length=1, max_length=100)]
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ChoiceOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     question: Annotated[str, msgspec.Meta(min_length=1)]
     answers: Annotated[list[str], msgspec.Meta(min_length=2, max_length=100)]
     several: bool = False
@@ -31,10 +31,10 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Choice(Kind):
     name = "choice"
-    item_type, answer_type, options_type = Item, Answer, Options
+    item_type, answer_type, options_type = ChoiceItem, ChoiceAnswer, ChoiceOptions
 
-    def answer(self, facts: Json, item: Any, shown: dict[str, Json]) -> Answer:
-        answer = msgspec.convert(facts, Answer)
+    def answer(self, facts: Json, item: Any, shown: dict[str, Json]) -> ChoiceAnswer:
+        answer = msgspec.convert(facts, ChoiceAnswer)
         unknown = [name for name in answer.choice if name not in self.options.answers]
         if unknown or len(set(answer.choice)) < len(answer.choice):
             raise msgspec.ValidationError(f"{unknown or answer.choice} is not among the answers of this study")

@@ -16,7 +16,7 @@ class Slot(msgspec.Struct, frozen=True):
     value: str
 
 
-class Item(msgspec.Struct, frozen=True):
+class LabelsItem(msgspec.Struct, frozen=True):
     """As `unfazed survey export` writes it."""
 
     utterance: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
@@ -25,20 +25,20 @@ class Item(msgspec.Struct, frozen=True):
     marked: str = ""
 
 
-class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LabelsAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A question that a person can't answer is null."""
 
     slots: bool | None
     intent: bool | None
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LabelsOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pass
 
 
 class Labels(Kind):
     name = "labels"
-    item_type, answer_type, options_type = Item, Answer, Options
+    item_type, answer_type, options_type = LabelsItem, LabelsAnswer, LabelsOptions
     control_gold = {"slots": True, "intent": True}  # noqa: RUF012
 
     def summary(self, answers: Sequence[Json]) -> dict[str, Json]:

@@ -15,25 +15,25 @@ from unfazed.core.values import Json
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
 
 
-class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PlausibleItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     a: Text
     b: Text
     original: str = ""  # what both were made from, shown above them
 
 
-class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PlausibleAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The text that was chosen, by its name in the item and not by its side."""
 
     choice: Literal["a", "b"]
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PlausibleOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     question: str = ""
 
 
 class Plausible(Kind):
     name = "plausible"
-    item_type, answer_type, options_type = Item, Answer, Options
+    item_type, answer_type, options_type = PlausibleItem, PlausibleAnswer, PlausibleOptions
 
     def shown(self, item: Any, rng: Stream) -> dict[str, Json]:
         return {"left": rng.choice("ab")}

@@ -10,18 +10,18 @@ from unfazed.collect.kinds import MAX_TEXT, Kind
 from unfazed.core.values import Json
 
 
-class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ReadingItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
 
 
-class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ReadingAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The name that the server gave the recording, and what the browser says of the microphone."""
 
     audio: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
     settings: dict[str, bool | int | float | str | None] = {}
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ReadingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     min_seconds: float = 0.5
     max_seconds: float = 60
     least_level: float = -45  # dB below full scale, of the whole recording
@@ -29,7 +29,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class ReadAloud(Kind):
     name = "read_aloud"
-    item_type, answer_type, options_type = Item, Answer, Options
+    item_type, answer_type, options_type = ReadingItem, ReadingAnswer, ReadingOptions
     about = {  # noqa: RUF012
         "en": ("dialect", "Which language or dialect did you grow up with, and where?"),
         "zh": ("dialect", "您从小说哪种方言？在哪里长大？"),

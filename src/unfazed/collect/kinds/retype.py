@@ -15,15 +15,15 @@ from unfazed.core.values import Json
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
 
 
-class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RetypeItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: Text
 
 
-class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RetypeAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: Text
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RetypeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An answer slower than `slack` times the floor is significantly slower: it is kept, and asked for again."""
 
     chars_per_minute: float = 40
@@ -33,7 +33,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Retype(Kind):
     name = "retype"
-    item_type, answer_type, options_type = Item, Answer, Options
+    item_type, answer_type, options_type = RetypeItem, RetypeAnswer, RetypeOptions
     about = {  # noqa: RUF012
         "en": ("ime", "Which keyboard or input method do you type with, and which version?"),
         "zh": ("ime", "您使用哪种输入法？请写明名称和版本"),
@@ -41,7 +41,7 @@ class Retype(Kind):
     makes_text = True
     source = "keyboard"
 
-    def flags(self, item: Item, answer: Answer, given: Given) -> list[Flag]:
+    def flags(self, item: RetypeItem, answer: RetypeAnswer, given: Given) -> list[Flag]:
         found = []
         seconds = typing_seconds(given.log)
         if typed(given.log) != answer.text:

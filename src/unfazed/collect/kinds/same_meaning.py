@@ -13,7 +13,7 @@ from unfazed.core.values import Example, Json, Variant
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
 
 
-class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SameMeaningItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`of` names what `b` is a paraphrase of, so that the best of several can be kept."""
 
     a: Text
@@ -21,19 +21,19 @@ class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     of: str = ""
 
 
-class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SameMeaningAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     similarity: Annotated[int, msgspec.Meta(ge=0, le=100)]
     grammatical: bool
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SameMeaningOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     threshold: float = 75
     near: float = 25  # how far a gold similarity may be missed
 
 
 class SameMeaning(Kind):
     name = "same_meaning"
-    item_type, answer_type, options_type = Item, Answer, Options
+    item_type, answer_type, options_type = SameMeaningItem, SameMeaningAnswer, SameMeaningOptions
     level = "interval"
 
     @classmethod

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
+from unfazed.collect import key_file
 from unfazed.core import (
     DataError,
     Estimate,
@@ -24,7 +25,7 @@ from unfazed.core import (
     read_judgements,
 )
 from unfazed.core.estimate import Observations, Question, Ratio, Resampling, estimates, sign
-from unfazed.papers.nature.survey import Item, Key, key_file
+from unfazed.papers.nature.survey import Key, SurveyItem
 
 VERSION = 2  # of these definitions; part of every signature
 QUESTIONS = ("slots", "intent")
@@ -129,14 +130,14 @@ def _read(path: Path, items: Path | None) -> _Given:
     return _Given(judgements, keys, _groups(judgements, groups), sizes)
 
 
-def _shown(items: Path | None) -> tuple[dict[str, tuple[Item, Key]] | None, dict[str, set[str]]]:
+def _shown(items: Path | None) -> tuple[dict[str, tuple[SurveyItem, Key]] | None, dict[str, set[str]]]:
     """The items of a file by id, each with its key; and which groups each is for."""
     if items is None:
         return None, {}
     keys = {key.id: key for _, key in _rows(key_file(items), Key)}
-    shown: dict[str, tuple[Item, Key]] = {}
+    shown: dict[str, tuple[SurveyItem, Key]] = {}
     groups: dict[str, set[str]] = {}
-    for _, item in _rows(items, Item):
+    for _, item in _rows(items, SurveyItem):
         groups.setdefault(item.id, set()).add(str(item.group))
         if item.id in keys:
             shown[item.id] = item, keys[item.id]
@@ -152,7 +153,7 @@ def _groups(judgements: Sequence[Judgement], groups: Mapping[str, set[str]]) -> 
     return {who: min(own, key=lambda name: (-own[name], name)) for who, own in votes.items()}
 
 
-def _by_hand(row: Mapping[str, Any], shown: Mapping[str, tuple[Item, Key]] | None) -> Judgement:
+def _by_hand(row: Mapping[str, Any], shown: Mapping[str, tuple[SurveyItem, Key]] | None) -> Judgement:
     """The record of an answer that a user wrote by hand."""
     try:
         answer = msgspec.convert(row, Answer)
@@ -181,7 +182,9 @@ def _rows(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
             try:
                 yield row, decode_json(line, kind)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                raise DataError(f"this is no {kind.__name__.lower()}: {error}.", path, row) from error
+                raise DataError(
+                    f"this is not a line that `unfazed survey export` writes: {error}.", path, row
+                ) from error
 
 
 def _accepted(verdict: Verdict | bool | None) -> bool | None:

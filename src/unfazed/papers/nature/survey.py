@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from unfazed.core import Json, Seeds, Suite, UsageError, content_id, slots_of, write_atomically
+from unfazed.collect import key_file
+from unfazed.core import Json, Seeds, Suite, UsageError, content_id, slots_of, write_json_lines
 
 
 class Slot(msgspec.Struct, frozen=True):
@@ -20,7 +21,7 @@ class Slot(msgspec.Struct, frozen=True):
     value: str
 
 
-class Item(msgspec.Struct, frozen=True):
+class SurveyItem(msgspec.Struct, frozen=True):
     """What a person judges: are this intent and these slots reasonable for the utterance?"""
 
     group: int
@@ -54,7 +55,7 @@ class Design(NamedTuple):
 
 
 class Survey(NamedTuple):
-    items: list[Item]
+    items: list[SurveyItem]
     keys: list[Key]
 
 
@@ -144,7 +145,7 @@ def _taken(pool: list[_Place], size: int, used: set[int], what: str, suite: str)
 
 def _entries(
     name: str, suite: Suite, places: list[tuple[_Place, int | None]], design: Design
-) -> Iterator[tuple[Item, Key]]:
+) -> Iterator[tuple[SurveyItem, Key]]:
     wanted = {(place.row, place.draw, place.operator): group for place, group in places}
     for example, variants in suite.groups():
         texts = [(-1, "", example.inputs["text"], example.gold, "")]
@@ -160,7 +161,7 @@ def _entries(
                 yield _item(number, id, text, gold), key
 
 
-def _item(group: int, id: str, text: str, gold: Json) -> Item:
+def _item(group: int, id: str, text: str, gold: Json) -> SurveyItem:
     tokens = text.split(" ")
     slots = slots_of(gold["slots"])
     marked = tokens.copy()
@@ -168,16 +169,10 @@ def _item(group: int, id: str, text: str, gold: Json) -> Item:
         marked[first] = f"[{name} : {marked[first]}"
         marked[last - 1] += "]"
     shown = [Slot(name, " ".join(tokens[first:last])) for name, first, last in slots]
-    return Item(group, id, text, " ".join(marked), shown, gold["intent"])
-
-
-def key_file(items: str | Path) -> Path:
-    """The key file that belongs to a file of items."""
-    items = Path(items)
-    return items.with_name(f"{items.stem}.key.jsonl")
+    return SurveyItem(group, id, text, " ".join(marked), shown, gold["intent"])
 
 
 def write_survey(survey: Survey, items: str | Path) -> None:
     """Writes the items, and their keys beside them."""
-    for path, rows in ((Path(items), survey.items), (key_file(items), survey.keys)):
-        write_atomically(path, b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+    write_json_lines(Path(items), survey.items)
+    write_json_lines(key_file(Path(items)), survey.keys)
