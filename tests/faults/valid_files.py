@@ -36,7 +36,6 @@ from unfazed.run.record import Run
 from unfazed.systems.baselines.intent import Intent
 from unfazed.systems.opening import open_system
 from unfazed.vary import people
-from unfazed.vary.paraphrase.chat import _Memory
 
 from .valid import TABLES, Kind, rows
 
@@ -284,9 +283,6 @@ FILES = {
     "refused, exported": lambda folder: Kind(
         {"r.jsonl": rows({"person": "p", "kind": "choice", "item": "1", "asked": {}, "answer": {"choice": ["no"]}})},
         lambda f: read_refused(f / "r.jsonl"),
-    ),
-    "paraphraser's memory": lambda folder: Kind(
-        {"m.jsonl": rows(["k", "a"], ["l", None])}, lambda f: _Memory(f / "m.jsonl")
     ),
     "NANO's settings": lambda folder: Kind({"nano.toml": NANO}, lambda f: read_config(f / "nano.toml")),
     "NANO's corpus": lambda folder: Kind(

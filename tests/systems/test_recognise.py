@@ -100,6 +100,9 @@ def test_a_server_gets_the_recording(tmp_path: Path, scripted) -> None:
     assert open_system(server.url + "/hear", Recogniser, language="en-US", timeout=60.0).hear(path) == "go to new work"
     assert server.bodies[0]["language"] == "en"
     assert b64decode(server.bodies[0]["audio"]) == path.read_bytes()
+    wrong = scripted(scripted.reply({"error": "no"}, status=400))
+    with pytest.raises(SystemBroken, match="gave no text"):
+        open_system(wrong.url, Recogniser).hear(path)
 
 
 def test_words_that_open_none(tmp_path: Path) -> None:

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from unfazed.systems.opening import open_system
     from unfazed.systems.process import ProcessSystem
     from unfazed.systems.recognise import Recogniser, heard
+    from unfazed.systems.rewrite import Rewriter
     from unfazed.systems.system import Failed
 
-__all__ = ["Failed", "Intent", "Metric", "ProcessSystem", "Recogniser", "Scores", "Segment", "System",
+__all__ = ["Failed", "Intent", "Metric", "ProcessSystem", "Recogniser", "Rewriter", "Scores", "Segment", "System",
     "heard", "open_system", "systems"]  # fmt: skip
 
 systems: Registry[System] = Registry("system", System, "unfazed.systems", folders=True, besides=("metrics",))
@@ -30,6 +31,7 @@ if not TYPE_CHECKING:
             "unfazed.systems.opening": "open_system",
             "unfazed.systems.process": "ProcessSystem",
             "unfazed.systems.recognise": "Recogniser heard",
+            "unfazed.systems.rewrite": "Rewriter",
             "unfazed.systems.system": "Failed",
         },
     )

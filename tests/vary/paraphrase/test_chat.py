@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.errors import SystemBroken, UsageError
+from unfazed.core.errors import StoredFileError, SystemBroken, UsageError
 from unfazed.core.values import Example, Variant
 from unfazed.vary.engine import OperatorSpec, Variation, vary
 from unfazed.vary.paraphrase.chat import paraphrases
@@ -110,13 +110,11 @@ def test_the_same_words_are_no_paraphrase(scripted: Make) -> None:
 
 
 def test_what_was_answered_is_not_asked_again(scripted: Make, tmp_path: Path) -> None:
-    memory = str(tmp_path / "memory.jsonl")
+    memory = str(tmp_path / "memory.sqlite")
     server = scripted(scripted.chat(listed("b", "c")), scripted.chat(listed("d", "e")), scripted.reply({}, 500))
     texts = ["one", "two", "three"]
     with pytest.raises(SystemBroken, match=r"answered 500.*What was answered is kept"):
         varied(server.url, texts, memory=memory, concurrency=1)
-    with Path(memory).open("ab") as file:
-        file.write(b'\n["cut o')
     server.replies = [scripted.chat(listed("f", "g"))]
     server.bodies.clear()
     made = varied(server.url, texts, memory=memory, concurrency=1)
@@ -128,13 +126,45 @@ def test_what_was_answered_is_not_asked_again(scripted: Make, tmp_path: Path) ->
     assert len(server.bodies) == 2, "another setting is another question"
 
 
+def test_a_refused_text_is_not_asked_again(scripted: Make, tmp_path: Path) -> None:
+    server = scripted(scripted.reply({"error": "I will not"}, 400), scripted.chat(listed("b", "c")))
+    for _ in range(2):
+        assert len(varied(server.url, ["one", "two"], memory=str(tmp_path / "m.sqlite"), concurrency=1)) == 1
+    assert len(server.bodies) == 2
+
+
+def test_a_file_that_is_no_store_is_refused_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "memory.jsonl"
+    file.write_text('["key", "answer"]\n' * 100)
+    with pytest.raises(StoredFileError, match=r"memory\.jsonl: the store is damaged or not a store"):
+        varied("http://127.0.0.1:1", ["a"], memory=str(file))
+
+
+def test_any_system_can_rewrite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "saying.py").write_text(
+        "asked = []\n"
+        "def again(batch):\n    asked.extend(batch)\n"
+        "    return [['again: ' + i['text']] * int(i['n']) for i in batch]\n"
+        "def refuses(batch):\n    return [None for _ in batch]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    (variant,) = varied("saying:again", ["close it"], model="", memory="kept.sqlite")
+    assert variant.inputs["text"] == "again: close it"
+    from saying import asked  # type: ignore[import-not-found]
+
+    assert [set(inputs) for inputs in asked] == [{"text", "n", "language", "seed"}]
+    varied("saying:again", ["close it"], model="", memory="kept.sqlite")
+    assert len(asked) == 1
+    assert varied("saying:refuses", ["close it"], model="") == []
+
+
 def test_what_is_missing_is_told(tmp_path: Path) -> None:
     for params, told in (
         ({"url": ""}, "--param url="),
         ({"model": ""}, "--param model="),
         ({"n": 0}, "1 or more"),
         ({"memory": str(tmp_path)}, "can't be kept"),
-        ({"memory": str(tmp_path / "none" / "x.jsonl")}, "can't be kept"),
+        ({"memory": str(tmp_path / "none" / "x.sqlite")}, "can't be kept"),
         ({"url": "ftp://x"}, "begins with http"),
         ({"prompt": "none.txt"}, "no prompt none.txt.*paraphrase.txt"),
     ):

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unfazed.core.errors import MissingExtra, SystemBroken, UsageError
+from unfazed.core.errors import MissingExtra, UsageError
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example, Variant
+from unfazed.systems import Recogniser, open_system
+from unfazed.systems.recognise import sherpa_files
 from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.speech import _asr, _tts
-from unfazed.vary.speech._asr import open_recogniser
-from unfazed.vary.speech._tts import Voice, codes, new_voice, speak
-from unfazed.vary.speech.roundtrip import Roundtrip
+from unfazed.vary.speech import roundtrip
+from unfazed.vary.speech.roundtrip import Roundtrip, Voice, codes, new_voice, speak
 
 pytestmark = pytest.mark.skipif(not shutil.which("espeak-ng"), reason="needs espeak-ng: apt-get install espeak-ng")
 HOSTILE = ["", " ", "\n", "🙂🙃", "<speak>hi</speak>", "שלום", "a" * 300, "-v de", "\0x"]
@@ -37,6 +37,10 @@ def ear(tmp_path: Path) -> str:
     return f"command:{sys.executable} {tmp_path / 'ear.py'}"
 
 
+def open_recogniser(spec: str, language: str) -> Recogniser:
+    return open_system(spec, Recogniser, language=language)
+
+
 def variants(texts: list[str], language: str = "en", draws: int = 1, **params: str) -> list[Variant]:
     examples = [Example(i, f"e{i}", {"text": text}) for i, text in enumerate(texts)]
     spec = OperatorSpec("speech/roundtrip", dict(params))
@@ -47,7 +51,7 @@ def test_pocketsphinx_hears_what_espeak_says(tmp_path: Path) -> None:
     """The real thing, in English: plain words come through from a clear voice, and the golden example holds."""
     pytest.importorskip("pocketsphinx", reason="needs the extra speech")
     speak("go to new york", Voice("en-us+f2", 147, 43), tmp_path / "x.wav")
-    hear = open_recogniser("pocketsphinx", "en")
+    hear = open_recogniser("pocketsphinx", "en").hear
     assert hear(tmp_path / "x.wav") == "go to new york"
     before, after = Roundtrip.example
     assert [v.inputs["text"] for v in variants([before], asr="pocketsphinx")] == [after]
@@ -110,9 +114,9 @@ def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(UsageError, match="can't speak as 'nobody'"):
         speak("hello", Voice("nobody", 150, 50), tmp_path / "x.wav")
     monkeypatch.setenv("PATH", str(tmp_path))
-    _tts._program.cache_clear()
+    roundtrip._program.cache_clear()
     with pytest.raises(UsageError, match="apt-get install espeak-ng"):
-        _tts._program()
+        roundtrip._program()
 
 
 @pytest.mark.parametrize(("package", "spec"), [("faster_whisper", "whisper"), ("sherpa_onnx", "sherpa")])
@@ -141,20 +145,11 @@ def test_sherpa_models_are_told_by_their_files(tmp_path: Path, folder: str, file
     place.mkdir()
     for name in files.split():
         (place / name).write_bytes(b"")
-    found, parts = _asr._sherpa_files(place, "")
+    found, parts = sherpa_files(place, "")
     assert found == kind
     assert set(parts) == {*roles.split(), "tokens"}
     assert all("int8" in path for role, path in parts.items() if any("int8" in f and role in f for f in files.split()))
-    assert _asr._sherpa_files(place, "wenet_ctc")[0] == "wenet_ctc"
-
-
-def test_a_command_that_fails_is_not_silence(tmp_path: Path) -> None:
-    speak("hello", Voice("en-us", 150, 50), tmp_path / "x.wav")
-    (tmp_path / "deaf.py").write_text("import sys; print('no ears', file=sys.stderr); sys.exit(3)")
-    with pytest.raises(SystemBroken, match="ended with 3: no ears"):
-        open_recogniser(f"command:{sys.executable} {tmp_path / 'deaf.py'}", "en")(tmp_path / "x.wav")
-    with pytest.raises(SystemBroken, match="can't be run"):
-        open_recogniser("command:/no/such/program", "en")(tmp_path / "x.wav")
+    assert sherpa_files(place, "wenet_ctc")[0] == "wenet_ctc"
 
 
 def test_a_model_of_sherpa_onnx_is_loaded_and_asked(tmp_path: Path) -> None:
@@ -189,17 +184,3 @@ def test_a_model_of_sherpa_onnx_is_loaded_and_asked(tmp_path: Path) -> None:
     assert all(set(v.inputs["text"]) <= set("abcde ") for v in made)
     with pytest.raises(UsageError, match="no models of kind 'nothing'"):
         open_recogniser(f"sherpa/nothing:{tmp_path}", "en")
-
-
-def test_a_server_hears(scripted, tmp_path: Path) -> None:
-    """It gets the audio whole, and what it says is the text; a bad answer is told of."""
-    from base64 import b64decode
-
-    speak("go to new york", Voice("en-us+f2", 147, 43), tmp_path / "x.wav")
-    server = scripted(scripted.reply({"text": " go to new work "}))
-    assert open_recogniser(server.url + "/hear", "en-US")(tmp_path / "x.wav") == "go to new work"
-    assert server.bodies[0]["language"] == "en"
-    assert b64decode(server.bodies[0]["audio"]) == (tmp_path / "x.wav").read_bytes()
-    wrong = scripted(scripted.reply({"error": "no"}, status=400))
-    with pytest.raises(SystemBroken, match="gave no text"):
-        open_recogniser(wrong.url, "en")(tmp_path / "x.wav")

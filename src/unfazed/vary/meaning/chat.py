@@ -7,27 +7,26 @@ from pathlib import Path
 from typing import Any
 
 from unfazed.core.errors import UsageError
-from unfazed.core.http.chat import Chat
-from unfazed.core.prompt import Template
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Json
+from unfazed.systems.rewrite import rewriting_prompt
 from unfazed.vary.operator import Change, Text, whole_text
-from unfazed.vary.paraphrase.chat import ChatParaphrase, paraphrases
+from unfazed.vary.paraphrase.chat import ChatParaphrase
 
 PROMPTS = Path(__file__).parent / "prompts"
 WAYS = ("replace", "insert", "delete")
-_TRIES = 3  # times that a model may change more than one stretch, or nothing
 _UNIT = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff_]+|[^\w\s]")
 
 
 class ChatControl(ChatParaphrase):
-    """Has a chat model behind a URL replace, insert or delete (`way`) a word or phrase, so that the meaning changes.
+    """Asks a chat model behind a URL to replace, insert or delete (`way`) words, so that the meaning changes.
 
     An answer counts only if it differs from the text in one stretch of at most `longest` words or characters of
-    Chinese. `prompt` is a file of yours with {text}, {n} and {language}; without one, ours of that way is used. The
-    other parameters are those of `paraphrase/chat`.
+    Chinese. `prompt` is a file of yours with {text}, {n} and {language}; without it, the prompt for that way is used.
+    The other parameters are those of `paraphrase/chat`.
     """
 
+    name = "meaning/chat"
     meaning = "changed"
     example = ("turn off the lights in the kitchen", "in short, turn off the lights in the kitchen")
 
@@ -45,27 +44,18 @@ class ChatControl(ChatParaphrase):
         body: dict[str, Json] | None = None,
         retries: int = 6,
     ) -> None:
-        if not url or not model:
-            raise UsageError(
-                "meaning/chat needs a server and a model: --param url=http://127.0.0.1:8000/v1 --param model=NAME."
-            )
         file = _file(way, prompt)
         super().__init__(url, model, file, 1, temperature, concurrency, key_env, memory, body, retries)
         self._longest, self._way = longest, way
 
     @classmethod
     def pinned(cls, params: dict[str, Any]) -> dict[str, Json]:
-        return {"prompt_id": Template.read(_file(params["way"], params["prompt"])).id}
+        return {"prompt_id": rewriting_prompt(_file(params["way"], params["prompt"]), PROMPTS).id}
 
-    def _change(self, chat: Chat, text: Text, rng: Stream) -> Change | None:
-        for _ in range(_TRIES if text.text.strip() else 0):
-            answer = self._ask(chat, text, rng.bits() >> 33)
-            if answer is None:
-                return None
-            found = paraphrases(answer, 1)
-            if found and one_stretch(text.text, found[0], self._longest):
-                return whole_text(text.text, found[0], f"{self._way}, as {self._model} says it")
-        return None
+    def _read(self, found: list[str], text: Text, rng: Stream) -> tuple[bool, Change | None]:
+        if not found or not one_stretch(text.text, found[0], self._longest):
+            return False, None
+        return True, whole_text(text.text, found[0], f"{self._way}, as {self._model} says it")
 
 
 def one_stretch(text: str, new: str, longest: int) -> bool:

@@ -1,39 +1,40 @@
-"""Paraphrases by a chat model behind any OpenAI-compatible URL."""
+"""Paraphrases by a chat model behind any OpenAI-compatible URL, or by any other system that rewrites texts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import cached_property
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import msgspec
 
+from unfazed.core.asking import ask
 from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.core.http.chat import Chat, json_in
-from unfazed.core.http.client import HttpSettings, Refused, Unanswered
-from unfazed.core.ids import content_id
-from unfazed.core.json import decode
-from unfazed.core.prompt import Template
+from unfazed.core.http.chat import json_in
 from unfazed.core.seeds import Stream
-from unfazed.core.values import Json
+from unfazed.core.store import AnswerStore
+from unfazed.core.values import Inputs, Json, Output
+from unfazed.systems.opening import open_system
+from unfazed.systems.rewrite import Rewriter, rewriting_prompt
 from unfazed.vary.operator import Change, Operator, Text, whole_text
 
 PROMPTS = Path(__file__).parent / "prompts"
-_ALL = 10  # texts that are refused before any is answered: the request itself is wrong
-_TRIES = 3  # times that a model may answer with something that is not a list of paraphrases
+_TRIES = 3  # times that a model may answer with something that does not count
 
 
 class ChatParaphrase(Operator):
-    """Has a chat model behind a URL say the text in n other ways, and takes one of them.
+    """Asks a chat model behind a URL for n paraphrases of the text, and takes one of them.
 
-    `prompt` is a file with {text} and {n} in it, and {language} if it likes. Answers are kept in the file `memory`,
-    if there is one, so that what was stopped goes on without asking again. A text that the model will not
-    paraphrase, or for which it gives no such list in three tries, is left alone.
+    `prompt` is a file with {text} and {n} in it, and {language} if you like. `memory` is a file that keeps the answers:
+    a stopped command resumes without asking again. A text stays as it is if the model refuses it, or gives no list of
+    n texts in three tries. `url` may also name any other system, such as `cmd:COMMAND`, which then needs no model: its
+    inputs are `text`, `n`, `language` and `seed`, its output is a list of n texts.
     """
 
+    name = "paraphrase/chat"
     aligned = False
     example = ("turn off the lights in the kitchen", "once more, turn off the lights in the kitchen")
 
@@ -51,129 +52,80 @@ class ChatParaphrase(Operator):
         retries: int = 6,
         read_timeout: float = 120.0,
     ) -> None:
-        if not url or not model:
+        server = "://" in url
+        if not url or (server and not model):
             raise UsageError(
-                "paraphrase/chat needs a server and a model: --param url=http://127.0.0.1:8000/v1 --param model=NAME."
+                f"{self.name} needs a server and a model: --param url=http://127.0.0.1:8000/v1 --param model=NAME."
             )
         if n < 1 or concurrency < 1:
             raise UsageError("n and concurrency must be 1 or more.")
-        self._url, self._model, self._key_env, self._body, self._retries = url, model, key_env, body, retries
-        self._template = _template(prompt)
-        self._n, self._temperature, self._concurrency = n, temperature, concurrency
-        self._settings = HttpSettings(read_timeout=read_timeout, total_timeout=2 * read_timeout)
-        self._memory = _Memory(None if memory is None else Path(memory))
-        self._refused: int | None = 0  # none was answered yet
-        self._decides = [url, model, self._template.text, temperature, body]
+        self._url, self._model, self._n = url, model or url, n
+        self._options: dict[str, Any] = {}
+        template = rewriting_prompt(prompt, PROMPTS)
+        if server:
+            self._options = {"model": model, "prompt": template, "temperature": temperature, "key_env": key_env}
+            self._options |= {"concurrency": concurrency, "body": body, "retries": retries}
+            self._options |= {"read_timeout": read_timeout}
+        self._memory = None if memory is None else Path(memory)
+        if self._memory is not None:
+            AnswerStore.shared(self._memory).close()  # raises where nothing can be kept
 
     @classmethod
     def pinned(cls, params: dict[str, Any]) -> dict[str, Json]:
-        return {"prompt_id": _template(params["prompt"]).id}
+        return {"prompt_id": rewriting_prompt(params["prompt"], PROMPTS).id}
+
+    @cached_property
+    def _rewriter(self) -> Rewriter:
+        return open_system(self._url, Rewriter, **self._options)
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         return self.changes([text], [rng])[0]
 
     def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
-        chat = Chat(
-            self._url, self._model, self._key_env, more=self._body, settings=self._settings, retries=self._retries
-        )
-        pool = ThreadPoolExecutor(self._concurrency)
+        made: list[Change | None] = [None] * len(texts)
+        open_texts = [i for i, text in enumerate(texts) if text.text.strip()]
         try:
-            return list(pool.map(lambda text, rng: self._change(chat, text, rng), texts, rngs))
-        except Unanswered as problem:
-            kept = " What was answered is kept." if self._memory.file else ""
-            raise SystemBroken(f"{chat.client.shown}: {problem}.{kept}") from problem
+            for _ in range(_TRIES):
+                outputs = self._answers([self._request(texts[i], rngs[i]) for i in open_texts])
+                asked, open_texts = open_texts, []
+                for i, output in zip(asked, outputs, strict=True):
+                    if not output.ok or output.value is None:
+                        continue  # the system will not rewrite this text
+                    counts, made[i] = self._read(paraphrases(output.value, self._n), texts[i], rngs[i])
+                    if not counts:
+                        open_texts.append(i)
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-            chat.client.close()
+            self._rewriter.close()
+        return made
 
-    def _change(self, chat: Chat, text: Text, rng: Stream) -> Change | None:
-        said = text.text.strip()
-        if not said:
-            return None
-        for _ in range(_TRIES):
-            answer = self._ask(chat, text, rng.bits() >> 33)
-            if answer is None:
-                return None
-            found = paraphrases(answer, self._n)
-            if found:
-                others = [other for other in found if _plain(other) != _plain(said)]
-                return whole_text(text.text, rng.choice(others), f"as {self._model} says it") if others else None
-        return None
+    def _request(self, text: Text, rng: Stream) -> Inputs:
+        return {"text": text.text, "n": str(self._n), "language": text.language, "seed": str(rng.bits() >> 33)}
 
-    def _ask(self, chat: Chat, text: Text, seed: int) -> str | None:
-        """What the model says; None where the server will not be asked this."""
-        texts = {"text": text.text, "n": str(self._n), "language": text.language}
-        key = content_id([*self._decides, texts, seed], 16)
-        if key in self._memory.known:
-            return self._memory.known[key]
-        told: dict[str, Json] = {
-            "temperature": self._temperature,
-            "seed": seed,
-            "response_format": {"type": "json_object"},
-        }
+    def _answers(self, requests: list[Inputs]) -> list[Output]:
         try:
-            answer: str | None = chat.ask(self._template.fill(texts), **told).text or ""
-            self._refused = None
-        except Refused as problem:
-            answer = None
-            self._refuse(problem)
-        self._memory.put(key, answer)
-        return answer
+            with AnswerStore.shared(self._memory) if self._memory else nullcontext() as store:
+                return ask(self._rewriter, requests, store)
+        except SystemBroken as problem:
+            if self._memory is None:
+                raise
+            raise SystemBroken(f"{problem} What was answered is kept.") from problem
 
-    def _refuse(self, problem: Refused) -> None:
-        """One text may be refused; where it is every one from the first, it is not the text."""
-        if self._refused is not None:
-            self._refused += 1
-            if self._refused >= _ALL:
-                raise SystemBroken(
-                    f"{self._url} refused the first {_ALL} texts. The last time, {problem}. If there is a field that "
-                    f'it does not know, leave it out, as in --param body={{"response_format":null,"seed":null}}.'
-                )
+    def _read(self, found: list[str], text: Text, rng: Stream) -> tuple[bool, Change | None]:
+        """Whether the answer counts, and the change that it makes, if any."""
+        others = [other for other in found if _plain(other) != _plain(text.text)]
+        change = whole_text(text.text, rng.choice(others), f"as {self._model} says it") if others else None
+        return bool(found), change
 
 
-def paraphrases(answer: str, n: int) -> list[str]:
-    """The different texts in a model's answer, or none where it is not a list of at least n of them."""
+def paraphrases(answer: Json, n: int) -> list[str]:
+    """The different texts in an answer, or none where it is not a list of at least n of them, as JSON or in a text."""
     try:
-        value = json_in(answer)
+        value = json_in(answer) if isinstance(answer, str) else answer
         listed = msgspec.convert(value.get("paraphrases") if isinstance(value, dict) else value, list[str])
     except ValueError:  # msgspec's own errors are such, too
         return []
     texts = [text.strip() for text in listed[:n]]
     return list(dict.fromkeys(texts)) if len(texts) == n and all(texts) else []
-
-
-class _Memory:
-    """Answers by key, in a file of JSON lines that grows as they come; without a file, nothing is kept."""
-
-    def __init__(self, file: Path | None) -> None:
-        self.file = file
-        self._lock = Lock()
-        self.known: dict[str, str | None] = {}
-        if file is not None and (file.is_dir() or not file.parent.is_dir()):
-            raise UsageError(f"Answers can't be kept in {file}: that is a folder, or in none.")
-        if file is not None and file.exists():
-            for line in file.read_bytes().splitlines():
-                try:
-                    key, answer = decode(line, tuple[str, str | None])
-                except (msgspec.MsgspecError, UnicodeDecodeError):
-                    continue  # of a write that was cut off
-                self.known[key] = answer
-
-    def put(self, key: str, answer: str | None) -> None:
-        if self.file is None:
-            return
-        line = b"\n" + msgspec.json.encode((key, answer))  # the line before may be cut off
-        with self._lock, self.file.open("ab", buffering=0) as file:  # in one go, as other processes write there too
-            file.write(line)
-            self.known[key] = answer
-
-
-def _template(path: str) -> Template:
-    template = Template.read(path, PROMPTS)
-    template.require(["text", "n", "language"])
-    if "text" not in template.names:
-        raise UsageError(f"{path} has no {{text}}: the model would not be told what to paraphrase.")
-    return template
 
 
 def _plain(text: str) -> str:

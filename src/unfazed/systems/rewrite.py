@@ -1,0 +1,141 @@
+"""Systems that rewrite texts: a text goes in, other ways to say it come out, for paraphrases and controls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from unfazed.core.errors import SystemBroken, UsageError
+from unfazed.core.http.chat import Chat
+from unfazed.core.http.client import HttpSettings, Refused, Unanswered
+from unfazed.core.ids import content_id
+from unfazed.core.prompt import Template
+from unfazed.core.values import Failed, Inputs, Json
+from unfazed.systems.system import System
+
+_ALL = 10  # texts that a server refuses before it answers any: the request itself is wrong
+
+
+class Rewriter(System):
+    """Takes the inputs `text`, `n`, `language` and `seed`; returns a list of n texts, or JSON text with such a list.
+
+    `open_system(spec, Rewriter)` opens one. A URL is a chat model, which needs `model` and `prompt`; any other system
+    is taken as it is. An output of null means that the system refuses the text.
+    """
+
+    @classmethod
+    def opened(cls, spec: str, options: Mapping[str, Any]) -> Rewriter | None:
+        return ChatRewriter(spec, **options) if "://" in spec else None
+
+    @classmethod
+    def adapted(cls, system: System) -> Rewriter:
+        return RewriterOf(system)
+
+
+class ChatRewriter(Rewriter):
+    """A chat model behind any OpenAI-compatible URL, asked for JSON with a seed for each request.
+
+    `prompt` has {text} in it, and {n} and {language} if it likes.
+    """
+
+    batch_size = 1
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        prompt: Template,
+        temperature: float | None = 1.0,
+        concurrency: int = 8,
+        key_env: str | None = None,
+        body: dict[str, Json] | None = None,
+        retries: int = 6,
+        read_timeout: float = 120.0,
+    ) -> None:
+        self._settings = HttpSettings(read_timeout=read_timeout, total_timeout=2 * read_timeout)
+        self._url, self._model, self._key_env, self._body = url, model, key_env, body
+        self._prompt, self._temperature = prompt, temperature
+        self.concurrency, self.retries = concurrency, retries
+        self._lock = Lock()
+        self._chat: Chat | None = self._opened_chat()
+        self._refused: int | None = 0  # None as soon as one text was answered
+        self.name = f"{self._chat.client.shown}#{model}"
+        self._identity = f"rewriter {content_id([url, model, prompt.text, temperature, body], 16)}"
+
+    @property
+    def identity(self) -> str:
+        return self._identity
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        return [self._rewritten(inputs) for inputs in batch]
+
+    def used(self) -> dict[str, float]:
+        return self._chat.client.used() if self._chat else {}
+
+    def close(self) -> None:
+        """Ends requests that are under way; the next one opens the server again."""
+        with self._lock:
+            chat, self._chat = self._chat, None
+        if chat:
+            chat.client.close()
+
+    def _opened_chat(self) -> Chat:
+        return Chat(self._url, self._model, self._key_env, None, self._body, self._settings, self.retries)
+
+    def _rewritten(self, inputs: Inputs) -> Json | Failed:
+        with self._lock:
+            chat = self._chat = self._chat or self._opened_chat()
+        more: dict[str, Json] = {"seed": int(inputs["seed"]), "response_format": {"type": "json_object"}}
+        texts = {name: inputs[name] for name in ("text", "n", "language")}
+        try:
+            answer = chat.ask(self._prompt.fill(texts), temperature=self._temperature, **more)
+        except Refused as problem:
+            self._refuse(problem)
+            return None
+        except Unanswered as problem:
+            raise SystemBroken(f"{chat.client.shown}: {problem}.") from problem
+        self._refused = None
+        return answer.text or ""
+
+    def _refuse(self, problem: Refused) -> None:
+        """One text may be refused; where it is every one from the first, it is not the text."""
+        if self._refused is not None:
+            self._refused += 1
+            if self._refused >= _ALL:
+                raise SystemBroken(
+                    f"{self._url} refused the first {_ALL} texts. The last time, {problem}. If the request has a field "
+                    f"that the server does not know, leave the field out, as in "
+                    f'--param body={{"response_format":null,"seed":null}}.'
+                )
+
+
+class RewriterOf(Rewriter):
+    """Any system as a rewriter."""
+
+    def __init__(self, system: System) -> None:
+        self.system, self.name = system, system.name
+        self.batch_size, self.concurrency, self.retries = system.batch_size, system.concurrency, system.retries
+
+    @property
+    def identity(self) -> str:
+        return self.system.identity
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        return self.system.predict(batch)
+
+    def used(self) -> dict[str, float]:
+        return self.system.used()
+
+    def close(self) -> None:
+        self.system.close()
+
+
+def rewriting_prompt(path: str, folder: Path) -> Template:
+    """The prompt in a file, or of that name in the folder; checked to have {text} and nothing that can't be filled."""
+    template = Template.read(path, folder)
+    template.require(["text", "n", "language"])
+    if "text" not in template.names:
+        raise UsageError(f"{path} has no {{text}}, so the model would not see the text. Put {{text}} in the prompt.")
+    return template
