@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from samples import intent
 
 from unfazed.core.errors import StoredFileError, UsageError
-from unfazed.systems.baselines.intent import Intent
 from unfazed.systems.callable import CallableSystem
 from unfazed.systems.opening import open_system
 from unfazed.systems.process import ProcessSystem
@@ -82,7 +82,7 @@ def test_a_command() -> None:
 
 
 def test_a_saved_folder_and_a_registered_name() -> None:
-    model = Intent.sample()
+    model = intent()
     model.save("model")
     assert open_system("model").identity == open_system("model/").identity == model.identity
     with pytest.raises(UsageError, match=r"takes no options: seed"):

@@ -13,7 +13,6 @@ from unfazed.core.registry import import_reference
 from unfazed.core.suite import Suite
 from unfazed.core.values import Inputs, Json
 from unfazed.mitigate.noisy_channel import NAME as EMBEDDED
-from unfazed.systems.baselines.intent import Intent
 from unfazed.systems.callable import CallableSystem, fingerprint
 from unfazed.systems.opening import SCHEMES, open_system
 from unfazed.systems.system import Failed, System
@@ -74,10 +73,6 @@ class Corrected(System):
     def close(self) -> None:
         self.system.close()
         self.corrector.close()
-
-    @classmethod
-    def sample(cls) -> Corrected:
-        return cls(Intent.sample())
 
 
 def chosen(inputs: Inputs, fields: str | Sequence[str]) -> Inputs:

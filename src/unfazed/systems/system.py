@@ -59,16 +59,6 @@ class System:
         """The system that was saved in a folder, for those that can be."""
         raise UsageError(f"{cls.__name__} can't be opened from a folder such as {folder}.")
 
-    @classmethod
-    def sample(cls) -> System:
-        """A small one that answers texts, for the contract tests; extend where `__init__` needs arguments."""
-        return cls()
-
-    @classmethod
-    def sample_inputs(cls, text: str) -> Inputs:
-        """Inputs that the sample can be asked, with this text among them; extend where `text` alone is not enough."""
-        return {"text": text}
-
 
 _DEPTH = 100
 

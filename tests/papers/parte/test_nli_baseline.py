@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import nli
 
 from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.values import Example
@@ -30,7 +31,7 @@ def test_rte_dev_to_test() -> None:
 
 
 def test_saved_and_opened(tmp_path: Path) -> None:
-    system = Nli.sample()
+    system = nli()
     system.save(tmp_path / "model")
     opened = open_system(str(tmp_path / "model"))
     asked = [{"text": "play it", "other": "do not play it"}, {"text": "", "other": ""}]

@@ -168,7 +168,7 @@ def test_wrong_use_says_what_to_do(tmp_path):
 
 def test_a_hugging_face_classifier_with_an_mnli_head(tmp_path):
     pytest.importorskip("torch", reason="needs the extra hf")
-    from unfazed.systems.hf._sample import save_tiny
+    from samples.hf import save_tiny
 
     save_tiny(
         tmp_path / "mnli", "hf/classify", ["it", "rains", "is", "wet"], ["contradiction", "neutral", "entailment"]

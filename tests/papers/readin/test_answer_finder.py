@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import reader
 
 from unfazed.core.errors import UsageError
 from unfazed.core.task import task_named
@@ -53,7 +54,7 @@ def test_an_answer_stands_in_the_context_whatever_it_is(question: str, context: 
 
 def _sample(cache: list[Reader] = []) -> Reader:  # noqa: B006
     if not cache:
-        cache.append(Reader.sample())
+        cache.append(reader())
     return cache[0]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from samples import pair
 from sklearn.linear_model import LogisticRegression
 
 from unfazed.core.errors import UsageError
@@ -53,7 +54,7 @@ def test_needs_two_texts() -> None:
         Pair.train([Example(0, "0", {"text": "a"}, "1")])
     with pytest.raises(UsageError, match=r"'x' \(row 1\)"):
         Pair.train([Example(0, "0", {"a": "a", "b": "b"}, "1"), Example(1, "x", {"a": "a", "c": "b"}, "0")])
-    failed, fine = Pair.sample().predict([{"text": "play"}, {"text": "play", "other": "play"}])
+    failed, fine = pair().predict([{"text": "play"}, {"text": "play", "other": "play"}])
     assert isinstance(failed, Failed)
     assert fine == "same"
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from samples import intent
 
 from unfazed.core.errors import DataError, StoredFileError, UsageError
 from unfazed.core.task import task_named
@@ -60,24 +61,24 @@ def test_training_leaves_the_global_generator_alone() -> None:
     np.random.seed(5)
     expected = np.random.random()
     np.random.seed(5)
-    Intent.sample()
+    intent()
     assert np.random.random() == expected
 
 
 @pytest.mark.parametrize("text", ["", " ", "play", " play some  jazz ", "ΑΣ ß", "a\tb\nc", "x " * 3000])
 def test_slots_fit_the_tokens_whatever_the_text(text: str) -> None:
-    [output] = Intent.sample().predict([{"text": text}])
+    [output] = intent().predict([{"text": text}])
     assert task_named("slu").output_problem(output, {"text": text}) is None
 
 
 def test_an_input_without_text_fails() -> None:
-    failed, fine = Intent.sample().predict([{"other": "x"}, {"text": "play"}])
+    failed, fine = intent().predict([{"other": "x"}, {"text": "play"}])
     assert isinstance(failed, Failed)
     assert fine["intent"] == "play"
 
 
 def test_saved_and_loaded_is_the_same(tmp_path: Path) -> None:
-    model = Intent.sample()
+    model = intent()
     loaded = Intent.load(model.save(tmp_path / "a/model"))
     assert loaded.identity == model.identity
     assert loaded.card.data == model.card.data
@@ -87,7 +88,7 @@ def test_saved_and_loaded_is_the_same(tmp_path: Path) -> None:
 
 
 def test_saving_never_overwrites_unasked(tmp_path: Path) -> None:
-    model = Intent.sample()
+    model = intent()
     model.save(tmp_path / "model")
     model.save(tmp_path / "model")  # the same again is no loss
     other = Intent.train(examples(), "classify")
@@ -103,7 +104,7 @@ def test_saving_never_overwrites_unasked(tmp_path: Path) -> None:
 
 
 def test_damaged_files_are_named(tmp_path: Path) -> None:
-    folder = Intent.sample().save(tmp_path / "model")
+    folder = intent().save(tmp_path / "model")
     card, weights = (folder / "system.json"), (folder / "weights.npz")
     whole, text = weights.read_bytes(), card.read_text()
     pickled = io.BytesIO()

@@ -17,7 +17,7 @@ def tiny(tmp_path: Path) -> Tiny:
     """Untrained models whose tokenizer cuts Chinese into letters, as BERT's does."""
 
     def make(kind: str, name: str = "model", **options: object) -> Path:
-        from unfazed.systems.hf._sample import save_tiny
+        from samples.hf import save_tiny
 
         save_tiny(tmp_path / name, kind, WORDS, **options)  # type: ignore[arg-type]
         return tmp_path / name

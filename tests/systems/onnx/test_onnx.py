@@ -14,10 +14,11 @@ import pytest
 pytest.importorskip("onnxruntime", reason="needs the extra onnx")
 pytest.importorskip("torch", reason="graphs are made with the extra hf")
 
+from samples.graphs import export
+from samples.hf import save_tiny
+
 from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
 from unfazed.run.making import make_suite
-from unfazed.systems.hf._sample import save_tiny
-from unfazed.systems.onnx._sample import export
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import Failed, System
 

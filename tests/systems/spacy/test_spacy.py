@@ -10,13 +10,13 @@ import pytest
 pytest.importorskip("spacy", reason="needs the extra spacy")
 
 import spacy
+from samples.pipelines import SAID, save_tiny
 
 from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
 from unfazed.core.task import task_named
 from unfazed.run.engine import run_system
 from unfazed.run.making import make_suite
 from unfazed.systems.opening import open_system
-from unfazed.systems.spacy._sample import SAID, save_tiny
 from unfazed.systems.system import Failed
 
 TEXTS = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import msgspec
@@ -173,23 +172,6 @@ class NliSystem(TrainedSystem):
         for i, label in zip(there, found, strict=True):
             out[i] = self.labels[label]
         return out
-
-    @classmethod
-    def sample(cls) -> Self:
-        """Trained for a moment on four pairs, over vectors that are made on the spot."""
-        said = ["play some jazz", "play loud rock", "will it rain", "rain on monday"]
-        pairs = [(said[i], said[j], str(i // 2 == j // 2)) for i in range(4) for j in range(4)]
-        examples = [Example(n, str(n), {"text": p, "other": h}, label) for n, (p, h, label) in enumerate(pairs)]
-        stream = Seeds(0, "sample", 1).stream("", 0)
-        words = dict.fromkeys(word for text in said for word in text.split())
-        with TemporaryDirectory() as folder:
-            file = Path(folder) / "vectors.txt"
-            file.write_text("".join(f"{w} {' '.join(f'{stream.random():.3f}' for _ in range(8))}\n" for w in words))
-            return cls.train(examples, examples, vectors=file, epochs=4, hidden=8, layers=1)
-
-    @classmethod
-    def sample_inputs(cls, text: str) -> Inputs:
-        return {"text": text, "other": "play some jazz"}
 
 
 def _pairs(

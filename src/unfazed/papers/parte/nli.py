@@ -104,21 +104,6 @@ class Nli(SavedSystem):
     def rebuilt(cls, card: NliCard, arrays: Arrays) -> Self:
         return cls(card, arrays["telling"], arrays["scale"], arrays["weights"])
 
-    @classmethod
-    def sample(cls) -> Self:
-        pairs = [
-            ("play some loud jazz in the kitchen", "play some jazz", "entailed"),
-            ("it will rain on monday and tuesday", "it will rain on monday", "entailed"),
-            ("play some loud jazz in the kitchen", "do not play jazz", "not_entailed"),
-            ("it will rain on monday and tuesday", "the sun shines", "not_entailed"),
-        ]
-        examples = [Example(i, str(i), {"text": p, "other": h}, gold) for i, (p, h, gold) in enumerate(pairs)]
-        return cls.train(examples)
-
-    @classmethod
-    def sample_inputs(cls, text: str) -> Inputs:
-        return {"text": text, "other": "play some jazz"}
-
 
 def _fields(examples: Sequence[Example]) -> tuple[str, str]:
     """The names of the two texts: premise and hypothesis, or as they stand in the first example."""

@@ -274,18 +274,6 @@ class Reader(SavedSystem):
             raise ValueError("they have the wrong shape")
         return cls(card, arrays["weights"])
 
-    @classmethod
-    def sample(cls) -> Self:
-        context = "The band plays loud jazz. It rains on monday, and the sun shines on sunday."
-        asked = {"When does it rain?": "monday", "What does the band play?": "loud jazz"}
-        golds = [{"answers": [{"text": text, "start": context.index(text)}]} for text in asked.values()]
-        inputs = [{"question": question, "context": context} for question in asked]
-        return cls.train(Example(i, str(i), inputs[i], golds[i]) for i in range(len(inputs)))
-
-    @classmethod
-    def sample_inputs(cls, text: str) -> Inputs:
-        return {"question": "When does it rain?", "context": text}
-
 
 class _Row:
     """An example to learn from: its reading and the gold spans, as the numbers of their places."""

@@ -12,7 +12,7 @@ import msgspec
 
 from unfazed.core import DataError, Example, Inputs, Json, Suite, UnknownName, content_id
 from unfazed.mitigate import chosen_inputs
-from unfazed.systems import Failed, Intent, System, open_system
+from unfazed.systems import Failed, System, open_system
 
 _FILE = Path(__file__).parent / "data" / "characters.txt.xz"
 _COLUMNS = {"pinyin": 1, "pinyin_tone": 1, "zhuyin": 2, "wubi": 3, "stroke": 4}
@@ -154,10 +154,6 @@ class Folded(System):
 
     def close(self) -> None:
         self.system.close()
-
-    @classmethod
-    def sample(cls) -> Folded:
-        return cls(Intent.sample())
 
 
 def fold_examples(examples: Iterable[Example], codes: Codes, fields: str | Sequence[str] = ()) -> Iterator[Example]:

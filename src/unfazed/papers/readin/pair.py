@@ -99,18 +99,6 @@ class Pair(SavedSystem):
     def rebuilt(cls, card: PairCard, arrays: Arrays) -> Self:
         return cls(card, Vocabulary(arrays["features"].tolist()), arrays["weights"])
 
-    @classmethod
-    def sample(cls) -> Self:
-        same = [("play some jazz", "play jazz"), ("is it raining", "does it rain"), ("stop it", "stop that")]
-        other = [("play some jazz", "stop it"), ("is it raining", "play jazz"), ("stop that", "does it rain")]
-        pairs = [(pair, "same") for pair in same] + [(pair, "other") for pair in other]
-        inputs = [({"text": a, "other": b}, label) for (a, b), label in pairs]
-        return cls.train(Example(i, str(i), texts, label) for i, (texts, label) in enumerate(inputs))
-
-    @classmethod
-    def sample_inputs(cls, text: str) -> Inputs:
-        return {"text": text, "other": "play some jazz"}
-
 
 def _rows(vocabulary: Vocabulary, hashes: list[int]) -> Rows:
     """The rows of the features that training knows; row 0, which weighs nothing, where it knows none."""

@@ -268,11 +268,3 @@ class Intent(SavedSystem):
             card.tags, Vocabulary(arrays["tag_features"].tolist()), arrays["tag_weights"], arrays["tag_pairs"]
         )
         return cls(card, Vocabulary(arrays["features"].tolist()), arrays["weights"], tagger or None)
-
-    @classmethod
-    def sample(cls) -> Intent:
-        said = {"play some jazz": ("play", "O O B-genre"), "play loud rock": ("play", "O O B-genre")}
-        said |= {"will it rain today": ("weather", "O O O B-day"), "rain on monday": ("weather", "O O B-day")}
-        golds = [{"intent": intent, "slots": tags.split(" ")} for intent, tags in said.values()]
-        examples = [Example(i, str(i), {"text": text}, golds[i]) for i, text in enumerate(said)]
-        return cls.train(examples, "slu")

@@ -222,10 +222,6 @@ class Reading(HfSystem):
                 best[window.text] = max(best[window.text], _best(window, starts, ends), key=lambda s: (s[0], -s[1]))
         return [(a, b) for _, a, b in best]
 
-    @classmethod
-    def sample_inputs(cls, text: str) -> Inputs:
-        return {"question": "when does it rain ?", "context": text}
-
 
 def _best(window: ContextWindow, starts: list[float], ends: list[float]) -> tuple[float, int, int]:
     """The score and the letters of the likeliest span in a window."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 from unfazed.core.errors import UsageError
 from unfazed.core.prompt import Template
@@ -98,9 +98,3 @@ class GeneratingSystem(Teachable):
     def new(self, out: Any, padded: dict[str, Any]) -> Any:
         """What was written, without what was read."""
         return out
-
-    @classmethod
-    def sample(cls) -> Self:
-        from unfazed.systems.hf._sample import sample_folder
-
-        return cls(sample_folder(cls.name), max_new_tokens=8)

@@ -263,12 +263,6 @@ class HfSystem(System):
             raise StoredFileError(f"{file}: this can't be read ({error}). Train again.") from error
         return cls(folder, **held)
 
-    @classmethod
-    def sample(cls) -> Self:
-        from unfazed.systems.hf._sample import sample_folder
-
-        return cls(sample_folder(cls.name))
-
 
 def groups(lengths: Sequence[int], most: int = _TOGETHER) -> Iterator[list[int]]:
     """Numbers of texts, those of like length together, as many as stay within `most` pieces with their padding."""

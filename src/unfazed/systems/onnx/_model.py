@@ -10,7 +10,7 @@ from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -221,12 +221,6 @@ class OnnxSystem(HfSystem):
             name: np.array([_filled(row, name, width, fills.get(name, 0)) for row in rows])
             for name in self.model.inputs
         }
-
-    @classmethod
-    def sample(cls) -> Self:
-        from unfazed.systems.onnx._sample import sample_folder
-
-        return cls(sample_folder(cls.name))
 
 
 def _filled(row: dict[str, list[int]], name: str, width: int, fill: int) -> list[int]:

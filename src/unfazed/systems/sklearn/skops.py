@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
 from unfazed.core.ids import content_id
@@ -34,19 +31,6 @@ class Skops(Fitted):
             raise UsageError(f"{file} holds a {type(model).__qualname__}, which has no predict.")
         fitted = f"sklearn/skops {state_id(model)} {content_id(fields)}"  # the file itself has ids of its day
         super().__init__(model, f"sklearn:{file}", fields, fitted, batch_size)
-
-    @classmethod
-    def sample(cls) -> Self:
-        import skops.io
-        from sklearn.feature_extraction.text import CountVectorizer
-        from sklearn.naive_bayes import MultinomialNB
-        from sklearn.pipeline import make_pipeline
-
-        folder = Path(tempfile.mkdtemp(prefix="unfazed-sample-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        said, labels = ["play some jazz", "will it rain on monday"], ["music", "weather"]
-        skops.io.dump(make_pipeline(CountVectorizer(), MultinomialNB()).fit(said, labels), folder / "model.skops")
-        return cls(folder / "model.skops")
 
 
 def _loaded(file: Path, trusted: list[str]) -> Any:

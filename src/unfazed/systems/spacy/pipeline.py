@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from unfazed.core.edits import Span, bio
 from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
@@ -99,12 +96,3 @@ class Pipeline(System):
 
     def close(self) -> None:
         self.__dict__.pop("nlp", None)
-
-    @classmethod
-    def sample(cls) -> Self:
-        from unfazed.systems.spacy._sample import save_tiny
-
-        folder = Path(tempfile.mkdtemp(prefix="unfazed-sample-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        save_tiny(folder)
-        return cls(folder)

@@ -34,9 +34,8 @@ def toy() -> list[Example]:
 @pytest.fixture(scope="session")
 def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BERT with random weights and a WordPiece tokenizer trained on the toy texts."""
+    from samples.utterances import MARKS, save_tiny_bert
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-
-    from unfazed.papers.nature.slu.sample import MARKS, save_tiny_bert
 
     folder = tmp_path_factory.mktemp("bert")
     tokenizer = Tokenizer(models.WordPiece(unk_token=MARKS["unk_token"]))

@@ -9,13 +9,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import slu
 
 from unfazed.core.errors import StoredFileError
 from unfazed.core.task import task_named
 from unfazed.core.values import Example
 from unfazed.papers.nature.slu.layers import Chain
 from unfazed.papers.nature.slu.models import SluSystem
-from unfazed.systems import systems
 from unfazed.systems.network import Batch, windows
 from unfazed.systems.system import Failed
 
@@ -25,7 +25,7 @@ SAMPLES: dict[str, SluSystem] = {}
 
 def sample(name: str) -> SluSystem:
     if name not in SAMPLES:
-        made = systems.get(name).sample()
+        made = slu(name)
         assert isinstance(made, SluSystem)
         SAMPLES[name] = made
     return SAMPLES[name]

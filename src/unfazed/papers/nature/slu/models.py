@@ -209,24 +209,6 @@ class SluSystem(TrainedSystem):
             weights = self.network.attention(self.network.front.collate([tokens]))
         return None if weights is None else Attention(tokens, weights[0].tolist())
 
-    @classmethod
-    def sample(cls) -> Self:
-        """Trained for a moment on four sentences, with a network as small as they come."""
-        from unfazed.papers.nature.slu.sample import sample_examples, tiny
-
-        with tiny(cls.needs_encoder) as encoder:
-            examples = sample_examples()
-            small: dict[str, Any] = {
-                "epochs": 8,
-                "lr": 0.02,
-                "words": 8,
-                "letters": 4,
-                "filters": 8,
-                "hidden": 8,
-                "min_count": 1,
-            }
-            return cls.train(examples, examples, encoder=encoder, **small)
-
 
 def _said(name: str, examples: Iterable[Example]) -> list[Said]:
     """Examples as sentences; raises DataError for the first that can't be learnt from."""

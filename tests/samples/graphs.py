@@ -8,7 +8,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
-from unfazed.systems.hf._sample import sample_folder as torch_folder
+from samples.hf import sample_folder as torch_folder
 
 _made: dict[str, Path] = {}
 
