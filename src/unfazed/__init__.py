@@ -41,29 +41,4 @@ __all__ = [
 ]  # fmt: skip
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(
-        __name__,
-        {
-            "unfazed.api": "carry_out check vary_text",
-            "unfazed.core.asking": "Asking",
-            "unfazed.core.edits": "Edit",
-            "unfazed.core.errors": "UnfazedError",
-            "unfazed.core.seeds": "Stream",
-            "unfazed.core.suite": "Suite",
-            "unfazed.core.task": "Task",
-            "unfazed.core.values": "Estimate Example Failed Output Variant",
-            "unfazed.data": "Reader ReadOptions read_examples",
-            "unfazed.measure": "compare measure_run",
-            "unfazed.measure.results": "Comparison Results",
-            "unfazed.measure.gates": "Verdict",
-            "unfazed.report.html": "write_report",
-            "unfazed.run.engine": "run_system",
-            "unfazed.run.making": "make_suite",
-            "unfazed.run.plan": "DataPlan GatePlan MeasurePlan Plan SystemPlan VaryPlan read_plan",
-            "unfazed.run.record": "Run",
-            "unfazed.run.workers": "Engine",
-            "unfazed.score": "Scorer",
-            "unfazed.systems": "System open_system",
-            "unfazed.vary": "Change Operator OperatorSpec Text",
-        },
-    )
+    __getattr__, __dir__ = door(__name__, __file__)

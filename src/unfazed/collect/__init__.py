@@ -15,12 +15,4 @@ if TYPE_CHECKING:
 __all__ = ["Kind", "PeopleStudy", "answers_of", "key_file", "read_study", "study_template", "write_items"]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(
-        __name__,
-        {
-            "unfazed.collect.export": "answers_of",
-            "unfazed.collect.items": "key_file write_items",
-            "unfazed.collect.kinds": "Kind",
-            "unfazed.collect.study": "PeopleStudy read_study study_template",
-        },
-    )
+    __getattr__, __dir__ = door(__name__, __file__)

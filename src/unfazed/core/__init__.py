@@ -46,27 +46,4 @@ __all__ = [
 ]  # fmt: skip
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(
-        __name__,
-        {
-            "unfazed.core.asking": "Asking ask",
-            "unfazed.core.edits": "Edit apply:apply_edits slots_of",
-            "unfazed.core.errors": (
-                "DataError MissingExtra NothingEvaluated StoredFileError SystemBroken UnfazedError "
-                "UnknownName UsageError nearest:nearest_name option:option_name"
-            ),
-            "unfazed.core.files": "write_atomically write_json_lines",
-            "unfazed.core.ids": "canonical content_id file_hash",
-            "unfazed.core.json": "decode:decode_json",
-            "unfazed.core.judgement": "Judgement read_judgements write_judgements",
-            "unfazed.core.parquet": "read_batches",
-            "unfazed.core.progress": "Progress",
-            "unfazed.core.registry": "Registry",
-            "unfazed.core.seeds": "Seeds Stream",
-            "unfazed.core.store": "AnswerStore",
-            "unfazed.core.suite": "Manifest Suite plan_id write_suite",
-            "unfazed.core.task": "Task guess_task task_named",
-            "unfazed.core.values": "Estimate Example Inputs Json Output Variant",
-            "unfazed.core.version": "VERSION",
-        },
-    )
+    __getattr__, __dir__ = door(__name__, __file__)

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 
-def door(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """The `__getattr__` and `__dir__` of a package that offers names of these modules, separated by spaces.
+def door(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """The `__getattr__` and `__dir__` of a package: the names that its file imports under `if TYPE_CHECKING`.
 
-    `apply:apply_edits` offers the module's `apply` under a name that is clear outside it.
+    So type checkers and users see the same names, and each name stands in one place.
     """
-    places: dict[str, tuple[str, str]] = {}
-    for module, names in modules.items():
-        for entry in names.split():
-            inside, _, outside = entry.partition(":")
-            places[outside or inside] = (module, inside)
+
+    @cache
+    def places() -> dict[str, tuple[str, str]]:
+        import ast  # only if a name is used: `import unfazed` is fast
+
+        parts = ast.parse(Path(file).read_bytes()).body
+        checked = next(part.body for part in parts if isinstance(part, ast.If))
+        imports = [part for part in checked if isinstance(part, ast.ImportFrom)]
+        return {name.asname or name.name: (part.module or "", name.name) for part in imports for name in part.names}
 
     def getattr_(name: str) -> object:
-        if name not in places:
+        if name.startswith("__") or name not in places():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module, inside = places[name]
+        module, inside = places()[name]
         return getattr(import_module(module), inside)
 
-    return getattr_, lambda: sorted(places)
+    return getattr_, lambda: sorted(places())

@@ -22,12 +22,4 @@ __all__ = ["Corpus", "CorpusFile", "Jsonl", "Kind", "ReadOptions", "Reader", "Sc
     "read_segment_scores", "readers", "sample_path", "task_and_language", "without_break"]  # fmt: skip
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(
-        __name__,
-        {
-            "unfazed.data._scores": "ScoreTable SegmentScore read_score_table read_segment_scores",
-            "unfazed.data.jsonl": "Jsonl",
-            "unfazed.data.squad": "Squad is_squad",
-            "unfazed.data.table": "csv_rows",
-        },
-    )
+    __getattr__, __dir__ = door(__name__, __file__)

@@ -21,16 +21,4 @@ __all__ = ["TIES", "Coefficient", "Difference", "ErrorRates", "Group", "Runlike"
     "score_values", "typing_errors", "win_rate"]  # fmt: skip
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(
-        __name__,
-        {
-            "unfazed.measure.comparison": "compare intervals_of pair_of",
-            "unfazed.measure.error_rate": "ErrorRates Group error_rates",
-            "unfazed.measure.files": "check_lengths file_id score_values",
-            "unfazed.measure.measuring": "Runlike flips measure_run",
-            "unfazed.measure.mixed": "Coefficient mixed_effects",
-            "unfazed.measure.realism.compare": "looks:typing_errors",
-            "unfazed.measure.results": "Difference",
-            "unfazed.measure.wins": "TIES Ties Wins win_rate",
-        },
-    )
+    __getattr__, __dir__ = door(__name__, __file__)

@@ -16,11 +16,4 @@ if TYPE_CHECKING:
 __all__ = ["EMBEDDED_CORRECTOR", "Corrected", "NoisyChannel", "augment_examples", "chosen_inputs"]  # fmt: skip
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(
-        __name__,
-        {
-            "unfazed.mitigate.augment": "augment:augment_examples",
-            "unfazed.mitigate.correct": "Corrected chosen:chosen_inputs",
-            "unfazed.mitigate.noisy_channel": "NAME:EMBEDDED_CORRECTOR NoisyChannel",
-        },
-    )
+    __getattr__, __dir__ = door(__name__, __file__)

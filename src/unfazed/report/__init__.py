@@ -46,13 +46,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(
-        __name__,
-        {
-            "unfazed.report.study": (
-                "Given Option Picture Section SectionTable Study StudyTable as_markdown as_page as_text studies"
-            ),
-            "unfazed.report.tables": "Figure Row columns_of render",
-            "unfazed.core.text": "NONE label number typeset",
-        },
-    )
+    __getattr__, __dir__ = door(__name__, __file__)

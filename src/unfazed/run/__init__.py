@@ -15,12 +15,4 @@ if TYPE_CHECKING:
 __all__ = ["NATURE", "Run", "make_suite", "run_system"]  # fmt: skip
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(
-        __name__,
-        {
-            "unfazed.run.engine": "run_system",
-            "unfazed.run.making": "make_suite",
-            "unfazed.run.plan": "NATURE",
-            "unfazed.run.record": "Run",
-        },
-    )
+    __getattr__, __dir__ = door(__name__, __file__)

@@ -30,10 +30,4 @@ __all__ = ["Accuracy", "Array", "MeanScorer", "Pair", "Scorer", "Stats", "kendal
 scorers: Registry[Scorer] = Registry("scorer", Scorer, "unfazed.score")
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(
-        __name__,
-        {
-            "unfazed.score.accuracy": "Accuracy",
-            "unfazed.score.exact_match": "texts_of",
-        },
-    )
+    __getattr__, __dir__ = door(__name__, __file__)

@@ -23,15 +23,4 @@ __all__ = ["Failed", "Intent", "Metric", "ProcessSystem", "Recogniser", "Rewrite
 systems: Registry[System] = Registry("system", System, "unfazed.systems", folders=True, besides=("metrics",))
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(
-        __name__,
-        {
-            "unfazed.systems.baselines.intent": "Intent",
-            "unfazed.systems.metrics": "Metric Scores Segment",
-            "unfazed.systems.opening": "open_system",
-            "unfazed.systems.process": "ProcessSystem",
-            "unfazed.systems.recognise": "Recogniser heard",
-            "unfazed.systems.rewrite": "Rewriter",
-            "unfazed.systems.system": "Failed",
-        },
-    )
+    __getattr__, __dir__ = door(__name__, __file__)

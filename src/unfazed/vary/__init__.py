@@ -23,13 +23,4 @@ __all__ = ["Change", "MaskedModel", "Operator", "OperatorSpec", "Text", "cased",
 operators: Registry[Operator] = Registry("operator", Operator, "unfazed.vary", folders=True)
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(
-        __name__,
-        {
-            "unfazed.vary.words": "cased checked_rate jaccard normal:normal_text some:some_places",
-            "unfazed.vary.engine": "OperatorSpec",
-            "unfazed.vary.operator": "Change Text",
-            "unfazed.vary.transformer": "loaded:load_model",
-            "unfazed.vary.synonyms": "MaskedModel",
-        },
-    )
+    __getattr__, __dir__ = door(__name__, __file__)

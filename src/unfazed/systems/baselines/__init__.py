@@ -25,10 +25,4 @@ __all__ = [
 ]  # fmt: skip
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(
-        __name__,
-        {
-            "unfazed.systems.linear": "Floats Rows Vocabulary best_labels hashed",
-            "unfazed.systems.saved": "Arrays SavedCard Quiet SavedSystem numbered two_fields",
-        },
-    )
+    __getattr__, __dir__ = door(__name__, __file__)
