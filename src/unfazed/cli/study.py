@@ -37,14 +37,7 @@ def _command(name: str) -> click.Command:
     study = studies.get(name)
 
     def run(data: str, only: tuple[str, ...], format_: str, **given: Any) -> None:
-        made = study()
-        found = made.run(Path(data), only, given)
-        text = made.text(found, format_)
-        if text is not None:
-            click.echo(text)
-            return
-        click.echo("\n\n".join(_shown(table, format_) for table in found.values()) if format_ != "json"
-                   else _shown(found if len(found) > 1 else next(iter(found.values())), format_))  # fmt: skip
+        click.echo(study().run(Path(data), only, given).text(format_))
 
     params: list[click.Parameter] = [
         click.Option(["--data"], required=True, type=click.Path(exists=True), metavar="DIR", help="The study's data."),
@@ -66,27 +59,3 @@ def _command(name: str) -> click.Command:
     ]
     made = click.Command(name, callback=run, params=params, help=study.__doc__)
     return format_option(made)
-
-
-def _shown(table: Any, format_: str) -> str:
-    """A table of the study: for people a row an entry, without what only programs need."""
-    from unfazed.report.tables import render
-
-    if format_ == "json" or not isinstance(table, dict):
-        return render(table, format_)
-    rows = [{"": key, **_row(entry)} if isinstance(entry, dict) else {"": key, "value": entry}
-            for key, entry in table.items()]  # fmt: skip
-    return render(rows, format_)
-
-
-def _row(entry: dict[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in entry.items():
-        if isinstance(value, dict):
-            flat |= {f"{key.replace('_', ' ')}: {inner}": number for inner, number in value.items()}
-        elif key.endswith("_interval"):
-            low, high = value
-            flat[key.replace("_", " ")] = None if low is None else f"{low:.2f}–{high:.2f}"
-        elif key != "signature":
-            flat[key.replace("_", " ")] = value
-    return flat

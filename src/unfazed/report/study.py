@@ -1,61 +1,31 @@
-"""What a study is: named tables, each a function from the data to what the paper prints; and its page."""
+"""What a study is: named tables, each a function from a context to what the paper prints; and the pages of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+import msgspec
 from markupsafe import Markup
 
-from unfazed.core.errors import UnknownName
+from unfazed.core.errors import UnknownName, option
+from unfazed.core.files import write_atomically
+from unfazed.core.ids import content_id
+from unfazed.core.json import decode
 from unfazed.core.registry import Registry
 from unfazed.core.text import one_line
 from unfazed.core.values import Json
+from unfazed.core.version import VERSION
 from unfazed.report.html import style, template
-from unfazed.report.tables import Row, cell, column_names, escaped, markdown, table
+from unfazed.report.tables import Figure, Row, cell, column_names, escaped, markdown, render, table
 
-Given = Mapping[str, Any]  # what the study's own options were given
-StudyTable = Callable[[Path, Given], Json]
-
-
-class Option(NamedTuple):
-    """An option that a study adds to its command: `--NAME VALUE`, or `--NAME` alone for a flag."""
-
-    name: str
-    help: str
-    default: str | int | float | None = None
-    multiple: bool = False
-    short: str | None = None
-    kind: type[str | int | float] | None = None  # what the value is, where no default says so
-    flag: bool = False
-
-
-class Study:
-    """Extend, and register with the entry point `unfazed.studies`. The docstring is the command's help."""
-
-    tables: ClassVar[Mapping[str, StudyTable]]
-    options: ClassVar[tuple[Option, ...]] = ()
-
-    def run(self, data: Path, only: Sequence[str] = (), given: Given | None = None) -> dict[str, Json]:
-        """The chosen tables by name; all of them where none is named."""
-        self.check(only)
-        chosen = only or list(self.tables)
-        return {name: table(data, given or {}) for name, table in self.tables.items() if name in chosen}
-
-    def check(self, only: Sequence[str]) -> None:
-        """Raises where a table is asked for that there is not."""
-        for name in only:
-            if name not in self.tables:
-                raise UnknownName("table in this study", name, self.tables)
-
-    def text(self, found: Mapping[str, Json], format_: str) -> str | None:
-        """What was found as text for people; None leaves it to the command, which sets an entry a row."""
-        return None
-
-
-studies: Registry[Study] = Registry("study", Study)
-studies.group = "unfazed.studies"
+Given = Mapping[str, Any]  # the values of the study's own options
+_WRITTEN = ("models", "runs", "scores", "suites", "tables", "study.html", "study.json", "study.md")
+_FIGURE = "figure"  # marks, in a file, a cell that is set as a number is
 
 
 class SectionTable(NamedTuple):
@@ -117,3 +87,225 @@ def as_page(title: str, sections: Sequence[Section]) -> str:
             for section in sections
         ],
     )
+
+
+class Option(NamedTuple):
+    """An option that a study adds to its command: `--NAME VALUE`, or `--NAME` alone for a flag."""
+
+    name: str
+    help: str
+    default: str | int | float | None = None
+    multiple: bool = False
+    short: str | None = None
+    kind: type[str | int | float] | None = None  # what the value is, where no default says so
+    flag: bool = False
+
+    @property
+    def key(self) -> str:
+        return self.name.replace("-", "_")
+
+
+class StudyContext:
+    """What the tables of a study are made of. Extend it with what they share, each made when it is first needed."""
+
+    def __init__(self, data: Path, given: Given, to: Path, chosen: Sequence[str]) -> None:
+        self.data, self.given, self.to, self.chosen = data, given, to, chosen
+
+    @property
+    def inputs(self) -> Sequence[Path]:
+        """The files and folders that decide the tables, besides those that options name."""
+        return [self.data]
+
+
+class Printed(NamedTuple):
+    """A table for programs, its sections for people, and sentences for the top of the page."""
+
+    value: Json
+    sections: Sequence[Section] = ()
+    findings: Sequence[str] = ()
+
+
+class StudyTable(NamedTuple):
+    """How a table is made, and the options that decide it (None: all of them).
+
+    A quick table alone leaves no folder behind: it is kept only where other tables are.
+    """
+
+    make: Callable[[Any], Printed]
+    options: tuple[str, ...] | None = None
+    quick: bool = False
+
+
+class Study:
+    """Extend, and register with the entry point `unfazed.studies`. The docstring is the command's help."""
+
+    title: ClassVar[str]
+    tables: ClassVar[Mapping[str, StudyTable]]
+    options: ClassVar[tuple[Option, ...]] = ()
+    context: ClassVar[type[StudyContext]] = StudyContext
+
+    def run(self, data: Path, only: Sequence[str] = (), given: Given | None = None) -> Outcome:
+        """Makes the chosen tables, all where none is named, and writes the pages of every table that is kept.
+
+        A table that an earlier run kept stays on the pages as long as the data and the options that decide it are
+        those of today; otherwise the pages leave it out, and a message says so.
+        """
+        for name in only:
+            if name not in self.tables:
+                raise UnknownName("table in this study", name, self.tables)
+        chosen = [name for name in self.tables if name in (only or self.tables)]
+        values = {o.key: (given or {}).get(o.key) or o.default for o in self.options}
+        to = Path(str(values.get("to") or type(self).__name__.lower()))
+        context = self.context(Path(data), values, to, chosen)
+        made = {name: self.tables[name].make(context) for name in chosen}
+        if (to / "tables").exists() or not all(self.tables[name].quick for name in chosen):
+            _Folder(self, context).keep(made)
+        return Outcome(self, made)
+
+    def joined(self, tables: Mapping[str, Json]) -> Json:
+        """What programs get: the tables by name, unless a study puts them together otherwise."""
+        return dict(tables)
+
+    def lines(self, value: Json) -> list[Json]:
+        """The same as rows of JSON lines."""
+        return [{"name": name, "value": one} for name, one in value.items()]
+
+
+class Outcome(NamedTuple):
+    """The tables that a study made just now."""
+
+    study: Study
+    tables: Mapping[str, Printed]
+
+    @property
+    def value(self) -> Any:
+        findings = [sentence for one in self.tables.values() for sentence in one.findings]
+        joined = self.study.joined({name: one.value for name, one in self.tables.items()})
+        return joined | {"findings": findings} if findings else joined
+
+    def text(self, format_: str) -> str:
+        """As `table`, `md`, `json` or `jsonl`. A single table stands for itself in JSON."""
+        if format_ == "md":
+            return as_markdown(self.study.title, _sections(self.tables))
+        if format_ == "table":
+            return as_text(_sections(self.tables))
+        if format_ == "jsonl":
+            return render(self.study.lines(self.value), "jsonl")
+        whole = self.value
+        return render(next(iter(whole.values())) if list(whole) == list(self.tables)[:1] else whole, "json")
+
+
+def _sections(tables: Mapping[str, Printed]) -> list[Section]:
+    findings = [sentence for one in tables.values() for sentence in one.findings]
+    first = [Section("What was found", findings)] if findings else []
+    return first + [section for one in tables.values() for section in one.sections]
+
+
+class _Folder:
+    """A study's folder: `tables/NAME.json` for each table, and the pages of all that belong together."""
+
+    def __init__(self, study: Study, context: StudyContext) -> None:
+        self.study, self.to = study, context.to
+        seen = list(_traces(context.inputs, context.to))
+        self._basis = {name: self._decided(wanted, context, seen) for name, wanted in study.tables.items()}
+
+    def _decided(self, wanted: StudyTable, context: StudyContext, seen: list[Json]) -> str:
+        """Stands for all that decides a table: the data, its options, the files that they name, and this version."""
+        names = [o.name for o in self.study.options if o.name != "to"] if wanted.options is None else wanted.options
+        values = {name: context.given.get(name.replace("-", "_")) for name in names}
+        named = [path for value in values.values() for path in _paths_in(value)]
+        return content_id([type(self.study).__name__, VERSION, values, seen, list(_traces(named, context.to))], 16)
+
+    def keep(self, made: Mapping[str, Printed]) -> None:
+        for name, printed in made.items():
+            write_atomically(self._file(name), msgspec.json.encode(_stored(printed, self._basis[name])) + b"\n")
+        kept = Outcome(self.study, {name: old for name in self.study.tables if (old := self._read(name)) is not None})
+        sections = _sections(kept.tables)
+        write_atomically(self.to / "study.json", msgspec.json.format(msgspec.json.encode(kept.value), indent=2) + b"\n")
+        write_atomically(self.to / "study.md", as_markdown(self.study.title, sections).encode())
+        page = as_page(self.study.title, sections)
+        write_atomically(self.to / "study.html", page.encode("utf-8", "xmlcharrefreplace"))
+        print(f"The study is in {self.to / 'study.html'}, study.md and study.json", file=sys.stderr)
+
+    def _file(self, name: str) -> Path:
+        return self.to / "tables" / f"{name}.json"
+
+    def _read(self, name: str) -> Printed | None:
+        """A table that is kept, if it belongs to the data and the options of today."""
+        try:
+            stored = decode(self._file(name).read_bytes(), dict[str, Any])
+            if stored["basis"] == self._basis[name]:
+                return _restored(stored)
+        except FileNotFoundError:
+            return None
+        except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
+            pass  # not a table that this version wrote
+        print(
+            f"{self._file(name)} was made with other data, options or another version, so the pages leave {name} out. "
+            f"Make it again with {option('only')}{'' if option('only').endswith('=') else ' '}{name}.",
+            file=sys.stderr,
+        )
+        return None
+
+
+def _stored(printed: Printed, basis: str) -> dict[str, Json]:
+    sections = [
+        {
+            "title": str(section.title),
+            "sentences": [str(sentence) for sentence in section.sentences],
+            "tables": [[str(caption), [_cells(row) for row in rows]] for caption, rows in section.tables],
+            "pictures": [[str(caption), str(svg)] for caption, svg in section.pictures],
+        }
+        for section in printed.sections
+    ]
+    return {"basis": basis, "value": printed.value, "findings": list(printed.findings), "sections": sections}
+
+
+def _cells(row: Mapping[str, Any]) -> dict[str, Json]:
+    return {head: {_FIGURE: str(cell)} if isinstance(cell, Figure) else cell for head, cell in row.items()}
+
+
+def _restored(stored: Mapping[str, Any]) -> Printed:
+    sections = [
+        Section(
+            one["title"],
+            one["sentences"],
+            [SectionTable(caption, [_row(row) for row in rows]) for caption, rows in one["tables"]],
+            [Picture(caption, Markup(svg)) for caption, svg in one["pictures"]],  # noqa: S704  as it was written
+        )
+        for one in stored["sections"]
+    ]
+    return Printed(stored["value"], sections, stored["findings"])
+
+
+def _row(cells: Mapping[str, Any]) -> dict[str, Any]:
+    return {head: Figure(cell[_FIGURE]) if isinstance(cell, dict) else cell for head, cell in cells.items()}
+
+
+def _paths_in(value: Any) -> Iterator[Path]:
+    """The files that an option names: `FILE`, `FILE,FILE`, `NAME=FILE`, `NAME:FILE`, or the module of `module:name`."""
+    for text in value if isinstance(value, (list, tuple)) else [value]:
+        for part in str(text).split(",") if text else ():
+            place = part.rpartition("=")[2].strip()
+            module, colon, rest = place.partition(":")
+            here = Path(module.replace(".", "/") + ".py")
+            with suppress(ImportError, ValueError, OSError):
+                yield from (path for path in (Path(place), Path(rest), here) if str(path) != "." and path.exists())
+                if colon and (spec := find_spec(module)) and spec.origin:
+                    yield Path(spec.origin)
+
+
+def _traces(paths: Sequence[Path], to: Path) -> Iterator[Json]:
+    """Which files there are, how large and how old; without those that the study itself wrote."""
+    own = to.resolve()
+    for path in paths:
+        inside = path.resolve() in own.parents
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            whole = file.resolve()
+            written = own in whole.parents and (inside or whole.relative_to(own).parts[0] in _WRITTEN)
+            if file.is_file() and not written:
+                yield [str(whole), file.stat().st_size, file.stat().st_mtime_ns]
+
+
+studies: Registry[Study] = Registry("study", Study)
+studies.group = "unfazed.studies"

@@ -53,7 +53,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_success_and_effect_are_what_a_count_by_hand_gives(data: Path) -> None:
-    found = Dialect().run(data, given={"metric": ["chrf"], "to": "out"})["pt"]["chrf"]
+    found = Dialect().run(data, given={"metric": ["chrf"], "to": "out"}).value["pt"]["chrf"]
     judged = [json.loads(line) for line in Path("out/judge.jsonl").read_text(encoding="utf-8").splitlines()]
     edited = {one["original"]: one["text"] for one in judged}
     assert len(edited) == 3
@@ -95,7 +95,7 @@ def test_translations_make_the_papers_conditions(data: Path) -> None:
     mt.write_text("O ônibus atrasou.\n\nVieram 300.\nSim.\nA ponte.\n", encoding="utf-8")
     perturbed.write_text("O ônibus chegou.\nFoi o último trem.\n\n\nA ponte caiu.\n", encoding="utf-8")
     given = {"metric": ["bleu"], "to": "out", "mt": [f"pt={mt}"], "perturbed": [f"pt={perturbed}"]}
-    found = Dialect().run(data, given=given)["pt"]["bleu"]
+    found = Dialect().run(data, given=given).value["pt"]["bleu"]
     assert found["success"]["n"] == 2
     assert found["effect"]["mt_vs_perturb"]["se"] > 0  # one of the two has no translation: a hole, not a zero
     assert found["success_over_mt"]["missing"] == 1
@@ -111,7 +111,7 @@ def test_translations_make_the_papers_conditions(data: Path) -> None:
 
 def test_what_a_metric_cannot_score_is_counted(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"dialect_metrics:{name}" for name in ("sometimes", "german", "quality", "length")]
-    found = Dialect().run(data, given={"metric": names, "to": "out"})["pt"]
+    found = Dialect().run(data, given={"metric": names, "to": "out"}).value["pt"]
     sometimes, german, quality, length = (found[name] for name in names)
     assert sometimes["excluded_by"]["no finite score"] == 1
     assert sometimes["success"]["missing"] == 1
@@ -130,7 +130,11 @@ def test_what_a_metric_cannot_score_is_counted(data: Path, capsys: pytest.Captur
 
 
 def test_awareness_is_whether_the_right_tag_wins(data: Path) -> None:
-    found = Dialect().run(data, given={"metric": ["dialect_metrics:aware"], "to": "out"})["pt"]["dialect_metrics:aware"]
+    found = (
+        Dialect()
+        .run(data, given={"metric": ["dialect_metrics:aware"], "to": "out"})
+        .value["pt"]["dialect_metrics:aware"]
+    )
     own = found["awareness"]["pt-PT"]
     assert own["right_tag_wins"]["wins"] == 2  # the third sentence has neither word
     assert own["means"] == {"pt-BR": pytest.approx(1 / 3), "pt-PT": pytest.approx(2 / 3)}
@@ -140,12 +144,29 @@ def test_awareness_is_whether_the_right_tag_wins(data: Path) -> None:
 def test_what_people_refuse_is_left_out(data: Path) -> None:
     Path("judged.jsonl").write_text('{"id": "pt/lexical/test/1", "changed": false}\n', encoding="utf-8")
     given = {"metric": ["bleu"], "to": "out", "judged": "judged.jsonl"}
-    found = Dialect().run(data, given=given)["pt"]["bleu"]
+    found = Dialect().run(data, given=given).value["pt"]["bleu"]
     assert found["excluded_by"]["people say the control means the same"] == 1
     assert found["success"]["n"] == 2
     Path("judged.jsonl").write_text('{"id": "pt/lexical/test/1"}\n', encoding="utf-8")
     with pytest.raises(DataError, match=r"judged\.jsonl:1: a line must be"):
         Dialect().run(data, given=given)
+
+
+def test_only_one_table_leaves_the_others_on_the_page(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = {"metric": ["dialect_metrics:length"], "to": "out"}
+    whole = Dialect().run(data, given=given)
+    page, text = Path("out/study.html").read_bytes(), Path("out/study.json").read_bytes()
+    assert list(Dialect().run(data, ["table8"], given).value["pt"]["dialect_metrics:length"]) == [
+        *("excluded", "excluded_by", "examples")
+    ]
+    assert (Path("out/study.html").read_bytes(), Path("out/study.json").read_bytes()) == (page, text)
+    assert json.loads(text) == json.loads(whole.text("json"))
+    edited = Path("dialect_metrics.py")
+    edited.write_text(edited.read_text() + "# another metric, then\n")
+    capsys.readouterr()
+    Dialect().run(data, ["table8"], given)
+    assert Path("out/study.md").read_text(encoding="utf-8").count("\n## ") == 1
+    assert "so the pages leave table1 out. Make it again with only=table1" in capsys.readouterr().err
 
 
 def test_a_folder_without_data_is_refused(tmp_path: Path) -> None:

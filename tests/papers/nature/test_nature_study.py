@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from unfazed.core.errors import UsageError
 from unfazed.core.values import Estimate
 from unfazed.papers.nature.corpora import PAPERS, find_corpora, sizes
-from unfazed.papers.nature.page import findings
+from unfazed.papers.nature.page import harm
 from unfazed.papers.nature.tables import OPERATORS, _paper_rows, paper, table4
 from unfazed.run.plan import NATURE
 
@@ -115,11 +116,11 @@ def test_findings_say_where_we_differ() -> None:
         for label in OPERATORS
     }
     table = {"ours": {"atis": {}}, "drop": {"atis": drops}, "paper": printed}
-    ours, theirs, _ = findings({"table4": table})
+    ours, theirs, _ = harm(table)
     assert ours.startswith("End to end on ATIS, Syn. Adj. (50.3), Syn. Adv. (46.3), EOS Filler (32.5) hurt most")
     assert "Syn. Adj. (50.3), Syn. Adv. (46.3), EOS Filler (32.5) most" in theirs
     drops["EOS Filler"], drops["Pre-V. Filler"] = estimate(0.0), estimate(0.9)
-    said = findings({"table4": table})[2]
+    said = list(harm(table))[2]
     assert "but not EOS Filler" in said
     assert "not Pre-V. Filler but EOS Filler hurts least" in said
 
@@ -206,6 +207,27 @@ def test_one_table_needs_no_training(place: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "TABLE 1: THE DATA SETS" in done.stdout
     assert not (tmp_path / "other/models").exists()
+
+
+def test_only_table_2_leaves_table_1_on_the_page(place: Path, tmp_path: Path) -> None:
+    shutil.copytree(place / "data", tmp_path / "data")
+
+    def kept(*more: str) -> list[str]:
+        done = study(tmp_path, *more)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("TABLE ") == 1
+        said = "table2.json was made with other data, options or another version" in done.stderr
+        titles = [line for line in (tmp_path / "out/study.md").read_text("utf-8").split("\n") if line[:3] == "## "]
+        tables = list(json.loads((tmp_path / "out/study.json").read_text("utf-8")))
+        assert [title[3:10].replace(" ", "").lower() for title in titles] == [name[:6] for name in tables]
+        return [*tables, "said"] if said else tables
+
+    assert kept("--only", "table1") == ["table1"]
+    assert kept("--only", "table2", "--seed", "3") == ["table1", "table2"]
+    assert kept("--only", "table3", "--seed", "3", "--epochs", "9") == ["table1", "table2", "table3"]
+    for file in (tmp_path / "data" / NAME / "train").iterdir():
+        file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
+    assert kept("--only", "table1") == ["table1", "said"]
 
 
 def test_a_system_of_no_data_set_is_refused(place: Path, tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_systems_are_asked_about_any_suite(tmp_path, monkeypatch):
         "def other(batch):\n    return ['Entailment'] * len(batch)\n"
     )
     given = {"system": ("short=told:short",), "to": "out", **QUICK}
-    found = Parte().run(a_suite(tmp_path / "suite"), (), given)["short"]
+    found = Parte().run(a_suite(tmp_path / "suite"), (), given).value["short"]
     assert found["changed"].value == 1.0
     assert found["by"]["side"]["hypothesis"].n == 2
     assert found["by"]["original_correct"]["true"].n == 1
@@ -118,10 +118,28 @@ def test_systems_are_asked_about_any_suite(tmp_path, monkeypatch):
     assert Path("out/study.html").exists()
     with pytest.raises(UsageError, match="other answers Entailment, but the labels are no, yes. Say which is which"):
         Parte().run(tmp_path / "suite", (), {**given, "system": ("other=told:other",)})
-    found = Parte().run(tmp_path / "suite", (), {**given, "system": ("other=told:other",), "labels": "entailment=yes"})
+    labelled = {**given, "system": ("other=told:other",), "labels": "entailment=yes"}
+    found = Parte().run(tmp_path / "suite", (), labelled).value
     assert (found["other"]["accuracy_original"], found["other"]["changed"].value) == (0.5, 0.0)
     with pytest.raises(UsageError, match="--labels takes LABEL=GOLD"):
         Parte().run(tmp_path / "suite", (), {**given, "labels": "entailment"})
+
+
+def test_only_one_table_leaves_the_others_on_the_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("told_short.py").write_text(
+        "def short(batch):\n    return ['yes' if len(b['hypothesis']) < 10 else 'no' for b in batch]\n"
+    )
+    given = {"system": ("short=told_short:short",), "to": "out", **QUICK}
+    whole = Parte().run(a_suite(tmp_path / "suite"), (), given)
+    page, text = Path("out/study.html").read_bytes(), Path("out/study.json").read_bytes()
+    assert page.count(b"<section>") == 7
+    assert list(Parte().run(tmp_path / "suite", ["figure2"], given).value["short"]) == ["by"]
+    assert (Path("out/study.html").read_bytes(), Path("out/study.json").read_bytes()) == (page, text)
+    assert json.loads(text) == json.loads(whole.text("json"))
+    assert set(whole.value["short"]["by"]) == {"side", "gold", "original_correct", "task"}
+    Parte().run(tmp_path / "suite", ["figure2"], {**given, "seed": 1})
+    assert Path("out/study.html").read_bytes().count(b"<section>") == 1
 
 
 def test_an_mnli_head_is_understood():
@@ -149,7 +167,7 @@ def test_a_system_beside_the_published_models(tmp_path, monkeypatch):
     Path("told_always.py").write_text("def always(batch):\n    return ['entailed'] * len(batch)\n")
     for data in (DATA, DATA / FILE):
         given = {"system": ("always=told_always:always",), "predictions": FILE, "to": "out", **QUICK}
-        found = Parte().run(data, ["table2"], given)
+        found = Parte().run(data, ["table2"], given).value
         assert list(found) == ["bert", "roberta", "cbow", "bilstm", "gpt", "always"]
         assert found["always"]["changed"].value == 0
         assert found["always"]["accuracy_original"] == pytest.approx(542 / 1126)
@@ -176,7 +194,7 @@ def test_a_hugging_face_classifier_with_an_mnli_head(tmp_path):
     suite = a_suite(tmp_path / "suite")
     given = {"system": (f"tiny={tmp_path / 'mnli'}",), "to": tmp_path / "out", **QUICK}
     labels = "entailment=yes,neutral=no,contradiction=no"
-    found = Parte().run(suite, (), {**given, "labels": labels})["tiny"]
+    found = Parte().run(suite, (), {**given, "labels": labels}).value["tiny"]
     assert (found["changed"].n, found["changed"].missing) == (2, 0)
 
 
@@ -185,5 +203,5 @@ def test_a_prompted_model_behind_a_url(tmp_path):
 
     with Server() as server:
         given = {"system": (f"llm={server.url}#m",), "to": tmp_path / "out", **QUICK}
-        found = Parte().run(a_suite(tmp_path / "suite"), (), given)["llm"]
+        found = Parte().run(a_suite(tmp_path / "suite"), (), given).value["llm"]
     assert (found["changed"].n, found["changed"].missing) == (2, 0)

@@ -10,7 +10,6 @@ import pytest
 
 from unfazed.core.errors import UsageError
 from unfazed.papers.readin.methods import METHODS
-from unfazed.papers.readin.page import sections
 from unfazed.papers.readin.tables import paper
 from unfazed.report.study import studies
 
@@ -69,7 +68,8 @@ def test_the_whole_study(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     study = studies.get("readin")()
     given = {"to": str(tmp_path / "out"), "system": ("nmt=test_readin_whole:translate",)}
-    found = study.run(data, given=given)
+    outcome = study.run(data, given=given)
+    found = outcome.value
     five = found["table5"]["ours"]["keyboard"]["afqmc_positive"]
     assert set(five) == {"plain", "ada", "ada-simulated", "correction"}
     assert five["plain"]["clean"].value == 1.0
@@ -84,19 +84,19 @@ def test_the_whole_study(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert six["average"].value < 100
     assert found["table6"]["needs"] == ["cspider is not in the data."]
     assert sum(found["table10"]["ours"]["afqmc"].values()) == pytest.approx(1)
-    again = study.run(data, ["table5"], given)  # from what is on disk
+    again = study.run(data, ["table5"], given).value  # from what is on disk
     assert again["table5"] == found["table5"]
     page = (tmp_path / "out/study.html").read_text(encoding="utf-8")
     assert "<script" not in page
     assert "Table 5" in page
-    markdown = study.text(found, "md")
-    assert markdown is not None
-    assert all(title.title in markdown for title in sections(found))
+    markdown = (tmp_path / "out/study.md").read_text(encoding="utf-8")
+    assert markdown == outcome.text("md"), "the page keeps the tables that --only did not make again"
+    assert all(section.title in markdown for table in outcome.tables.values() for section in table.sections)
 
 
 def test_without_a_system_it_says_what_is_needed(data: Path, tmp_path: Path) -> None:
     study = studies.get("readin")()
-    found = study.run(data / "nmt", ["table6"], {"to": str(tmp_path)})
+    found = study.run(data / "nmt", ["table6"], {"to": str(tmp_path)}).value
     assert found["table6"]["ours"] == {}
     assert "nmt has no system: give one with --system nmt=SYSTEM." in found["table6"]["needs"]
     for wrong in ("afqmc", "sql=x", "afqmc+magic=x"):
@@ -104,6 +104,20 @@ def test_without_a_system_it_says_what_is_needed(data: Path, tmp_path: Path) -> 
             study.run(data, ["table5"], {"to": str(tmp_path), "system": (wrong,)})
     with pytest.raises(UsageError, match="the data has no cspider"):
         study.run(data, ["table6"], {"to": str(tmp_path), "system": ("cspider=x:y",)})
+
+
+def test_only_one_table_leaves_the_others_on_the_page(data: Path, tmp_path: Path) -> None:
+    study, given = studies.get("readin")(), {"to": str(tmp_path / "out")}
+    study.run(data / "nmt", ["error-rates"], given)
+    assert not (tmp_path / "out").exists()
+    for name in ("table2", "error-rates", "table10"):
+        study.run(data / "nmt", [name], given)
+    text = (tmp_path / "out/study.md").read_text(encoding="utf-8")
+    assert [line[:10] for line in text.splitlines() if line.startswith("## ")] == [
+        *("## Table 2", "## Table 3", "## Table 1")
+    ]
+    study.run(data / "nmt", ["table2"], {**given, "seed": 5})  # which decides none of these
+    assert (tmp_path / "out/study.md").read_text(encoding="utf-8") == text
 
 
 def test_given_systems_are_taken_and_others_left_out(data: Path, tmp_path: Path) -> None:
@@ -117,7 +131,7 @@ def test_given_systems_are_taken_and_others_left_out(data: Path, tmp_path: Path)
 
     sys.path.insert(0, str(Path(__file__).parent))
     try:
-        found = study.run(data, ["table5"], always)["table5"]["ours"]["keyboard"]
+        found = study.run(data, ["table5"], always).value["table5"]["ours"]["keyboard"]
     finally:
         sys.path.remove(str(Path(__file__).parent))
     assert {m: cells["worst"].value for m, cells in found["afqmc_positive"].items()} == {"plain": 1, "correction": 1}

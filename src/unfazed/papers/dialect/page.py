@@ -13,7 +13,6 @@ from unfazed.report import NONE, Picture, Row, Section, SectionTable, number, ty
 from unfazed.report.charts import axis, svg
 
 TITLE = "Are metrics robust to dialect?"
-PARTS = ("table1", "table2", "table4", "table5", "table8", "figure2")
 _WIDE = NormalDist().inv_cdf(0.995)  # the paper's Figure 2 has intervals of 99 %
 _SCORED = (("dialect_vs_perturb", "#0072b2"), ("mt_vs_perturb", "#b36b00"))
 
@@ -21,22 +20,8 @@ Found = Mapping[str, Mapping[str, Mapping[str, Json]]]  # by language and metric
 Paper = Mapping[str, Any]
 
 
-def sections(
-    found: Found, paper: Paper, uses: Mapping[str, Sequence[str]], own: bool, only: Sequence[str]
-) -> list[Section]:
-    """A section for each part that was asked for; `own` says that the controls are made by rule on the references."""
-    told = {
-        "table1": _table1(found, paper, uses, own),
-        "table2": _table2(found, paper),
-        "table4": _table4(found, paper, uses),
-        "table5": _table5(found, paper),
-        "table8": _table8(found, paper),
-        "figure2": _figure2(found),
-    }
-    return [section for name, section in told.items() if not only or name in only]
-
-
-def _table1(found: Found, paper: Paper, uses: Mapping[str, Sequence[str]], own: bool) -> Section:
+def table1(found: Found, paper: Paper, uses: Mapping[str, Sequence[str]], own: bool) -> Section:
+    """`own` says that the controls are made by rule on the references."""
     names = [name for name in _metrics(found) if "source" not in uses.get(name, ())]
     rows: list[Row] = [{"metric": name, **_cells(found, name, _success)} for name in names]
     rows += [{"metric": f"{name} (paper)", **_printed(paper, values)} for name, values in paper["table1"].items()]
@@ -98,7 +83,7 @@ def _why(found: Found, paper: Paper, own: bool) -> Iterable[str]:
         )
 
 
-def _table2(found: Found, paper: Paper) -> Section:
+def table2(found: Found, paper: Paper) -> Section:
     rows: list[Row] = [{"metric": name, **_cells(found, name, _effect)} for name in _metrics(found)]
     rows += [
         {"metric": f"{name} (paper)", **_printed(paper, [f"{value:.2f} ± {se:.2f}" for value, se in values])}
@@ -109,7 +94,7 @@ def _table2(found: Found, paper: Paper) -> Section:
     return Section("Table 2: coefficients", [told, scale], [SectionTable("Dialect against control", rows)])
 
 
-def _table4(found: Found, paper: Paper, uses: Mapping[str, Sequence[str]]) -> Section:
+def table4(found: Found, paper: Paper, uses: Mapping[str, Sequence[str]]) -> Section:
     rows: list[Row] = []
     for way, title in (("without", "without references"), ("with", "with references")):
         names = [name for name in _metrics(found) if "source" in uses.get(name, ())]
@@ -123,7 +108,7 @@ def _table4(found: Found, paper: Paper, uses: Mapping[str, Sequence[str]]) -> Se
     return Section("Table 4: quality estimation", [told, *none], [SectionTable("Success rates", rows)])
 
 
-def _table5(found: Found, paper: Paper) -> Section:
+def table5(found: Found, paper: Paper) -> Section:
     rows: list[Row] = []
     for entries in found.values():
         for metric, entry in entries.items():
@@ -144,7 +129,7 @@ def _table5(found: Found, paper: Paper) -> Section:
     return Section("Table 5: dialect awareness", [told, *none], tables)
 
 
-def _table8(found: Found, paper: Paper) -> Section:
+def table8(found: Found, paper: Paper) -> Section:
     rows: list[Row] = []
     for name, printed in paper["table8"].items():
         row: dict[str, object] = {"": name}
@@ -163,7 +148,7 @@ def _table8(found: Found, paper: Paper) -> Section:
     return Section("Table 8: examples", [told], [SectionTable("Examples", rows), SectionTable("Left out", why)])
 
 
-def _figure2(found: Found) -> Section:
+def figure2(found: Found) -> Section:
     rows: list[Row] = []
     pictures = []
     for metric in _metrics(found):

@@ -4,25 +4,87 @@ from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Mapping
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-import msgspec
-
-from unfazed.core import AnswerStore, Json, UsageError, write_atomically
+from unfazed.core import AnswerStore, Json, UsageError
 from unfazed.measure import TIES
+from unfazed.papers.dialect import page
 from unfazed.papers.dialect.material import Given as Files
 from unfazed.papers.dialect.material import named_files, read_refused, read_trials, write_material
-from unfazed.papers.dialect.page import PARTS, TITLE, sections
 from unfazed.papers.dialect.tables import WinSettings, hold_together, measured
-from unfazed.report import Given, Option, Section, Study, StudyTable, as_markdown, as_page, as_text, render
+from unfazed.report import Given, Option, Printed, Study, StudyContext, StudyTable
 from unfazed.systems import Metric, Scores, open_system
 
+# What of a metric's entry each table prints; together they are all of it.
+_PARTS = {
+    "table1": ("success", "success_over_mt", "robust", "by", "unmeasured", "paper"),
+    "table2": ("effect", "paper"),
+    "table4": ("success", "unmeasured", "paper"),
+    "table5": ("awareness",),
+    "table8": ("excluded", "excluded_by", "examples"),
+    "figure2": ("effect",),
+}
 
-def _part(name: str, data: Path, given: Given) -> Json:
-    return Dialect().run(data, [name], given)
+
+class _Stages(StudyContext):
+    """The metrics on the trials of each language, measured once for all tables."""
+
+    @cached_property
+    def files(self) -> Files:
+        given = self.given
+        return Files(
+            named_files(given.get("mt") or (), "mt"),
+            named_files(given.get("perturbed") or (), "perturbed"),
+            read_refused(Path(given["judged"]) if given.get("judged") else None),
+        )
+
+    @cached_property
+    def metrics(self) -> dict[str, Metric]:
+        return {name: open_system(name, Metric) for name in self.given.get("metric") or ("bleu", "chrf", "yisi1")}
+
+    @cached_property
+    def found(self) -> dict[str, dict[str, dict[str, Json]]]:
+        """By language and metric: success, effect, what was left out, and the paper's numbers."""
+        metrics = self.metrics
+        trials = read_trials(self.data, self.files, int(self.given.get("seed") or 0))
+        settings = _settings(self.given)
+        with AnswerStore.writer(self.to / "scores") as store:
+            opened = {name: Scores(metric, store) for name, metric in metrics.items()}
+            found = {
+                t.language: {name: measured(t, scores, settings) for name, scores in opened.items()} for t in trials
+            }
+        hold_together(found)
+        for language, entries in found.items():
+            for name, entry in entries.items():
+                entry["paper"] = _printed(language, name)
+                if entry.get("unmeasured"):
+                    print(f"{language}, {name}: not measured. {entry['unmeasured']}.", file=sys.stderr)
+                _tell(language, name, entry)
+        write_material(self.to, trials)
+        return found
+
+    def printed(self, name: str) -> Printed:
+        uses = {name: metric.uses for name, metric in self.metrics.items()}
+        sections = {
+            "table1": lambda: page.table1(self.found, paper(), uses, not self.files.perturbed),
+            "table2": lambda: page.table2(self.found, paper()),
+            "table4": lambda: page.table4(self.found, paper(), uses),
+            "table5": lambda: page.table5(self.found, paper()),
+            "table8": lambda: page.table8(self.found, paper()),
+            "figure2": lambda: page.figure2(self.found),
+        }
+        value = {
+            language: {m: {k: entry[k] for k in _PARTS[name] if k in entry} for m, entry in entries.items()}
+            for language, entries in self.found.items()
+        }
+        return Printed(value, [sections[name]()])
+
+
+def _table(name: str) -> StudyTable:
+    return StudyTable(lambda stages: stages.printed(name))
 
 
 class Dialect(Study):
@@ -38,7 +100,9 @@ class Dialect(Study):
       unfazed study dialect --data data/ --metric yisi1 --metric my_module:score --mt pt=pt.txt -o out/
     """
 
-    tables: ClassVar[Mapping[str, StudyTable]] = {name: partial(_part, name) for name in PARTS}
+    title = page.TITLE
+    context = _Stages
+    tables: ClassVar[Mapping[str, StudyTable]] = {name: _table(name) for name in _PARTS}
     options = (
         Option("to", "Folder of scores, pages and what is to be judged.", "dialect", short="-o"),
         Option("metric", "A metric of `unfazed metrics list`, or module:function. Repeatable. Default: bleu, chrf, "
@@ -54,49 +118,17 @@ class Dialect(Study):
         Option("seed", "Another seed, other controls.", 0),
     )  # fmt: skip
 
-    def __init__(self) -> None:
-        self._sections: list[Section] = []
+    def joined(self, tables: Mapping[str, Json]) -> Json:
+        """The entries by language and metric, with what each table has of them."""
+        joined: dict[str, dict[str, dict[str, Json]]] = {}
+        for table in tables.values():
+            for language, entries in table.items():
+                for metric, part in entries.items():
+                    joined.setdefault(language, {}).setdefault(metric, {}).update(part)
+        return joined
 
-    def run(self, data: Path, only: Sequence[str] = (), given: Given | None = None) -> dict[str, Json]:
-        """By language and metric: success, effect, what was left out, and the paper's numbers.
-
-        `only` chooses the sections of the text and the pages; what is returned is always whole.
-        """
-        self.check(only)
-        given = given or {}
-        to = Path(given.get("to") or "dialect")
-        metrics = {name: open_system(name, Metric) for name in given.get("metric") or ("bleu", "chrf", "yisi1")}
-        files = Files(
-            named_files(given.get("mt") or (), "mt"), named_files(given.get("perturbed") or (), "perturbed"),
-            read_refused(Path(given["judged"]) if given.get("judged") else None),
-        )  # fmt: skip
-        trials = read_trials(data, files, int(given.get("seed") or 0))
-        settings = _settings(given)
-        with AnswerStore.writer(to / "scores") as store:
-            opened = {name: Scores(metric, store) for name, metric in metrics.items()}
-            found = {
-                t.language: {name: measured(t, scores, settings) for name, scores in opened.items()} for t in trials
-            }
-        hold_together(found)
-        for language, entries in found.items():
-            for name, entry in entries.items():
-                entry["paper"] = _printed(language, name)
-                if entry.get("unmeasured"):
-                    print(f"{language}, {name}: not measured. {entry['unmeasured']}.", file=sys.stderr)
-                _tell(language, name, entry)
-        uses = {name: metric.uses for name, metric in metrics.items()}
-        self._sections = sections(found, paper(), uses, not files.perturbed, only)
-        write_material(to, trials)
-        _write(to, found, self._sections)
-        return found
-
-    def text(self, found: Mapping[str, Json], format_: str) -> str | None:
-        if format_ == "md":
-            return as_markdown(TITLE, self._sections)
-        if format_ == "jsonl":
-            rows = [{"language": lang, "metric": m, **entry} for lang, es in found.items() for m, entry in es.items()]
-            return render(rows, "jsonl")
-        return as_text(self._sections) if format_ == "table" else render(found, "json")
+    def lines(self, value: Json) -> list[Json]:
+        return [{"language": lang, "metric": m, **entry} for lang, es in value.items() for m, entry in es.items()]
 
 
 @cache
@@ -131,10 +163,3 @@ def _tell(language: str, metric: str, entry: Mapping[str, Json]) -> None:
     left = ", ".join(f"{count} ({reason})" for reason, count in entry["excluded_by"].items() if count)
     if left:
         print(f"{language}, {metric}: left out {left} of {entry['examples']['all']}", file=sys.stderr)
-
-
-def _write(to: Path, found: Mapping[str, Json], told: Sequence[Section]) -> None:
-    write_atomically(to / "study.json", msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
-    write_atomically(to / "study.md", as_markdown(TITLE, told).encode())
-    write_atomically(to / "study.html", as_page(TITLE, told).encode("utf-8", "xmlcharrefreplace"))
-    print(f"The study is in {to / 'study.html'}, study.md and study.json", file=sys.stderr)

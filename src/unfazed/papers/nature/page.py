@@ -15,28 +15,8 @@ _SHOWN = 3  # operators named as the most and the least harmful
 _MODELS = ("Bi-RNN", "Stack-Prop+BERT")
 
 
-def sections(found: Mapping[str, Json]) -> list[Section]:
-    """A section for what was found, one for each table that there is, and one for the attention maps."""
-    makers = {"table1": _sizes, "table2": _chosen, "table3": _judged, "table4": _scores, "table5": _augmented}
-    told = [make(found[name]) for name, make in makers.items() if name in found]
-    if found.get("findings"):
-        told.insert(0, Section("What was found", found["findings"]))
-    if found.get("attention"):
-        told.append(_attention(found["attention"]))
-    return told
-
-
-def findings(found: Mapping[str, Json]) -> list[str]:
-    """Which operators hurt most and least and what augmentation does, held against the paper."""
-    told: list[str] = []
-    if "table4" in found:
-        told += _harm(found["table4"])
-    if (found.get("table5") or {}).get("ours"):
-        told += _help(found["table5"])
-    return told
-
-
-def _harm(table: Json) -> Iterator[str]:
+def harm(table: Json) -> Iterator[str]:
+    """Which operators hurt most and least, held against the paper."""
     corpora = [name for name in table["ours"] if name != AVERAGE]
     drops = table["drop"][AVERAGE if len(corpora) > 1 else corpora[0]]
     ours = {label: drops[label].value for label in OPERATORS if label in drops and drops[label].value is not None}
@@ -68,7 +48,8 @@ def _paper_drops(paper: Json, corpora: Sequence[str]) -> dict[str, float]:
     return {label: sum(values) / len(values) for label, values in lost.items()}
 
 
-def _help(table: Json) -> Iterator[str]:
+def helped(table: Json) -> Iterator[str]:
+    """What augmentation does, held against the paper."""
     for name, rows in table["ours"].items():
         paper = table["paper"].get(name)
         gains = []
@@ -91,7 +72,7 @@ def _and(labels: Sequence[str]) -> str:
     return " and ".join(labels) or "none"
 
 
-def _sizes(table: Json) -> Section:
+def sizes(table: Json) -> Section:
     rows: list[Row] = []
     for name, parts in table["ours"].items():
         for part, size in parts.items():
@@ -101,7 +82,7 @@ def _sizes(table: Json) -> Section:
     return Section("Table 1: the data sets", tables=[SectionTable("Sentences, words and distinct words", rows)])
 
 
-def _chosen(table: Json) -> Section:
+def chosen(table: Json) -> Section:
     rows: list[Row] = []
     for label in OPERATORS:
         row: dict[str, object] = {"operator": label}
@@ -114,7 +95,7 @@ def _chosen(table: Json) -> Section:
     return Section("Table 2: operators in Hard", [told], [SectionTable("Per cent of the utterances of Hard", rows)])
 
 
-def _judged(table: Json) -> Section:
+def judged(table: Json) -> Section:
     title = "Table 3: do people find the labels reasonable?"
     columns = list(table["paper"]["slots"])
     rows: list[Row] = []
@@ -130,7 +111,7 @@ def _judged(table: Json) -> Section:
     return Section(title, told, [SectionTable("Per cent found reasonable, by group", rows)])
 
 
-def _scores(table: Json) -> Section:
+def scores(table: Json) -> Section:
     tables = []
     for name, rows_of in table["ours"].items():
         rows: list[Row] = []
@@ -152,7 +133,7 @@ def _scores(table: Json) -> Section:
     )
 
 
-def _augmented(table: Json) -> Section:
+def augmented(table: Json) -> Section:
     rows: list[Row] = []
     for name, sets in (table["ours"] or {}).items():
         for label, found in sets.items():
@@ -167,7 +148,7 @@ def _augmented(table: Json) -> Section:
     return Section(title, tables=[SectionTable("End to end in per cent", rows)])
 
 
-def _attention(looked: Sequence[Json]) -> Section:
+def attention(looked: Sequence[Json]) -> Section:
     pictures = []
     for case in looked:
         lines = [Look(line["name"], line["tokens"], line["shares"]) for line in case["lines"]]

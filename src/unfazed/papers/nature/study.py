@@ -8,33 +8,35 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar
 
-import msgspec
-
-from unfazed.core import Json, Suite, UsageError, write_atomically
-from unfazed.papers.nature import tables
+from unfazed.core import Suite, UsageError
+from unfazed.papers.nature import page, tables
 from unfazed.papers.nature.attention import looks
 from unfazed.papers.nature.corpora import SluCorpus, find_corpora
-from unfazed.papers.nature.page import TITLE, findings, sections
 from unfazed.papers.nature.training import Training, selector_of, train_all
-from unfazed.report import Given, Option, Study, StudyTable, as_markdown, as_page, as_text, render
+from unfazed.report import Given, Option, Printed, Study, StudyContext, StudyTable
 from unfazed.run import NATURE, make_suite, run_system
 from unfazed.systems import System, open_system
 from unfazed.vary import operators
 
 _AUGMENTED = "+augmented"
+_RUN = ("datasets", "model", "encoder", "system", "selector", "seed", "repetitions", "epochs")  # decide runs
 
 
-class _Stages:
+class _Stages(StudyContext):
     """The parts of the study, each made when it is first needed and kept on disk."""
 
-    def __init__(self, data: Path, given: Given) -> None:
+    def __init__(self, data: Path, given: Given, to: Path, chosen: Sequence[str]) -> None:
+        super().__init__(data, given, to, chosen)
         absent = [name for name in NATURE if name not in operators]
         if absent:
             raise UsageError(f"The study needs NATURE's ten operators, and there is no {', '.join(absent)}.")
-        self.to, self.given = Path(given.get("to") or "nature"), given
         names = [name.strip() for name in (given.get("datasets") or "").split(",") if name.strip()]
         self.corpora = find_corpora(data, names)
         self.seed, self.augments = int(given.get("seed") or 0), not given.get("no_augmentation")
+
+    @property
+    def inputs(self) -> Sequence[Path]:
+        return [part for c in self.corpora for part in (c.train, c.valid, c.test) if part is not None]
 
     @cached_property
     def systems(self) -> dict[str, System]:
@@ -61,6 +63,8 @@ class _Stages:
     @cached_property
     def suites(self) -> dict[str, dict[str, Suite]]:
         """By data set: each operator's variants, Random, and Hard."""
+        if {"table4", "table5", "attention"} & set(self.chosen):
+            _ = self.systems  # the longest part first
         return {corpus.name: self._suites_of(corpus, self._selector(corpus)) for corpus in self.corpora}
 
     def _selector(self, corpus: SluCorpus) -> str | None:
@@ -94,22 +98,34 @@ class _Stages:
         suites, system = self.suites[name.removesuffix(_AUGMENTED)], self.systems[name]
         return tables.Runs(**{s: run_system(suites[s], system, self.to / "runs" / name / s) for s in sets})
 
-    def table(self, name: str) -> Json:
-        if name == "table1":
-            return tables.table1(self.corpora)
-        if name == "table2":
-            return tables.table2({name: suites["hard"] for name, suites in self.suites.items()})
-        if name == "table3":
-            survey = self.given.get("survey")
-            files = tuple(part.strip() for part in survey.split(",")) if survey else None
-            if files is not None and len(files) > 2:
-                raise UsageError(f"--survey takes ANSWERS, or ANSWERS,ITEMS, not {survey!r}.")
-            return tables.table3(files, [s["each"] for s in self.suites.values()])
-        return tables.table4(self.runs) if name == "table4" else tables.table5(self.runs, self.augmented_runs)
+    def table1(self) -> Printed:
+        table = tables.table1(self.corpora)
+        return Printed(table, [page.sizes(table)])
 
-    def attention(self) -> list[Json]:
+    def table2(self) -> Printed:
+        table = tables.table2({name: suites["hard"] for name, suites in self.suites.items()})
+        return Printed(table, [page.chosen(table)])
+
+    def table3(self) -> Printed:
+        survey = self.given.get("survey")
+        files = tuple(part.strip() for part in survey.split(",")) if survey else None
+        if files is not None and len(files) > 2:
+            raise UsageError(f"--survey takes ANSWERS, or ANSWERS,ITEMS, not {survey!r}.")
+        table = tables.table3(files, [s["each"] for s in self.suites.values()])
+        return Printed(table, [page.judged(table)])
+
+    def table4(self) -> Printed:
+        table = tables.table4(self.runs)
+        return Printed(table, [page.scores(table)], list(page.harm(table)))
+
+    def table5(self) -> Printed:
+        table = tables.table5(self.runs, self.augmented_runs)
+        return Printed(table, [page.augmented(table)], list(page.helped(table)))
+
+    def attention(self) -> Printed:
         looked = (looks(runs.each, self.systems[n], n) for n, runs in self.runs.items() if runs.each is not None)
-        return [case for cases in looked for case in cases]
+        cases = [case for cases in looked for case in cases]
+        return Printed(cases, [page.attention(cases)] if cases else [])
 
 
 def _named(pairs: Sequence[str], known: Sequence[str], option: str) -> dict[str, str]:
@@ -119,10 +135,6 @@ def _named(pairs: Sequence[str], known: Sequence[str], option: str) -> dict[str,
     if unknown is not None:
         raise UsageError(f"{option} takes NAME=SYSTEM with a NAME of {', '.join(known)}, not {unknown!r}.")
     return found
-
-
-def _table(name: str, data: Path, given: Given) -> Json:
-    return _Stages(data, given).table(name)
 
 
 class Nature(Study):
@@ -136,8 +148,15 @@ class Nature(Study):
       unfazed study nature --data shared/data/slu --datasets atis,snips -o out/ --format json
     """
 
+    title = page.TITLE
+    context = _Stages
     tables: ClassVar[Mapping[str, StudyTable]] = {
-        name: partial(_table, name) for name in ("table1", "table2", "table3", "table4", "table5")
+        "table1": StudyTable(_Stages.table1, ("datasets",)),
+        "table2": StudyTable(_Stages.table2, ("datasets", "selector", "seed")),
+        "table3": StudyTable(_Stages.table3, ("datasets", "survey", "seed")),
+        "table4": StudyTable(_Stages.table4, _RUN),
+        "table5": StudyTable(_Stages.table5, (*_RUN, "no-augmentation")),
+        "attention": StudyTable(_Stages.attention, _RUN),
     }
     options = (
         Option("to", "Folder of models, sets, runs and pages.", "nature", short="-o"),
@@ -152,31 +171,3 @@ class Nature(Study):
         Option("epochs", "Epochs at most. Default: the model's own.", kind=int),
         Option("no-augmentation", "Leave out the models of Table 5.", flag=True),
     )
-
-    def run(self, data: Path, only: Sequence[str] = (), given: Given | None = None) -> dict[str, Json]:
-        self.check(only)
-        stages = _Stages(data, given or {})
-        chosen = [name for name in self.tables if name in (only or self.tables)]
-        if {"table4", "table5"} & set(chosen):
-            _ = stages.systems  # the longest part first
-        found: dict[str, Json] = {name: stages.table(name) for name in chosen}
-        found["findings"] = findings(found)
-        if "table4" in chosen:
-            found["attention"] = stages.attention()
-        _write(stages.to, found)
-        return found
-
-    def text(self, found: Mapping[str, Json], format_: str) -> str | None:
-        if format_ == "md":
-            return as_markdown(TITLE, sections(found))
-        if format_ == "jsonl":
-            return render([{"name": name, "value": value} for name, value in found.items()], "jsonl")
-        return as_text(sections(found)) if format_ == "table" else None
-
-
-def _write(to: Path, found: Mapping[str, Json]) -> None:
-    told = sections(found)
-    write_atomically(to / "study.json", msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
-    write_atomically(to / "study.md", as_markdown(TITLE, told).encode())
-    write_atomically(to / "study.html", as_page(TITLE, told).encode("utf-8", "xmlcharrefreplace"))
-    print(f"The study is in {to / 'study.html'}, study.md and study.json", file=sys.stderr)

@@ -23,16 +23,7 @@ Found = Mapping[str, Changed]
 Paper = Mapping[str, Mapping[str, Json]]
 
 
-def sections(found: Found, contrasts: Sequence[Contrast], paper: Paper, only: Sequence[str]) -> list[Section]:
-    """A section for each part that was asked for."""
-    told = {"table2": _table2(found, paper), "figure1": _figure1(found)}
-    told |= {name: _figure(name, found, paper) for name in FIGURES}
-    told |= {f"by {key}": _slice(key, found) for key in _others(found)}
-    told["tests"] = _tests(contrasts)
-    return [section for name, section in told.items() if not only or name in only]
-
-
-def _table2(found: Found, paper: Paper) -> Section:
+def table2(found: Found, paper: Paper) -> Section:
     rows: list[Row] = []
     for model, one in found.items():
         row: dict[str, object] = {"model": model}
@@ -71,7 +62,7 @@ def _differs(found: Found, paper: Paper) -> list[str]:
     return [f"The published predictions give other shares of changes than the paper prints: {', '.join(far)}."]
 
 
-def _figure1(found: Found) -> Section:
+def figure1(found: Found) -> Section:
     rows: list[Row] = []
     for model, one in found.items():
         counts = {_CELLS[cell]: round((share.value or 0.0) * share.n) for cell, share in one.confusion.items()}
@@ -86,14 +77,14 @@ def _figure1(found: Found) -> Section:
     )
 
 
-def _figure(name: str, found: Found, paper: Paper) -> Section:
+def figure(name: str, found: Found, paper: Paper) -> Section:
     key, words = FIGURES[name]
-    section = _slice(key, found, f"Figure {name[-1]}: changed predictions by {words}")
+    section = slice_(key, found, f"Figure {name[-1]}: changed predictions by {words}")
     printed = {"side": _both_paper, "original_correct": _right_paper}.get(key)
     return section._replace(sentences=[*section.sentences, *printed(found, paper)]) if printed else section
 
 
-def _slice(key: str, found: Found, title: str = "") -> Section:
+def slice_(key: str, found: Found, title: str = "") -> Section:
     title = title or f"Changed predictions by {key}"
     names = _RIGHT if key == "original_correct" else {}
     rows: list[Row] = [
@@ -129,12 +120,12 @@ def _right_paper(found: Found, paper: Paper) -> list[str]:
     return [f"The paper prints, in per cent: {'; '.join(told)}."] if told else []
 
 
-def _others(found: Found) -> list[str]:
+def others(found: Found) -> list[str]:
     known = {key for key, _ in FIGURES.values()}
     return [key for key in dict.fromkeys(key for one in found.values() for key in one.by) if key not in known]
 
 
-def _tests(contrasts: Sequence[Contrast]) -> Section:
+def tests(contrasts: Sequence[Contrast]) -> Section:
     rows: list[Row] = [
         {
             "measure": c.measure.replace("_", " "),

@@ -2,32 +2,71 @@
 
 from __future__ import annotations
 
-import sys
 import tomllib
-from collections.abc import Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Mapping
+from functools import cache, cached_property
 from pathlib import Path
 from typing import ClassVar
 
 import msgspec
 
-from unfazed.core import Json, Suite, UsageError, write_atomically
+from unfazed.core import Json, Suite, UsageError
 from unfazed.core.estimate import Resampling
 from unfazed.data import ReadOptions, import_corpus
-from unfazed.papers.parte.changed import Changed, Contrast, Judged, changed_predictions, contrasts, judged_pairs
+from unfazed.papers.parte import page
+from unfazed.papers.parte.changed import Changed, Judged, changed_predictions, contrasts, judged_pairs
 from unfazed.papers.parte.corpora import ENTAILED, FILE, NOT_ENTAILED, read_pairs
-from unfazed.papers.parte.page import FIGURES, TITLE, sections
-from unfazed.report import Given, Option, Section, Study, StudyTable, as_markdown, as_page, as_text, render
+from unfazed.report import Given, Option, Printed, Study, StudyContext, StudyTable
 from unfazed.run import run_system
 from unfazed.systems import open_system
 
-_PARTS = ("table2", "figure1", *FIGURES, "tests")
 _MNLI = {"entailment": ENTAILED, "neutral": NOT_ENTAILED, "contradiction": NOT_ENTAILED}
 _ACCURACIES = ("accuracy_original", "accuracy_paraphrased")
 
 
-def _part(name: str, data: Path, given: Given) -> Json:
-    return Parte().run(data, [name], given)
+class _Stages(StudyContext):
+    """What each model answers, measured once for all tables. Every table is by model, so that they can be joined."""
+
+    @cached_property
+    def settings(self) -> Resampling:
+        given = self.given
+        return Resampling(bootstrap=int(given.get("bootstrap") or 10_000), seed=int(given.get("seed") or 0))
+
+    @cached_property
+    def asked(self) -> dict[str, list[Judged]]:
+        return _asked(self.data, self.to, self.given)
+
+    @cached_property
+    def measured(self) -> dict[str, Changed]:
+        return {name: changed_predictions(pairs, name, self.settings) for name, pairs in self.asked.items()}
+
+    def table2(self) -> Printed:
+        value = {name: _accuracies(name, one) for name, one in self.measured.items()}
+        return Printed(value, [page.table2(self.measured, paper())])
+
+    def figure1(self) -> Printed:
+        value = {name: {"confusion": one.confusion} for name, one in self.measured.items()}
+        return Printed(value, [page.figure1(self.measured)])
+
+    def figure(self, name: str) -> Printed:
+        return Printed(self._by(page.FIGURES[name][0]), [page.figure(name, self.measured, paper())])
+
+    def slices(self) -> Printed:
+        """The slices of the data that the paper has no figure of."""
+        others = page.others(self.measured)
+        return Printed(self._by(*others), [page.slice_(key, self.measured) for key in others])
+
+    def _by(self, *keys: str) -> Json:
+        return {name: {"by": {k: one.by[k] for k in keys if k in one.by}} for name, one in self.measured.items()}
+
+    def tests(self) -> Printed:
+        tested = contrasts(self.asked, self.settings)
+        value = {name: {"tests": [c for c in tested if name in (c.a, c.b)]} for name in self.measured}
+        return Printed(value, [page.tests(tested)])
+
+
+def _figure(name: str) -> StudyTable:
+    return StudyTable(lambda stages: stages.figure(name))
 
 
 class Parte(Study):
@@ -42,7 +81,15 @@ class Parte(Study):
       unfazed study parte --data parte/ --system baseline=model/ -o out/
     """
 
-    tables: ClassVar[Mapping[str, StudyTable]] = {name: partial(_part, name) for name in _PARTS}
+    title = page.TITLE
+    context = _Stages
+    tables: ClassVar[Mapping[str, StudyTable]] = {
+        "table2": StudyTable(_Stages.table2),
+        "figure1": StudyTable(_Stages.figure1),
+        **{name: _figure(name) for name in page.FIGURES},
+        "slices": StudyTable(_Stages.slices),
+        "tests": StudyTable(_Stages.tests),
+    }
     options = (
         Option("to", "Folder of the set, runs and pages.", "parte", short="-o"),
         Option("predictions", "P̂aRTE's table of predictions, in DIR or elsewhere. Default: that in DIR, if no system."),
@@ -52,32 +99,18 @@ class Parte(Study):
         Option("seed", "Seed of intervals and tests.", 0),
     )
 
-    def __init__(self) -> None:
-        self._sections: list[Section] = []
+    def joined(self, tables: Mapping[str, Json]) -> Json:
+        """By model: accuracies, changed predictions, their breakdowns, confusion, tests, and the paper's numbers."""
+        models: dict[str, dict[str, Json]] = {}
+        for table in tables.values():
+            for model, part in table.items():
+                entry = models.setdefault(model, {})
+                by = {**entry.get("by", {}), **part.get("by", {})}
+                entry |= part | ({"by": by} if by else {})
+        return models
 
-    def run(self, data: Path, only: Sequence[str] = (), given: Given | None = None) -> dict[str, Json]:
-        """By model: accuracies, changed predictions, their breakdowns, confusion, tests, and the paper's numbers.
-
-        `only` chooses the sections of the text and the pages; what is returned is always whole.
-        """
-        self.check(only)
-        given = given or {}
-        settings = Resampling(bootstrap=int(given.get("bootstrap") or 10_000), seed=int(given.get("seed") or 0))
-        to = Path(given.get("to") or "parte")
-        asked = _asked(data, to, given)
-        measured = {name: changed_predictions(pairs, name, settings) for name, pairs in asked.items()}
-        tested = contrasts(asked, settings)
-        self._sections = sections(measured, tested, paper(), only)
-        found = {name: _entry(name, one, tested) for name, one in measured.items()}
-        _write(to, found, self._sections)
-        return found
-
-    def text(self, found: Mapping[str, Json], format_: str) -> str | None:
-        if format_ == "md":
-            return as_markdown(TITLE, self._sections)
-        if format_ == "jsonl":
-            return render([{"model": name, **entry} for name, entry in found.items()], "jsonl")
-        return as_text(self._sections) if format_ == "table" else render(found, "json")
+    def lines(self, value: Json) -> list[Json]:
+        return [{"model": name, **entry} for name, entry in value.items()]
 
 
 @cache
@@ -165,23 +198,15 @@ def _suite(data: Path, to: Path) -> Suite:
     return import_corpus(data, to / "suite", ReadOptions(format="parte"), overwrite=True)
 
 
-def _entry(name: str, found: Changed, tested: Sequence[Contrast]) -> dict[str, Json]:
+def _accuracies(name: str, found: Changed) -> dict[str, Json]:
     entry: dict[str, Json] = {}
     for measure in _ACCURACIES:
         share = getattr(found, measure)
         entry[measure] = share.value
         entry[f"{measure}_interval"] = [share.low, share.high]
-    entry |= {"changed": found.changed, "by": found.by, "confusion": found.confusion}
-    entry["tests"] = [contrast for contrast in tested if name in (contrast.a, contrast.b)]
+    entry["changed"] = found.changed
     if name in paper():
         entry["paper"] = {
             key: value / 100 if isinstance(value, float) else value for key, value in paper()[name].items()
         }
     return entry
-
-
-def _write(to: Path, found: Mapping[str, Json], told: Sequence[Section]) -> None:
-    write_atomically(to / "study.json", msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
-    write_atomically(to / "study.md", as_markdown(TITLE, told).encode())
-    write_atomically(to / "study.html", as_page(TITLE, told).encode("utf-8", "xmlcharrefreplace"))
-    print(f"The study is in {to / 'study.html'}, study.md and study.json", file=sys.stderr)

@@ -41,20 +41,7 @@ _CELLS = {
 }
 
 
-def sections(found: Mapping[str, Json]) -> list[Section]:
-    """A section for each table that there is, in the paper's order."""
-    told: list[Section] = []
-    if "table2" in found:
-        told.append(_sizes(found["table2"]))
-    if "error-rates" in found:
-        told.append(_rates(found["error-rates"]))
-    told += [_scores(name, found[name]) for name in TABLES if name in found]
-    if "table10" in found:
-        told.append(_slips(found["table10"]))
-    return told
-
-
-def _sizes(table: Json) -> Section:
+def sizes(table: Json) -> Section:
     rows: list[Row] = []
     for name in dict.fromkeys([*table["ours"], *table["paper"]]):
         ours, paper = table["ours"].get(name, {}), table["paper"].get(name, {})
@@ -66,7 +53,7 @@ def _sizes(table: Json) -> Section:
     return Section("Table 2: sizes", tables=[SectionTable("Rows", rows)])
 
 
-def _rates(table: Json) -> Section:
+def rates(table: Json) -> Section:
     rows: list[Row] = []
     for key, found in table.items():
         row: dict[str, object] = {"corpus": key}
@@ -79,7 +66,7 @@ def _rates(table: Json) -> Section:
     return Section("Table 3: error rates", tables=[SectionTable("Characters to change, in per cent", rows)])
 
 
-def _scores(name: str, table: Json) -> Section:
+def scores(name: str, table: Json) -> Section:
     tables = [
         SectionTable(f"{_HEADS[column]}, {family}", list(_rows(name, column, family, table)))
         for family in sorted({*table["ours"], *table["paper"]})
@@ -116,7 +103,7 @@ def _rows(name: str, column: str, family: str, table: Json) -> Iterator[Row]:
                 yield {"system": f"paper: {model}", "with": _METHODS[method], **shown}
 
 
-def _slips(table: Json) -> Section:
+def slips(table: Json) -> Section:
     rows: list[Row] = []
     for cell, words in _CELLS.items():
         row: dict[str, object] = {"slip": words}

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-import msgspec
-
-from unfazed.core import DataError, Estimate, Json, guess_task, write_atomically
+from unfazed.core import DataError, Estimate, Json, guess_task
 from unfazed.measure import ErrorRates, Group, error_rates
-from unfazed.papers.readin import tables
+from unfazed.papers.readin import page, tables
 from unfazed.papers.readin.methods import METHODS, ReadinCorpus, check_systems
-from unfazed.papers.readin.page import TITLE, sections
 from unfazed.papers.readin.reader import Readin as Reader
 from unfazed.papers.readin.reader import clean_file, people_in, read_rows
-from unfazed.report import Given, Option, Study, StudyTable, as_markdown, as_page, as_text, render
+from unfazed.report import Option, Printed, Study, StudyContext, StudyTable
 
-_RATES = "error-rates"
 _CORPORA = {"classify": "afqmc", "qa": "cmrc2018", "sql": "cspider", "translate": "nmt"}
 
 # The paper's Table 3, average and worst in per cent. Its WMT2021 (nmt) has 1,948 segments, its AFQMC 4,317 pairs.
@@ -35,7 +30,7 @@ _TABLE_3 = {
 }
 
 
-def error_rate_table(data: Path, given: Given) -> Json:
+def error_rate_table(data: Path) -> Json:
     """Table 3: character error rates in per cent by corpus and way of entering, ours beside the paper's.
 
     The paper's figure for AFQMC counts the line break that the third annotator's file has after every second sentence
@@ -56,26 +51,34 @@ def error_rate_table(data: Path, given: Given) -> Json:
     return table
 
 
-class _Stages:
+class _Stages(StudyContext):
     """The corpora and what is kept of them on disk."""
 
-    def __init__(self, data: Path, given: Given) -> None:
-        self.data, self.given = data, given
-        self.to = Path(given.get("to") or "readin")
-        found = corpora_in(data)
-        check_systems(given, found, list(_CORPORA.values()))
-        self.corpora = {name: ReadinCorpus(name, folder, self.to, given) for name, folder in found.items()}
+    @cached_property
+    def corpora(self) -> dict[str, ReadinCorpus]:
+        found = corpora_in(self.data)
+        check_systems(self.given, found, list(_CORPORA.values()))
+        return {name: ReadinCorpus(name, folder, self.to, self.given) for name, folder in found.items()}
 
-    def table(self, name: str) -> Json:
-        if name == "table2":
-            return tables.table2(self.corpora)
-        if name == "error-rates":
-            return error_rate_table(self.data, self.given)
-        return tables.table10(self.corpora) if name == "table10" else tables.scores_table(name, self.corpora)
+    def table2(self) -> Printed:
+        table = tables.table2(self.corpora)
+        return Printed(table, [page.sizes(table)])
+
+    def error_rates(self) -> Printed:
+        table = error_rate_table(self.data)
+        return Printed(table, [page.rates(table)])
+
+    def scores(self, name: str) -> Printed:
+        table = tables.scores_table(name, self.corpora)
+        return Printed(table, [page.scores(name, table)])
+
+    def table10(self) -> Printed:
+        table = tables.table10(self.corpora)
+        return Printed(table, [page.slips(table)])
 
 
-def _table(name: str, data: Path, given: Given) -> Json:
-    return _Stages(data, given).table(name)
+def _scores(name: str) -> StudyTable:
+    return StudyTable(lambda stages: stages.scores(name))
 
 
 class Readin(Study):
@@ -91,10 +94,13 @@ class Readin(Study):
       unfazed study readin --data readin/ --system nmt=my_module:translate -o out/ --format md
     """
 
+    title = page.TITLE
+    context = _Stages
     tables: ClassVar[Mapping[str, StudyTable]] = {
-        "table2": partial(_table, "table2"),
-        _RATES: error_rate_table,
-        **{name: partial(_table, name) for name in (*tables.TABLES, "table10")},
+        "table2": StudyTable(_Stages.table2, ()),
+        "error-rates": StudyTable(_Stages.error_rates, (), quick=True),
+        **{name: _scores(name) for name in tables.TABLES},
+        "table10": StudyTable(_Stages.table10, ()),
     }
     options = (
         Option("to", "Folder of models, runs and pages.", "readin", short="-o"),
@@ -103,28 +109,6 @@ class Readin(Study):
         Option("without", f"A mitigation to leave out: {', '.join(METHODS[1:5])}. Repeatable.", multiple=True),
         Option("seed", "Seed of the noisy copies.", 0),
     )
-
-    def run(self, data: Path, only: Sequence[str] = (), given: Given | None = None) -> dict[str, Json]:
-        self.check(only)
-        if list(only) == [_RATES]:
-            return super().run(data, only, given)
-        stages = _Stages(data, given or {})
-        found = {name: stages.table(name) for name in self.tables if name in (only or self.tables)}
-        told = sections(found)
-        write_atomically(stages.to / "study.json", msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
-        write_atomically(stages.to / "study.md", as_markdown(TITLE, told).encode())
-        write_atomically(stages.to / "study.html", as_page(TITLE, told).encode("utf-8", "xmlcharrefreplace"))
-        print(f"The study is in {stages.to / 'study.html'}, study.md and study.json", file=sys.stderr)
-        return found
-
-    def text(self, found: Mapping[str, Json], format_: str) -> str | None:
-        if list(found) == [_RATES]:
-            return None
-        if format_ == "md":
-            return as_markdown(TITLE, sections(found))
-        if format_ == "jsonl":
-            return render([{"name": name, "value": value} for name, value in found.items()], "jsonl")
-        return as_text(sections(found)) if format_ == "table" else None
 
 
 def corpora_in(data: Path) -> dict[str, Path]:
