@@ -12,6 +12,15 @@ import pytest
 import unfazed
 from unfazed.core.errors import UsageError
 
+WRITTEN = """
+import pandas as pd, unfazed
+df = pd.DataFrame({"utterance": ["turn off the lights", "play some jazz"] * 20, "intent": ["lights", "music"] * 20})
+r = unfazed.check(lambda batch: ["lights" if "light" in x["utterance"] else "music" for x in batch], df, "keyboard/adjacent", input="utterance", gold="intent", draws=3, seed=7)
+r.clean.value, r.worst.low, r.to_pandas(), r.flips(), r._repr_html_()
+s = unfazed.make_suite(["a text", "another one"], ["keyboard/adjacent"]); len(s), next(iter(s)), repr(s)
+unfazed.measure_run("run/"); unfazed.vary_text("turn off the lights", "keyboard/adjacent", n=5, seed=7)
+"""  # noqa: E501
+
 NEEDED = (
     *("Asking", "Change", "Edit", "Failed", "Operator", "Reader", "ReadOptions", "Scorer", "Stream"),
     *("System", "Task", "Text"),
@@ -21,6 +30,19 @@ ROWS = [{"text": f"turn it off {i}", "label": "off"} for i in range(12)]
 
 def always(batch: list[dict[str, str]]) -> list[str]:
     return ["off" for _ in batch]
+
+
+def test_it_works_as_written(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    suite = unfazed.make_suite(ROWS, "keyboard/adjacent", to="suite")
+    unfazed.run_system(suite, always, "run")
+    names: dict[str, object] = {}
+    exec(WRITTEN, names)
+    results, suite = names["r"], names["s"]
+    assert results.clean.value == 1.0
+    assert 0 < results.worst.low < 1
+    assert len(suite) == 2
+    assert len(results.flips()) > 0
 
 
 def test_with_polars_records_texts_and_datasets(tmp_path: Path) -> None:
@@ -77,6 +99,15 @@ def test_vary_text() -> None:
         unfazed.vary_text("明天天气", "keyboard/adjacent")
 
 
+def test_compare_takes_results_runs_and_folders(tmp_path: Path) -> None:
+    suite = unfazed.make_suite(ROWS, "keyboard/adjacent")
+    a = unfazed.check(always, suite, to=tmp_path / "a", bootstrap=20)
+    b = unfazed.check(lambda batch: ["on" for _ in batch], suite, to=tmp_path / "b", bootstrap=20)
+    for one, two in ((a, b), (unfazed.Run(tmp_path / "a"), tmp_path / "b"), (str(tmp_path / "a"), b)):
+        compared = unfazed.compare(one, two)
+        assert (compared.differences[0].a, compared.differences[0].b) == (1.0, 0.0)
+
+
 class TestSuite:
     def test_its_surface(self, tmp_path: Path) -> None:
         suite = unfazed.make_suite(ROWS, ["keyboard/adjacent", "spoken/filler_end"], draws=2)
@@ -123,6 +154,14 @@ class TestRun:
         assert 0 < len(flips) == frame["flipped"].sum() < 24
         assert (flips["answer_before"] == "turn").all()
         assert (flips["answer_after"] != "turn").all()
+
+    def test_a_temporary_one_can_be_kept(self, tmp_path: Path) -> None:
+        results = unfazed.check(always, ROWS, "keyboard/adjacent", bootstrap=20)
+        kept = results.run.save(tmp_path / "kept")
+        assert kept.suite.path == tmp_path / "kept" / "suite"
+        assert unfazed.measure_run(unfazed.Run.load(tmp_path / "kept")).clean == unfazed.measure_run(results.run).clean
+        with pytest.raises(UsageError, match="Choose another folder with to="):
+            results.run.save(tmp_path / "kept")
 
 
 def test_what_extensions_need_is_exported() -> None:

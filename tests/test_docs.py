@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import unfazed
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -87,3 +91,14 @@ def test_the_commands_page_is_made_from_the_commands() -> None:
     script = f"import runpy; print(runpy.run_path({str(ROOT / 'docs/make_cli_page.py')!r})['page'](), end='')"
     made = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, encoding="utf-8", check=True)
     assert (ROOT / "docs/cli.md").read_text(encoding="utf-8") == made.stdout, "run `make docs`"
+
+
+def test_the_reference_page_is_made_from_the_docstrings() -> None:
+    made = runpy.run_path(str(ROOT / "docs/make_reference_page.py"))
+    assert (ROOT / "docs/reference.md").read_text(encoding="utf-8") == made["page"](), "run `make docs`"
+    assert sorted(" ".join(made["SECTIONS"].values()).split()) == sorted(unfazed.__all__)
+
+
+@pytest.mark.parametrize("name", unfazed.__all__)
+def test_every_public_name_has_a_docstring_with_an_example(name: str) -> None:
+    assert "Example: `" in (inspect.getdoc(getattr(unfazed, name)) or "")

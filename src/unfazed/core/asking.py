@@ -31,7 +31,10 @@ class Answerer(Protocol):
 
 
 class Asking(msgspec.Struct, frozen=True, kw_only=True):
-    """How a system is asked. None leaves a choice to the system."""
+    """How a system is asked. None leaves a choice to the system.
+
+    Example: `unfazed.Asking(concurrency=8, retries=3)`.
+    """
 
     batch_size: int | None = None
     concurrency: int | None = None

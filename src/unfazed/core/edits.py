@@ -11,7 +11,10 @@ from typing import NamedTuple
 
 
 class Edit(NamedTuple):
-    """Characters `start` to `end` of the original become `new`; start == end inserts."""
+    """Characters `start` to `end` of the original become `new`; start == end inserts.
+
+    Example: `Edit(0, 4, "tunr")`.
+    """
 
     start: int
     end: int

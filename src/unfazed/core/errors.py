@@ -52,7 +52,10 @@ def option(name: str, argument: str | None = None) -> str:
 
 
 class UnfazedError(Exception):
-    """Base of all errors raised on purpose; `str(error)` says what, where and what next."""
+    """Base of all errors raised on purpose; `str(error)` says what, where and what next.
+
+    Example: `except unfazed.UnfazedError as error: print(error)`.
+    """
 
     exit_code = 3
 

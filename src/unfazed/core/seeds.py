@@ -31,7 +31,10 @@ _NOBODY = Person()
 
 
 class Stream:
-    """A reproducible source of random numbers; `habit` gives the streams that belong to the simulated person."""
+    """A reproducible source of random numbers; `habit` gives the streams that belong to the simulated person.
+
+    Example: `rng.choice(["um", "uh"])`.
+    """
 
     __slots__ = ("_at", "_block", "_example", "_person")
 

@@ -64,6 +64,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 class Suite:
     """Examples and their variants, on disk. `Suite(path)` opens one; `unfazed.make_suite` makes one.
 
+    Example: `for variant in unfazed.Suite("suite/"): …`.
+
     `len(suite)` is the number of variants, and iterating gives them; `suite.groups()` gives each example with its own.
     """
 

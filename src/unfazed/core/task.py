@@ -11,7 +11,10 @@ from unfazed.core.values import Example, Inputs, Json
 
 
 class Task:
-    """Extend and put in `core/tasks/NAME.py`. Messages that checks return say what is wrong, without the place."""
+    """Extend and put in `core/tasks/NAME.py`. Messages that checks return say what is wrong, without the place.
+
+    Example: `class Rank(Task)` with `scores = ("accuracy",)` and a method `gold_problem(self, example)`.
+    """
 
     name: ClassVar[str]
     fields: ClassVar[tuple[str, ...]] = ()  # inputs that must be there; none: any

@@ -12,7 +12,10 @@ Meaning = Literal["same", "changed"]
 
 
 class Example(msgspec.Struct, frozen=True, gc=False):
-    """One labelled input of a task. `row` is its 0-based place in the data; `groups` are the slices it is in."""
+    """One labelled input of a task. `row` is its 0-based place in the data; `groups` are the slices it is in.
+
+    Example: `unfazed.Example(0, "e0", {"text": "turn off the lights"}, "lights")`.
+    """
 
     row: int
     id: str
@@ -22,7 +25,10 @@ class Example(msgspec.Struct, frozen=True, gc=False):
 
 
 class Variant(msgspec.Struct, frozen=True, gc=False):
-    """An example said another way. `meaning` is `changed` for controls, after which the answer should differ."""
+    """An example said another way. `meaning` is `changed` for controls, after which the answer should differ.
+
+    Example: `variant.inputs["text"]`.
+    """
 
     row: int
     example_id: str
@@ -40,7 +46,10 @@ class Variant(msgspec.Struct, frozen=True, gc=False):
 
 
 class Output(msgspec.Struct, frozen=True):
-    """What a system answered to one request, or the error that it gave instead."""
+    """What a system answered to one request, or the error that it gave instead.
+
+    Example: `[output.value for variant, output in run if output.ok]`.
+    """
 
     value: Json = None
     error: str | None = None
@@ -53,7 +62,10 @@ class Output(msgspec.Struct, frozen=True):
 
 
 class Failed:
-    """Stands in a batch's outputs for an item that has none, with the reason; the item may be asked again."""
+    """Stands in a batch's outputs for an item that has none, with the reason; the item may be asked again.
+
+    Example: `return [Failed("no answer") for _ in batch]`.
+    """
 
     __slots__ = ("error", "final")
 
@@ -67,6 +79,8 @@ class Failed:
 
 class Estimate(msgspec.Struct, frozen=True):
     """A number with its proof: interval, examples it rests on, items without an output, and what decided it.
+
+    Example: `results.worst.low`.
 
     `value` is None where nothing could be measured; a missing number is never zero.
     """

@@ -49,6 +49,8 @@ class Source(NamedTuple):
 def read_examples(path: str | Path, options: ReadOptions | None = None) -> Iterator[Example]:
     """The examples of a file or folder, as they are read. Call it again to read again.
 
+    Example: `list(unfazed.read_examples("mine.jsonl"))`.
+
     The first bad row raises DataError, which names the row and, with it, up to four more.
     """
     path, options = Path(path), options or ReadOptions()

@@ -14,7 +14,10 @@ from unfazed.core.values import Example, Variant
 
 
 class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a user says about their data; what they leave out is guessed."""
+    """What a user says about their data; what they leave out is guessed.
+
+    Example: `unfazed.ReadOptions(inputs=("utterance",), gold="intent")`.
+    """
 
     format: str | None = None  # a reader's name
     task: str | None = None
@@ -37,6 +40,8 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 class Reader:
     """Extend, and put in `data/NAME.py` or behind the entry point `unfazed.readers`. One is made for each reading.
+
+    Example: `class Toml(Reader)` with `suffixes = (".toml",)` and a method `read(self, path, options)`.
 
     Before it yields an example, `read` sets `file` and `line` to where the example stands, so that whatever is
     found wrong with it later can be said with its place. Examples without an id of their own get `id=""`.

@@ -119,7 +119,10 @@ def _figures(bound: float, limit: float) -> str:
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a run showed and whether that is good enough."""
+    """What a run showed and whether that is good enough.
+
+    Example: `unfazed.carry_out(plan).exit_code`.
+    """
 
     results: Results
     gates: list[GateResult]

@@ -66,6 +66,8 @@ def measure_run(
 ) -> Results:
     """All measures of a run, which is a `Run` or the path of its folder.
 
+    Example: `unfazed.measure_run("run/").worst`.
+
     The first of `scores` is the main one; by default they are the task's. `groups` are the slices to cut, all by
     default. Results are stored with the run and used again until its outputs, the scores or the settings change;
     `stored=False` measures anew and stores nothing. Raises NothingEvaluated if there is no output to measure.

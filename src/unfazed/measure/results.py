@@ -103,6 +103,8 @@ class Breakdown(_Tabular, Mapping[str, Block]):
 class Results(_Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """All measures of a run under its main score, then the score measures under its other scores.
 
+    Example: `results.by("operator").to_pandas()`.
+
     `sets` goes from "operator", "family" or a slice's name to its values to their blocks; `by` gives one of these as a
     table. `grid` goes from operator to "slice=value" to the drop there. `validity` says what was in the data: counts,
     failures, warnings. Iteration gives a row for each measure of each set.
@@ -227,7 +229,10 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Comparison(_Tabular, msgspec.Struct, frozen=True, kw_only=True):
-    """Two runs on one suite, pair by pair. `a` and `b` are the systems' names. Iteration gives a row a difference."""
+    """Two runs on one suite, pair by pair. `a` and `b` are the systems' names. Iteration gives a row a difference.
+
+    Example: `unfazed.compare(before, after).to_pandas()`.
+    """
 
     score: str
     task: str

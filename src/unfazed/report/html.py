@@ -46,6 +46,8 @@ def write_report(
 ) -> Path:
     """Writes `path` and, beside it, `NAME.flips.jsonl`. Without `flips`, those of the run are read from it.
 
+    Example: `unfazed.write_report(run, results, "report.html")`.
+
     `provenance` adds facts to those that the run knows, or goes before them.
     """
     path = Path(path)

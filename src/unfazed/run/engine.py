@@ -81,6 +81,8 @@ def run_system(
 ) -> Run:
     """Makes or continues the run in folder `to`: nothing that has an answer there is asked again.
 
+    Example: `unfazed.run_system(suite, predict, "run/")`.
+
     `system` is a function from a list of inputs to a list of outputs, or a text as in `open_system`. An engine of
     several workers opens it in each of them, so it must be one that can be named: a text, or a module's function.
     """

@@ -51,7 +51,9 @@ def make_suite(
     overwrite: bool = False,
     engine: Engine | None = None,
 ) -> Suite:
-    """Makes variants of your data, for example `make_suite(df, "keyboard/adjacent", input="utterance", gold="intent")`.
+    """Makes variants of your data.
+
+    Example: `unfazed.make_suite(df, "keyboard/adjacent", input="utterance", gold="intent")`.
 
     - `data`: the path of a file or folder; a list of texts, mappings or Examples; a pandas or polars DataFrame; or a
       `datasets.Dataset`.

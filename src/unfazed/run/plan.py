@@ -38,7 +38,10 @@ NATURE = (
 
 
 class DataPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where examples come from. What is None is guessed from the data."""
+    """Where examples come from. What is None is guessed from the data.
+
+    Example: `DataPlan(path="mine.jsonl", gold="intent")`.
+    """
 
     path: str | None = None
     format: str | None = None
@@ -64,7 +67,9 @@ class DataPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class VaryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How examples are said differently, and which of the ways are kept.
+    """How examples are varied, and which variants are kept.
+
+    Example: `VaryPlan(operators=("keyboard/adjacent",), draws=3, seed=7)`.
 
     `set` is `each`, all variants; `random`, one operator at random for each; or `hard`, the one on which `selector`,
     a system with its `options`, does worst. `asking` changes the speed and nothing else.
@@ -85,7 +90,10 @@ class VaryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is under test and how it is asked."""
+    """What is under test and how it is asked.
+
+    Example: `SystemPlan(system="my_module:predict", suite="suite/")`.
+    """
 
     system: str | None = None
     options: dict[str, Json] = {}
@@ -94,7 +102,10 @@ class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is measured; no scores means those of the task."""
+    """What is measured; no scores means those of the task.
+
+    Example: `MeasurePlan(scores=("accuracy",), level=0.9)`.
+    """
 
     scores: tuple[str, ...] = ()
     level: float = 0.95
@@ -103,7 +114,10 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class GatePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the result must hold. `allow_missing` is the share of items that may end without an output."""
+    """What the result must hold. `allow_missing` is the share of items that may end without an output.
+
+    Example: `GatePlan(fail_under={"worst": 0.6}, on="ci-lower")`.
+    """
 
     fail_under: dict[str, float] = {}
     max_drop: float | None = None
@@ -113,6 +127,11 @@ class GatePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that decides a suite, a run and a verdict. The same plan gives the same suite, to the byte.
+
+    Example: `unfazed.carry_out(unfazed.Plan(data=DataPlan(path="mine.jsonl"), …), "run/")`.
+    """
+
     data: DataPlan = DataPlan()
     vary: VaryPlan = VaryPlan()
     run: SystemPlan = SystemPlan()
@@ -171,7 +190,10 @@ def _listed(values: Any) -> tuple[Any, ...]:
 
 
 def read_plan(path: str | Path | None) -> Plan:
-    """The plan in a TOML file, or the default one where there is no file."""
+    """The plan in a TOML file, or the default one where there is no file.
+
+    Example: `unfazed.read_plan("plan.toml")`.
+    """
     if path is None:
         return Plan()
     try:

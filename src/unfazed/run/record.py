@@ -40,6 +40,8 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
 class Run:
     """The outputs of a system on a suite, on disk. `Run(path)` opens one; `unfazed.run_system` makes or continues one.
 
+    Example: `unfazed.Run("run/").flips()`.
+
     `len(run)` is the number of variants, and iterating gives each with its output; `run.items()` gives each example
     with its output and all of these.
     """

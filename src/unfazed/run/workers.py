@@ -167,6 +167,8 @@ Map = Callable[[Iterable[Any]], Iterator[tuple[Any, Any]]]  # blocks → each wi
 class Engine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How work is done, which changes the speed and nothing else.
 
+    Example: `unfazed.Engine(workers=8)`.
+
     `name` is `local`; `ray`, started on this machine or found by RAY_ADDRESS; `ray:ADDRESS` from a machine of the
     cluster, as in `ray:auto`; or `ray://HOST:PORT` from outside it. `workers` is 1 locally, on Ray one for each CPU.
     `gpus` is what each worker on Ray has for itself; there are then as many workers as that allows.

@@ -19,6 +19,8 @@ __all__ = ["Array", "MeanScorer", "Pair", "Scorer", "Stats", "label_among", "lab
 class Scorer:
     """Extend, and put in `score/NAME.py` or behind the entry point `unfazed.scorers`.
 
+    Example: `class Exact(Scorer)` with methods `stats` and `aggregate`; `docs/extending.md` shows one.
+
     An interval resamples the rows of `stats` and never scores a text again. The score of one item is the
     aggregate of its own row; of an example's variants the one with the lowest is its worst.
     """

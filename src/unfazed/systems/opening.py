@@ -51,6 +51,8 @@ def open_system(spec: Spec, kind: type[S], /, **options: Any) -> S: ...
 def open_system(spec: Spec, kind: type[System] = System, /, **options: Any) -> System:
     """A system from a reference, a command, a folder, a name, a callable, or a system as it is.
 
+    Example: `unfazed.open_system("hf:my-model/")`.
+
     `kind` is what it is to be asked as, such as `Metric`: its own names then come first, URLs and programs are
     spoken to as such, and any other system is adapted to it.
     """

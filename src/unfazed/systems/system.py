@@ -17,7 +17,10 @@ __all__ = ["Failed", "System", "plain"]
 
 
 class System:
-    """Extend, and put in `systems/FOLDER/NAME.py` or behind the entry point `unfazed.systems`."""
+    """Extend, and put in `systems/FOLDER/NAME.py` or behind the entry point `unfazed.systems`.
+
+    Example: `class Mine(System)` with a method `predict(self, batch)` that returns an output for each.
+    """
 
     name: str = ""
     batch_size: int = 64

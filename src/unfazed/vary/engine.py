@@ -22,7 +22,10 @@ BLOCK = 512  # examples handled at once: enough for operators that batch, little
 
 
 class OperatorSpec(msgspec.Struct, frozen=True):
-    """An operator by name, with what it is told."""
+    """An operator by name, with what it is told.
+
+    Example: `unfazed.OperatorSpec("keyboard/adjacent", {"rate": 0.1})`.
+    """
 
     name: str
     params: dict[str, Json] = {}

@@ -13,14 +13,20 @@ from unfazed.core.values import Json, Meaning
 
 
 class Change(NamedTuple):
-    """What an operator did: edits in order, and a note for people, such as `"please" at the end`."""
+    """What an operator did: edits in order, and a note for people, such as `"please" at the end`.
+
+    Example: `Change((Edit(0, 4, "Turn"),), "a capital")`.
+    """
 
     edits: tuple[Edit, ...]
     note: str
 
 
 class Text:
-    """The text that an operator sees, and where its labels are."""
+    """The text that an operator sees, and where its labels are.
+
+    Example: `text.text.split()`.
+    """
 
     __slots__ = ("_gold", "_marked", "_task", "_tokens", "field", "language", "text")
 
@@ -64,6 +70,8 @@ class Text:
 
 class Operator:
     """Extend, and put in `vary/FAMILY/NAME.py` or behind the entry point `unfazed.operators`.
+
+    Example: `class Shout(Operator)` with a method `change(self, text, rng)` that returns a `Change`, or None.
 
     `__init__`'s keyword arguments are the operator's parameters; each must have a default. Raise `version`
     whenever the same stream would give another result.

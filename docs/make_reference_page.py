@@ -1,0 +1,76 @@
+"""Writes docs/reference.md from the docstrings of the public names, so that the page can't differ from them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import unfazed
+
+PAGE = Path(__file__).with_name("reference.md")
+
+SECTIONS = {
+    "One call": "check compare vary_text carry_out",
+    "Step by step": "make_suite run_system measure_run write_report read_examples open_system read_plan",
+    "What they return": "Suite Run Results Comparison Verdict Example Variant Output Estimate UnfazedError",
+    "Plans and settings": (
+        "Plan DataPlan VaryPlan SystemPlan MeasurePlan GatePlan OperatorSpec ReadOptions Asking Engine"
+    ),
+    "To extend unfazed": "Operator Text Change Edit Stream System Failed Scorer Reader Task",
+}
+
+
+def page() -> str:
+    """The whole page: every public name with its signature and docstring."""
+    parts = [
+        "# Reference\n\nMade by `make docs` from the docstrings; do not edit.\n\n"
+        "Every name on this page is imported from `unfazed`, for example `unfazed.check`.\n"
+    ]
+    for title, names in SECTIONS.items():
+        parts.append(f"## {title}\n")
+        parts += [_entry(name, getattr(unfazed, name)) for name in names.split()]
+    return "\n".join(parts)
+
+
+def _entry(name: str, thing: object) -> str:
+    lines = [f"### {name}\n", f"```text\n{_signature(name, thing)}\n```\n", f"{inspect.getdoc(thing)}\n"]
+    if inspect.isclass(thing):
+        lines += [f"- `{call}`: {said}" for call, said in _members(thing)] + [""]
+    return "\n".join(lines)
+
+
+def _signature(name: str, thing: object) -> str:
+    """The name with its parameters, on several lines if it does not fit on one."""
+    if inspect.isclass(thing) and issubclass(thing, Exception):
+        return name
+    parameters = []
+    for p in inspect.signature(thing).parameters.values():  # type: ignore[arg-type]
+        if p.kind is p.KEYWORD_ONLY and "*" not in parameters:
+            parameters.append("*")
+        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        kind = "" if p.annotation is p.empty else f": {_kind(p.annotation)}"
+        parameters.append(f"{stars}{p.name}{kind}" + ("" if p.default is p.empty else f" = {p.default!r}"))
+    line = f"{name}({', '.join(parameters)})"
+    return line if len(line) <= 100 else f"{name}(\n    " + ",\n    ".join(parameters) + ",\n)"
+
+
+def _kind(annotation: object) -> str:
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return re.sub(r"\b(?:unfazed|typing|collections|pathlib)\.(?:\w+\.)*", "", text)
+
+
+def _members(thing: type) -> list[tuple[str, str]]:
+    """The public methods and properties with the first sentence of what they do."""
+    found = []
+    for name, member in vars(thing).items():
+        inner = member.__func__ if isinstance(member, classmethod) else member
+        is_property = isinstance(inner, property)
+        doc = inspect.getdoc(inner.fget if is_property else inner) if is_property or inspect.isfunction(inner) else None
+        if not name.startswith("_") and doc:
+            found.append((name if is_property else f"{name}()", " ".join(doc.split("\n\n")[0].split())))
+    return found
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
