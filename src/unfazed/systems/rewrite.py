@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -10,23 +11,28 @@ from typing import Any
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.http.chat import Chat
 from unfazed.core.http.client import HttpSettings, Refused, Unanswered
-from unfazed.core.ids import content_id
+from unfazed.core.ids import content_id, file_hash
 from unfazed.core.prompt import Template
 from unfazed.core.values import Failed, Inputs, Json
+from unfazed.systems.hf import load_pretrained
 from unfazed.systems.system import System
 
+_FILES = ("*.json", "*.safetensors", "*.bin", "*.model", "*.txt")  # of a model in a folder
 _ALL = 10  # texts that a server refuses before it answers any: the request itself is wrong
 
 
 class Rewriter(System):
     """Takes the inputs `text`, `n`, `language` and `seed`; returns a list of n texts, or JSON text with such a list.
 
-    `open_system(spec, Rewriter)` opens one. A URL is a chat model, which needs `model` and `prompt`; any other system
-    is taken as it is. An output of null means that the system refuses the text.
+    `open_system(spec, Rewriter)` opens one. A URL is a chat model, which needs `model` and `prompt`; `hf:FOLDER` is a
+    sequence-to-sequence model; any other system is taken as it is. An output of null means that the system refuses
+    the text.
     """
 
     @classmethod
     def opened(cls, spec: str, options: Mapping[str, Any]) -> Rewriter | None:
+        if spec.startswith("hf:"):
+            return Seq2SeqRewriter(spec.removeprefix("hf:"), **options)
         return ChatRewriter(spec, **options) if "://" in spec else None
 
     @classmethod
@@ -109,6 +115,90 @@ class ChatRewriter(Rewriter):
                     f"that the server does not know, leave the field out, as in "
                     f'--param body={{"response_format":null,"seed":null}}.'
                 )
+
+
+class Seq2SeqRewriter(Rewriter):
+    """A Hugging Face sequence-to-sequence model in a folder, which samples from the `top_k` likeliest words.
+
+    `seed` holds a number for each of the n texts, with commas between them, or one to begin with. Each text has random
+    numbers of its own, so it does not depend on the other texts of its batch.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        prefix: str = "",
+        top_k: int = 50,
+        temperature: float = 1.0,
+        longest: int = 256,
+        batch_size: int = 1,
+    ) -> None:
+        self.name = f"hf:{folder}"
+        self.folder, self.prefix, self.top_k = folder, prefix, top_k
+        self.temperature, self.longest, self.batch_size = temperature, longest, batch_size
+
+    @cached_property
+    def identity(self) -> str:
+        decides = [weights_id(self.folder), self.prefix, self.top_k, self.temperature, self.longest]
+        return f"rewriter {content_id(decides, 16)}"
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        seeds = [_seeds(inputs["seed"], int(inputs["n"])) for inputs in batch]
+        return [*self.candidates([inputs["text"] for inputs in batch], seeds)]
+
+    @cached_property
+    def model(self) -> tuple[Any, Any]:
+        """The tokenizer and the network, loaded when the first text comes."""
+        return load_pretrained("AutoModelForSeq2SeqLM", self.folder, "sequence-to-sequence model")
+
+    def candidates(self, texts: Sequence[str], seeds: Sequence[Sequence[int]]) -> list[list[str]]:
+        """For each text as many others as it has seeds, in their order; the same may come twice."""
+        tokenizer, network = self.model
+        import numpy as np
+        import torch
+
+        wanted = [self.prefix + " ".join(text.split()) for text, own in zip(texts, seeds, strict=True) for _ in own]
+        generators = [np.random.Generator(np.random.PCG64(seed)) for own in seeds for seed in own]
+        encoded = tokenizer(wanted, return_tensors="pt", padding=True, truncation=True, max_length=self.longest)
+        with torch.inference_mode():
+            ids = network.generate(
+                **encoded,
+                do_sample=False,
+                num_beams=1,
+                max_new_tokens=self.longest,
+                logits_processor=[self.sampler(generators)],
+            )
+        written = iter(tokenizer.batch_decode(ids, skip_special_tokens=True))
+        return [[" ".join(next(written).split()) for _ in own] for own in seeds]
+
+    def sampler(self, generators: Sequence[Any]) -> Any:
+        """Makes a word that is drawn from the top k the likeliest: noise by Gumbel, from one generator for each row."""
+        import numpy as np
+        import torch
+        from transformers import LogitsProcessor
+
+        k, temperature = self.top_k, self.temperature
+
+        class Sampler(LogitsProcessor):
+            def __call__(self, input_ids: Any, scores: Any) -> Any:
+                best = scores.float().topk(min(k, scores.shape[-1]))
+                noise = np.stack([generator.gumbel(size=best.values.shape[-1]) for generator in generators])
+                drawn = (best.values / temperature + torch.from_numpy(noise).float()).argmax(-1, keepdim=True)
+                return torch.full_like(scores, -torch.inf).scatter(-1, best.indices.gather(-1, drawn), 0.0)
+
+        return Sampler()
+
+
+def _seeds(seed: str, n: int) -> list[int]:
+    """A number for each of n texts."""
+    listed = [int(number) for number in seed.split(",")]
+    return listed if len(listed) == n else [listed[0] + i for i in range(n)]
+
+
+def weights_id(folder: str) -> str:
+    """An id of what is in a model's files."""
+    files = sorted(file for pattern in _FILES for file in Path(folder).glob(pattern))
+    return content_id([[file.name, file_hash(file)] for file in files])
 
 
 class RewriterOf(Rewriter):

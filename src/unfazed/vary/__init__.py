@@ -9,10 +9,10 @@ from unfazed.core.registry import Registry
 from unfazed.vary.operator import Operator
 
 if TYPE_CHECKING:
+    from unfazed.systems.hf import load_pretrained as load_model
     from unfazed.vary.engine import OperatorSpec
     from unfazed.vary.operator import Change, Text
     from unfazed.vary.synonyms import MaskedModel
-    from unfazed.vary.transformer import loaded as load_model
     from unfazed.vary.words import cased, checked_rate, jaccard
     from unfazed.vary.words import normal as normal_text
     from unfazed.vary.words import some as some_places

@@ -20,6 +20,7 @@ import numpy as np
 from unfazed.core.edits import Edit
 from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Stream
+from unfazed.systems.hf import load_pretrained
 from unfazed.vary.english import (
     BE,
     DO,
@@ -34,7 +35,6 @@ from unfazed.vary.english import (
     tagger,
 )
 from unfazed.vary.operator import Change, Operator, Text
-from unfazed.vary.transformer import loaded
 
 KINDS = {"v": "verb", "a": "adjective", "r": "adverb", "n": "noun", "s": "stop-word"}
 _NEVER = BE | HAVE | DO | frozenset(["let", "let's", "s", "d", "like", "not", "n't", "please", "oh", "there", "here"])
@@ -297,7 +297,7 @@ class MaskedModel:
     """A Hugging Face model with a masked-language-model head, loaded from a directory."""
 
     def __init__(self, path: str) -> None:
-        self.tokenizer, self.model = loaded("AutoModelForMaskedLM", path, "masked language model")
+        self.tokenizer, self.model = load_pretrained("AutoModelForMaskedLM", path, "masked language model")
         if self.tokenizer.mask_token is None:
             raise UsageError(f"The model in {path!r} has no mask token, so it can't fill in a word.")
         longest = getattr(self.model.config, "max_position_embeddings", 512) - 2  # RoBERTa's count begins at 2

@@ -12,6 +12,7 @@ from unfazed.core.errors import CannotKeepLabels, StoredFileError, UsageError
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example
 from unfazed.papers.parte import filters as _filters
+from unfazed.systems.rewrite import Seq2SeqRewriter
 from unfazed.vary.engine import OperatorSpec, Variation, vary
 from unfazed.vary.operator import Text
 from unfazed.vary.paraphrase.seq2seq import Seq2Seq
@@ -69,20 +70,20 @@ def test_it_is_the_same_alone_and_in_company(model: Path) -> None:
 
 def test_words_are_drawn_as_likely_as_the_model_says(model: Path) -> None:
     """The noise makes a draw from the softmax of the top k: three words of four, one twice as likely as another."""
-    operator = Seq2Seq(str(model), top_k=3)
+    rewriter = Seq2SeqRewriter(str(model), top_k=3)
     draws = 3000
     generators = [Seeds(0, "t", 1).stream(str(i), 0).numpy() for i in range(draws)]
     scores = torch.log(torch.tensor([[0.4, 0.2, 0.1, 0.3]])).repeat(draws, 1)
-    counts = Counter(operator._model._sampler(generators)(None, scores).argmax(-1).tolist())
+    counts = Counter(rewriter.sampler(generators)(None, scores).argmax(-1).tolist())
     assert counts[2] == 0
     for word, share in ((0, 4 / 9), (1, 2 / 9), (3, 3 / 9)):
         assert counts[word] / draws == pytest.approx(share, abs=0.03)
 
 
 def test_one_word_to_choose_from_is_greedy(model: Path) -> None:
-    operator = Seq2Seq(str(model), top_k=1, n=2, longest=8)
-    found = operator._model.candidates(["a man saw it"], [Seeds(0, "t", 1).stream("", 0)])[0]
-    network, tokenizer = operator._model.network, operator._model.tokenizer
+    rewriter = Seq2SeqRewriter(str(model), top_k=1, longest=8)
+    [found] = rewriter.predict([{"text": "a man saw it", "n": "2", "language": "en", "seed": "7"}])
+    tokenizer, network = rewriter.model
     ids = network.generate(**tokenizer(["a man saw it"], return_tensors="pt"), do_sample=False, max_new_tokens=8)
     assert found == [" ".join(tokenizer.decode(ids[0], skip_special_tokens=True).split())] * 2
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ctypes as c
 
 from unfazed.vary.chinese import lexicon
-from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing
-from unfazed.vary.keyboard.ime._library import data_file, load, user_folder
+from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing, data_file, load, user_folder
 
 # Longer keys with many ways to read them, such as `ananananananananan`, make the decoder abort. Nobody types
 # so many before choosing; the rest stays to be typed.

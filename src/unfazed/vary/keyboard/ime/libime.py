@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ctypes as c
 
-from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing
-from unfazed.vary.keyboard.ime._library import data_file, shim, used_keys
+from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing, data_file, shim, used_keys
 
 _FLAGS = [
     "-I/usr/include/LibIME",

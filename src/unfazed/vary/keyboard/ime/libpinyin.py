@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ctypes as c
 
-from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing
-from unfazed.vary.keyboard.ime._library import data_file, load, used_keys, user_folder
+from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing, data_file, load, used_keys, user_folder
 
 # Pinyin; letters may stand for syllables; `xian` may be xi'an. Not: adjusting to what was chosen before.
 _OPTIONS = 1 << 1 | 1 << 3 | 1 << 7 | 1 << 8

@@ -7,8 +7,7 @@ import ctypes as c
 from functools import cache
 from pathlib import Path
 
-from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing
-from unfazed.vary.keyboard.ime._library import load, used_keys, user_folder
+from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing, load, used_keys, user_folder
 
 _SCHEMA = "pinyin_simp"
 _DATA = Path("/usr/share/rime-data")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ctypes as c
 
-from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing
-from unfazed.vary.keyboard.ime._library import shim, used_keys, user_folder
+from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing, shim, used_keys, user_folder
 
 _INCLUDE = "/usr/include/sunpinyin-2.0"
 
