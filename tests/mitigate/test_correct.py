@@ -14,7 +14,7 @@ import pytest
 
 from unfazed.core.errors import SystemBroken
 from unfazed.core.values import Inputs, Json
-from unfazed.mitigate.correct import Corrected, correct_texts, open_corrector, required_texts
+from unfazed.mitigate.correct import Corrected, correct_texts, required_texts
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import Failed, System
 
@@ -76,11 +76,11 @@ def test_a_text_without_an_answer_fails_alone() -> None:
     first, second = Corrected(Echo(), _half).predict([{"text": "bad"}, {"text": "对不气"}])
     assert isinstance(first, Failed)
     assert second == {"text": "对不气"}
-    (number,) = correct_texts(open_corrector("corrects_here:Numbers"), ["x"])
+    (number,) = correct_texts(open_system("corrects_here:Numbers"), ["x"])
     assert isinstance(number, Failed)
     assert "no text" in number.error
     with pytest.raises(SystemBroken, match="did not correct text 1"):
-        required_texts(open_corrector("corrects_here:Numbers"), ["x"])
+        required_texts(open_system("corrects_here:Numbers"), ["x"])
 
 
 def _half(batch: list[Inputs]) -> list[Json]:

@@ -30,10 +30,11 @@ def command(texts: str, corrector: str, options: tuple[str, ...], to: str) -> No
 
     from unfazed.core.files import write_atomically
     from unfazed.data import read_lines, without_break
-    from unfazed.mitigate.correct import open_corrector, required_texts
+    from unfazed.mitigate.correct import required_texts
+    from unfazed.systems import open_system
 
     lines = [without_break(line) for line in read_lines(Path(texts))]
-    with closing(open_corrector(corrector, **key_values(options, "--option"))) as opened:
+    with closing(open_system(corrector, **key_values(options, "--option"))) as opened:
         mended = required_texts(opened, lines)
     content = "".join(line + "\n" for line in mended).encode("utf-8")
     if to == "-":

@@ -31,6 +31,11 @@ def _registries() -> dict[str, Callable[[], Any]]:
 
         return systems
 
+    def metrics() -> Any:
+        from unfazed.systems.metrics import metrics
+
+        return metrics
+
     def tasks() -> Any:
         from unfazed.core.task import tasks
 
@@ -41,10 +46,10 @@ def _registries() -> dict[str, Callable[[], Any]]:
 
         return exporters
 
-    return {f.__name__: f for f in (operators, scorers, readers, systems, tasks, exporters)}
+    return {f.__name__: f for f in (operators, scorers, readers, systems, metrics, tasks, exporters)}
 
 
-@click.command("list", short_help="List operators, scorers, readers, systems, tasks or exporters.")
+@click.command("list", short_help="List operators, scorers, readers, systems, metrics, tasks or exporters.")
 @click.argument("kind", type=click.Choice([*_registries(), "corpora"]))
 @format_option
 def command(kind: str, format_: str) -> None:

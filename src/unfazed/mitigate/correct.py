@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from unfazed.core.asking import ask
 from unfazed.core.errors import SystemBroken
-from unfazed.core.registry import import_reference
 from unfazed.core.suite import Suite
 from unfazed.core.values import Inputs, Json
 from unfazed.mitigate.noisy_channel import NAME as EMBEDDED
-from unfazed.systems.callable import CallableSystem, fingerprint
-from unfazed.systems.opening import SCHEMES, open_system
+from unfazed.systems.opening import open_system
 from unfazed.systems.system import Failed, System
 
 NAME = "mitigate/correct"
@@ -36,7 +34,7 @@ class Corrected(System):
         **options: Any,
     ) -> None:
         self.system = open_system(system, **options)
-        self.corrector = open_corrector(corrector)
+        self.corrector = open_system(corrector)
         self.fields = fields
         self.name = f"{self.system.name} after {self.corrector.name}"
         self.batch_size = self.system.batch_size
@@ -83,26 +81,10 @@ def chosen(inputs: Inputs, fields: str | Sequence[str]) -> Inputs:
     return {name: inputs[name] for name in names if name in inputs}
 
 
-def open_corrector(spec: str | Callable[..., Any] | System, **options: Any) -> System:
-    """A corrector from what `--option corrector=` takes: any system, or an object that corrects as pycorrector's do."""
-    thing: object = spec
-    if isinstance(spec, str) and _is_reference(spec):
-        thing = import_reference(spec)
-        if inspect.isclass(thing) and not issubclass(thing, System) and _corrects(thing):
-            thing = thing(**options)
-    if _corrects(thing) and not isinstance(thing, System):
-        name = spec if isinstance(spec, str) else type(thing).__qualname__
-        return CallableSystem(_asked(thing), name=name, identity=f"{name} {fingerprint(type(thing))}")
-    return open_system(spec, **options)
-
-
 def correct_texts(corrector: System, texts: Sequence[str]) -> list[str | Failed]:
     """The corrected texts. A corrector may also answer with a mapping whose `target` is the text, as pycorrector."""
-    found: list[str | Failed] = []
-    for at in range(0, len(texts), corrector.batch_size):
-        part = texts[at : at + corrector.batch_size]
-        found += [_text(answer) for answer in corrector.predict([{"text": text} for text in part])]
-    return found
+    outputs = ask(corrector, ({"text": text} for text in texts))
+    return [_text(output.value) if output.ok else Failed(str(output.error), final=True) for output in outputs]
 
 
 def required_texts(corrector: System, texts: Sequence[str]) -> list[str]:
@@ -115,25 +97,9 @@ def required_texts(corrector: System, texts: Sequence[str]) -> list[str]:
     return found
 
 
-def _text(answer: Json | Failed) -> str | Failed:
+def _text(answer: Json) -> str | Failed:
     if isinstance(answer, Mapping):
         answer = answer.get("target")
-    if isinstance(answer, (str, Failed)):
+    if isinstance(answer, str):
         return answer
     return Failed(f"the corrector answered {answer!r:.80}, which is no text", final=True)
-
-
-def _is_reference(spec: str) -> bool:
-    module, _, rest = spec.partition(":")
-    return bool(rest) and module not in SCHEMES and all(part.isidentifier() for part in module.split("."))
-
-
-def _corrects(thing: object) -> bool:
-    return any(callable(getattr(thing, method, None)) for method in ("correct_batch", "correct"))
-
-
-def _asked(thing: Any) -> Callable[[list[Inputs]], list[Json]]:
-    """A library's corrector as a function of inputs: all texts at once where it can, else one by one."""
-    if callable(getattr(thing, "correct_batch", None)):
-        return lambda batch: list(thing.correct_batch([inputs["text"] for inputs in batch]))
-    return lambda batch: [thing.correct(inputs["text"]) for inputs in batch]

@@ -13,10 +13,12 @@ from typing import Any, TypeVar, overload
 import msgspec
 
 from unfazed.core.errors import StoredFileError, UnfazedError, UnknownName, UsageError, nearest
+from unfazed.core.ids import content_id
 from unfazed.core.json import decode
 from unfazed.core.registry import Registry, import_reference
+from unfazed.core.values import Inputs, Json
 from unfazed.systems import systems
-from unfazed.systems.callable import CallableSystem
+from unfazed.systems.callable import CallableSystem, fingerprint
 from unfazed.systems.process import ProcessSystem
 from unfazed.systems.recognise import Recogniser
 from unfazed.systems.system import System
@@ -112,14 +114,18 @@ def parameters_of(cls: type[System], name: str, text: str) -> dict[str, Any]:
         return {"system": text}
     told = dict(part.partition("=")[::2] for part in text.split(",") if part)
     wrong = next((key for key in told if key not in known), None)
-    if wrong is not None:
+    if wrong is not None and not _takes_any(known):
         raise UnknownName(f"parameter of {name}", wrong, known)
-    return {key: _typed(known[key], name, value) for key, value in told.items()}
+    return {key: _typed(known.get(key), name, key, value) for key, value in told.items()}
 
 
-def _typed(parameter: inspect.Parameter, name: str, text: str) -> Any:
+def _takes_any(parameters: Mapping[str, inspect.Parameter]) -> bool:
+    return any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def _typed(parameter: inspect.Parameter | None, name: str, key: str, text: str) -> Any:
     """A parameter's value from text: of the default's type, or, without one, JSON where it is such."""
-    default = parameter.default
+    default = parameter.default if parameter else None
     if isinstance(default, str):
         return text
     try:
@@ -129,7 +135,7 @@ def _typed(parameter: inspect.Parameter, name: str, text: str) -> Any:
     except msgspec.DecodeError:
         return text
     except ValueError as error:
-        raise UsageError(f"{name} can't be made with {parameter.name}={text}: {error}.") from error
+        raise UsageError(f"{name} can't be made with {key}={text}: {error}.") from error
 
 
 def _open_command(rest: str, options: Options) -> System:
@@ -230,11 +236,37 @@ def _wrapped(thing: object, name: str | None, options: Options) -> System:
         return _made(thing, name or "", options)
     if inspect.isclass(thing) and any("__call__" in vars(c) for c in thing.__mro__):
         thing = _call(thing, shown, {})
+    if corrects(thing):
+        return _corrector(thing, shown, options)
     if kind := _known_object(thing):
         return _made(kind, shown, {"model": thing, "name": name, **options})
     if not callable(thing):
         raise UsageError(f"{shown} is a {type(thing).__qualname__}, which can't be called. Give a function.")
     return _made(CallableSystem, shown, {"function": thing, "name": name, **options})
+
+
+def corrects(thing: object) -> bool:
+    """Does it correct texts as pycorrector's objects, or their classes, do?"""
+    methods = ("correct_batch", "correct")
+    return not isinstance(thing, System) and any(callable(getattr(thing, method, None)) for method in methods)
+
+
+def _corrector(thing: Any, name: str, options: Options) -> System:
+    """A library's corrector as a system of `{"text": …}`: all texts at once where it can, else one by one."""
+    if inspect.isclass(thing):
+        made = _call(thing, name, options)
+        decides = [fingerprint(thing), options]
+    elif options:
+        raise UsageError(f"{name} is made already and takes no options: {', '.join(options)}.")
+    else:
+        made, decides = thing, [fingerprint(type(thing))]
+
+    def answer(batch: list[Inputs]) -> list[Json]:
+        if callable(getattr(made, "correct_batch", None)):
+            return list(made.correct_batch([inputs["text"] for inputs in batch]))
+        return [made.correct(inputs["text"]) for inputs in batch]
+
+    return CallableSystem(answer, name=name, identity=f"{name} {content_id(decides, 16)}")
 
 
 def _known_object(thing: object) -> type[System] | None:
@@ -253,7 +285,7 @@ def _known_object(thing: object) -> type[System] | None:
 def _made(cls: type[System], name: str, options: Options) -> System:
     """An instance of the class, which knows all of the options."""
     parameters = inspect.signature(cls).parameters
-    if all(p.kind is not p.VAR_KEYWORD for p in parameters.values()):
+    if not _takes_any(parameters):
         unknown = [option for option in options if option not in parameters]
         if unknown:
             near = nearest(unknown[0], parameters)

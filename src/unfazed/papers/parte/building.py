@@ -13,11 +13,12 @@ from unfazed.core import (
     Suite,
     UsageError,
     Variant,
+    ask,
     plan_id,
     write_suite,
 )
 from unfazed.papers.parte.filters import Candidate, Counted, Step, filtered
-from unfazed.systems import Failed, System
+from unfazed.systems import System
 
 ENTAILED = ("entailed", "entailment", "yes", "true", "1")
 BOTH = "both"
@@ -116,15 +117,12 @@ def entails_by(system: System, fields: tuple[str, str] = ("premise", "hypothesis
     """Whether the second text of each pair follows from the first, as a system says."""
 
     def entails(pairs: Sequence[tuple[str, str]]) -> list[bool]:
-        found: list[bool] = []
-        for at in range(0, len(pairs), system.batch_size):
-            some = [dict(zip(fields, pair, strict=True)) for pair in pairs[at : at + system.batch_size]]
-            for output in system.predict(some):
-                if isinstance(output, Failed):
-                    raise UsageError(f"The verifier {system.name} has no answer: {output.error}.")
-                label = output.get("label") if isinstance(output, dict) else output
-                found.append(str(label).lower() in ENTAILED)
-        return found
+        outputs = ask(system, (dict(zip(fields, pair, strict=True)) for pair in pairs))
+        failed = next((output.error for output in outputs if not output.ok), None)
+        if failed is not None:
+            raise UsageError(f"The verifier {system.name} has no answer: {failed}.")
+        labels = [o.value.get("label") if isinstance(o.value, dict) else o.value for o in outputs]
+        return [str(label).lower() in ENTAILED for label in labels]
 
     return entails
 

@@ -89,7 +89,7 @@ class Metric(System):
         if spec.startswith(("http://", "https://")):
             return MetricServer(spec, **options)
         if ":" not in spec and spec not in metrics and spec not in systems and not Path(spec).exists():
-            raise UnknownName("metric", spec, metrics.names(), "unfazed metrics list")
+            raise UnknownName("metric", spec, metrics.names(), "unfazed list metrics")
         return None
 
     @classmethod
