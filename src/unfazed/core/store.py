@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
@@ -134,7 +135,9 @@ class AnswerStore:
         db = sqlite3.connect(":memory:", check_same_thread=False)
         db.execute(_SCHEMA.format(_ALL))
         db.execute(_USAGE)
-        return cls(Path(":memory:"), db, None, shared=True)
+        store = cls(Path(":memory:"), db, None, shared=True)
+        weakref.finalize(store, db.close)  # also where nobody calls close()
+        return store
 
     @classmethod
     def reader(cls, folder: Path) -> AnswerStore:
