@@ -6,7 +6,7 @@ import pytest
 
 from unfazed.core.errors import DataError, UsageError
 from unfazed.core.values import Example
-from unfazed.data import ReadOptions, examples_of
+from unfazed.data import ReadOptions, examples_of, likely_groups
 
 
 def test_mappings_and_examples_are_numbered_anew() -> None:
@@ -90,3 +90,23 @@ def test_what_is_no_data(wrong: object) -> None:
         examples_of(wrong)
     with pytest.raises(DataError, match="this must be a text, a mapping or an Example, not int"):
         examples_of([1])
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "datasets"])
+def test_columns_of_few_values_are_slices(kind: str) -> None:
+    rows = [
+        {
+            "message": f"text {i}",
+            "queue": "ab"[i % 2],
+            "region": "nsew"[i % 4],
+            "vip": i % 3 == 0,
+            "price": i / 2,
+            "n": i,
+        }
+        for i in range(40)
+    ]
+    library = pytest.importorskip(kind)
+    frame = library.Dataset.from_list(rows) if kind == "datasets" else library.DataFrame(rows)
+    assert likely_groups(frame, {"message", "queue", None}) == ("region", "vip")
+    assert likely_groups(frame, {"message", "queue", "vip"}) == ("region",)
+    assert likely_groups(rows, set()) == ()

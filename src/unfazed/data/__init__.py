@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from unfazed.core.lazy import door
 from unfazed.data._corpora import Corpus, CorpusFile, cache_folder, corpora, corpus_named, pull, sample_path
-from unfazed.data._memory import examples_of
+from unfazed.data._memory import examples_of, likely_groups
 from unfazed.data._read import Kind, Source, find_reader, import_corpus, open_source, read_examples, task_and_language
 from unfazed.data._reader import Reader, ReadOptions, open_bytes, read_lines, readers, without_break
 
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from unfazed.data.squad import Squad, is_squad
     from unfazed.data.table import csv_rows
 
-__all__ = ["Corpus", "CorpusFile", "Jsonl", "Kind", "ReadOptions", "Reader", "ScoreTable", "SegmentScore", "Source",
+__all__ = [
+    "Corpus", "CorpusFile", "Jsonl", "Kind", "ReadOptions", "Reader", "ScoreTable", "SegmentScore", "Source",
     "Squad", "cache_folder", "corpora", "corpus_named", "csv_rows", "examples_of", "find_reader", "import_corpus",
-    "is_squad", "open_bytes", "open_source", "pull", "read_examples", "read_lines", "read_score_table",
-    "read_segment_scores", "readers", "sample_path", "task_and_language", "without_break"]  # fmt: skip
+    "is_squad", "likely_groups", "open_bytes", "open_source", "pull", "read_examples", "read_lines",
+    "read_score_table", "read_segment_scores", "readers", "sample_path", "task_and_language", "without_break",
+]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = door(__name__, __file__)

@@ -35,6 +35,7 @@ _TEXTS = (
     *("content", "document", "review", "message", "comment", "title", "body"),
 )
 _ANY_GOLD = frozenset(_GOLDS)
+KNOWN_FIELDS = frozenset((*_IDS, *_GOLDS, *_TEXTS, *(name for pair in _PAIRS for name in pair)))
 
 
 class Problem(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,11 @@ import msgspec
 from unfazed.core.errors import DataError, UsageError
 from unfazed.core.task import guess_task, task_named
 from unfazed.core.values import Example, Json
-from unfazed.data._fields import Checks, Fields, Problem
+from unfazed.data._fields import KNOWN_FIELDS, Checks, Fields, Problem
 from unfazed.data._reader import ReadOptions
+
+_LOOKED_AT = 10_000  # rows, to find slices
+_MOST_GROUPS, _ROWS_A_GROUP = 20, 5
 
 Record = Example | Mapping[str, Json] | str
 
@@ -39,6 +42,28 @@ def examples_of(data: object, options: ReadOptions | None = None) -> list[Exampl
         except Problem as problem:
             raise DataError(str(problem), place, example.row + 1) from None
     return passed
+
+
+def likely_groups(data: Any, taken: Collection[str | None]) -> tuple[str, ...]:
+    """The columns of a DataFrame or Dataset to slice results by: those of few values that are nothing else.
+
+    `taken` are the columns that the user chose for something else. Files and lists of records have none of these.
+    """
+    library = type(data).__module__.partition(".")[0]
+    if library not in ("pandas", "polars", "datasets") or (
+        not hasattr(data, "columns") and not hasattr(data, "features")
+    ):
+        return ()
+    head = data.head(_LOOKED_AT) if hasattr(data, "head") else data.select(range(min(_LOOKED_AT, len(data))))
+    rows = [row for row in _records_of(head) if isinstance(row, Mapping)]
+    columns = [name for name in (rows[0] if rows else ()) if name not in taken and name not in KNOWN_FIELDS]
+    return tuple(name for name in columns if _few([row[name] for row in rows if row[name] is not None]))
+
+
+def _few(values: list[Any]) -> bool:
+    if not all(isinstance(value, (str, int)) for value in values):
+        return False
+    return 2 <= len(set(values)) <= min(_MOST_GROUPS, len(values) // _ROWS_A_GROUP)
 
 
 def first_labelled(examples: Sequence[Example]) -> Example:

@@ -61,7 +61,8 @@ def make_suite(
     - `to`: the folder of the suite. Without it, the suite is in a temporary folder until the process ends; `save`
       copies it. If the same plan made the suite in `to` already, it is kept as it is.
     - `input`, `gold`, `id`, `groups`: the fields or columns that hold texts, the right answer, ids, and slices.
-      Unless you name them, they are guessed from their names.
+      Unless you name them, they are guessed from their names. In a DataFrame, every other column of few values is
+      a slice unless you set `groups`.
     - `set`: `each`, `random` or `hard`. A hard set needs a `selector`: any system that `run_system` takes.
     - `draws`: the variants of each example and operator. The same `seed` gives the same variants.
     """

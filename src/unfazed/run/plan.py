@@ -15,7 +15,7 @@ import msgspec
 from unfazed.core.asking import Asking
 from unfazed.core.errors import UsageError
 from unfazed.core.values import Json
-from unfazed.data import ReadOptions
+from unfazed.data import ReadOptions, likely_groups
 from unfazed.run.workers import Engine
 from unfazed.vary.engine import OperatorSpec
 
@@ -175,7 +175,7 @@ def plan_of(
             inputs=_listed(input),
             gold=gold,
             id=id,
-            groups=_listed(groups),
+            groups=likely_groups(data, {*_listed(input), gold, id}) if groups is None else _listed(groups),
             labels=None if labels is None else tuple(labels),
         ),
         vary=VaryPlan(operators=_listed(operators), set=set, draws=draws, seed=seed, fields=_listed(fields)),
