@@ -67,9 +67,10 @@ def test_the_same_noise_is_not_told_apart_and_other_noise_is() -> None:
     assert alike.value < 0.6
     assert alike.low is not None
     assert alike.low < alike.value < (alike.high or 0)
-    other = judge.against_people([varied(Pinyin(), texts, 3)]).value
-    assert other is not None
-    assert other > 0.85
+    other = judge.against_people([varied(Pinyin(), texts, 3)])
+    assert other.value is not None
+    assert other.value > 0.85
+    assert other.signature != alike.signature
     assert judge.against_people([varied(Homophone(), texts, 2)]) == alike, "nothing in it is left to chance"
 
 

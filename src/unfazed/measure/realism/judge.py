@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from unfazed.core.errors import MissingExtra, UsageError
+from unfazed.core.estimate import Estimate, digest, interval, sign
 from unfazed.core.ids import content_id
 from unfazed.core.seeds import Seeds
-from unfazed.core.values import Estimate
 from unfazed.measure.realism.features import Floats, features
 
 FOLDS = 5
 RESAMPLES = 400
+_LEVEL = 0.95  # of intervals
 _VERSION = 2  # of the features and the trees: goes up when the same texts would get another number
 _MOST = 6_000  # sentences looked at: more change little but the time
 _LEAST = 4 * FOLDS
@@ -63,9 +64,12 @@ class Judge:
         rng = self._stream.stream("folds", 0).numpy()
         scores = _cross_validated(rows, labels, rng.permutation(np.arange(len(number)) % FOLDS)[groups])
         drawn = _resampled(scores, labels, groups, rng)
-        low, high = (float(q) for q in np.quantile(drawn, [0.025, 0.975]))
-        mark = f"realism/auc|v:{_VERSION}|folds:{FOLDS}|seed:{self._seed}|texts:{self._texts}|against:{what}"
-        return Estimate(_auc(scores, labels), low, high, len(number), 0, mark)
+        auc = _auc(scores, labels)
+        low, high = interval(auc, drawn, len(number), (0.0, 1.0), _LEVEL)
+        texts = {"texts": self._texts, "against": what, "features": digest(rows, labels)}
+        how = {"folds": FOLDS, "level": _LEVEL, "bootstrap": RESAMPLES, "seed": self._seed}
+        signature = sign({"measure": f"realism.auc:{_VERSION}", **texts, **how})
+        return Estimate(auc, low, high, len(number), 0, signature)
 
 
 def _cross_validated(rows: Floats, labels: Floats, fold: npt.NDArray[np.int64]) -> Floats:
