@@ -65,7 +65,7 @@ def items_command(kind: str, suite: str, fields: tuple[str, ...], to: str) -> No
 
 @command.command("serve", short_help="Serve a study.")
 @_study
-@click.option("--host", default="127.0.0.1", show_default=True, help="Another one needs a certificate or --proxied.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Any other host needs --certificate or --proxied.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
 @click.option("--certificate", type=click.Path(exists=True, dir_okay=False), help="TLS certificate chain, PEM.")
 @click.option("--key", type=click.Path(exists=True, dir_okay=False), help="Its private key, PEM.")
@@ -84,9 +84,9 @@ def serve_command(
 
 @command.command("invite", short_help="Add a person and print their link.")
 @_study
-@click.option("--name", "names", multiple=True, required=True, help="What you call them. Repeatable.")
-@click.option("--stratum", default="", help="Their stratum, where the study has strata.")
-@click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="Where the study is served.")
+@click.option("--name", "names", multiple=True, required=True, help="A name for the person. Repeatable.")
+@click.option("--stratum", default="", help="The person's stratum, if the study has strata.")
+@click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="The URL that the study is served at.")
 def invite_command(study_file: str, names: tuple[str, ...], stratum: str, url: str) -> None:
     """Add a person to STUDY and print their link, which is stored nowhere. It works while the study is served, too."""
     from unfazed.collect.database import open_database
@@ -100,11 +100,11 @@ def invite_command(study_file: str, names: tuple[str, ...], stratum: str, url: s
         click.echo(f"{name}\t{url.rstrip('/')}/i/{token}")
 
 
-@command.command("status", short_help="How a study stands.")
+@command.command("status", short_help="Show the progress of a study.")
 @_study
 @format_option
 def status(study_file: str, format_: str) -> None:
-    """Print how far STUDY is, by stratum and by person, and how far people agree."""
+    """Print how far STUDY is, by stratum and by person, and the agreement between people."""
     from unfazed.collect.database import open_database
     from unfazed.collect.export import agreed, answers_of
     from unfazed.collect.status import coverage, progress, record
@@ -121,17 +121,17 @@ def status(study_file: str, format_: str) -> None:
     click.echo("\n\n".join(render(rows, format_) for rows in parts if rows))
 
 
-@command.command("export", short_help="Write what people gave.")
+@command.command("export", short_help="Write people's answers, or their texts as a suite.")
 @_study
 @click.option("-o", "to", required=True, metavar="PLACE", help="FILE.jsonl, FILE.parquet, or a folder for a suite.")
-@click.option("--logs", is_flag=True, help="With every key and composition event.")
-@click.option("--overwrite", is_flag=True, help="Replace a suite that is there.")
-@click.option("--recogniser", help="Whose texts of the recordings a suite takes, where several have heard them.")
-@click.option("--summary", metavar="FILE", help="Also write what the answers to each item say together, JSON lines.")
+@click.option("--logs", is_flag=True, help="Include every key and composition event.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing suite.")
+@click.option("--recogniser", help="The recogniser whose texts the suite takes, if several transcribed the recordings.")
+@click.option("--summary", metavar="FILE", help="Also write a summary of the answers to each item (JSON lines).")
 def export_command(
     study_file: str, to: str, logs: bool, overwrite: bool, recogniser: str | None, summary: str | None
 ) -> None:
-    """Write every answer of STUDY with its flags, reasons for exclusion and gold; or people's texts as a suite.
+    """Write every answer of STUDY as a record, counted or not; or people's texts as a suite.
 
     \b
       unfazed collect export study.toml -o suite/
@@ -155,18 +155,18 @@ def export_command(
         return
     made = done.suite.manifest
     click.echo(f"{made.examples:,} examples and {made.variants:,} versions by people in {to}", err=True)
-    if done.incomplete:
-        click.echo(f"{done.incomplete:,} versions lack a text, and are left out.", err=True)
-    if done.labels_lost:
-        click.echo(f"{done.labels_lost:,} versions lost a labelled word, and are left out.", err=True)
+    left_out = {"lack a text": done.incomplete, "lost a labelled word": done.labels_lost}
+    for reason, count in left_out.items():
+        if count:
+            click.echo(f"Left out: {count:,} versions that {reason}.", err=True)
 
 
-@command.command("transcribe", short_help="Have recordings heard by a recogniser.")
+@command.command("transcribe", short_help="Transcribe recordings with a speech recogniser.")
 @_study
 @click.option(
     "--recogniser", required=True, help="pocketsphinx, whisper:DIR, sherpa:DIR, command:COMMAND, cmd:COMMAND or a URL."
 )
-@click.option("--again", is_flag=True, help="Also what it has heard before.")
+@click.option("--again", is_flag=True, help="Transcribe all recordings again.")
 def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
     """Turn the recordings of STUDY into text, also while it is served. Each recogniser's texts are kept by its name."""
     from unfazed.collect.audio import transcribe
@@ -178,13 +178,13 @@ def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
     system = open_system(recogniser, Recogniser, language=study.language)
     with open_database(study.place) as database:
         count = transcribe(study, database, recogniser, system.hear, again)
-    click.echo(f"{count:,} recordings heard.", err=True)
+    click.echo(f"{count:,} recordings transcribed.", err=True)
 
 
-@command.command("exclude", short_help="Leave a person's answers out.")
+@command.command("exclude", short_help="Stop counting a person's answers.")
 @_study
 @click.argument("person")
-@click.option("--reason", required=True, help="Why; the export says it.")
+@click.option("--reason", required=True, help="The reason, which the export includes.")
 def exclude_command(study_file: str, person: str, reason: str) -> None:
     """Keep PERSON's answers, but count them no longer; their places go to others."""
     from unfazed.collect.database import Transaction, open_database

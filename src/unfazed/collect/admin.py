@@ -14,7 +14,7 @@ from unfazed.collect.audio import audio_file
 from unfazed.collect.database import Transaction
 from unfazed.collect.kinds import Kind
 from unfazed.collect.people import exclude, fact, is_password, note
-from unfazed.collect.site import ADMIN_HOURS, RouteTable, Site, admin_session, is_admin, same_site, signed
+from unfazed.collect.site import ADMIN_HOURS, Site, admin_session, is_admin, same_site, signed
 from unfazed.collect.status import coverage, flags, progress, record, throughput
 from unfazed.core.errors import UsageError
 
@@ -90,17 +90,6 @@ async def leave_out(site: Site, request: Request) -> Response:
         except UsageError as error:
             raise HTTPException(404, str(error)) from error
     return RedirectResponse("/admin", 303)
-
-
-OWNER: RouteTable = (
-    ("GET", "/admin/login", login_page),
-    ("POST", "/admin/login", login),
-    ("POST", "/admin/logout", logout),
-    ("GET", "/admin", overview),
-    ("GET", "/admin/answer", show_answer),
-    ("GET", "/admin/audio/{name}", recording),
-    ("POST", "/admin/exclude", leave_out),
-)
 
 
 def _exclude(tx: Transaction, person: str, reason: str) -> None:

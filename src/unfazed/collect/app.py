@@ -38,7 +38,7 @@ try:
     from starlette.staticfiles import StaticFiles
     from starlette.types import ASGIApp
 
-    from unfazed.collect.admin import OWNER
+    from unfazed.collect import admin
     from unfazed.collect.site import LANGUAGES, RouteTable, SafeHeaders, Site, TooLarge, body_of, routes, signed
 except ImportError as error:
     raise MissingExtra("`unfazed collect serve`", "collect") from error
@@ -78,8 +78,9 @@ async def ask_consent(site: Site, request: Request) -> Response:
     key, person = await site.person(request)
     if person.consented:
         return RedirectResponse("/task", 303)
-    about = site.kind.about.get("zh" if site.language(request) == "zh" else "en")
-    return site.page(request, "consent", csrf=signed(site.secret, key), about=about, kind=site.kind)
+    about = site.kind.about
+    question = about and (about.zh if site.language(request) == "zh" else about.en)
+    return site.page(request, "consent", csrf=signed(site.secret, key), about=about, question=question, kind=site.kind)
 
 
 async def give_consent(site: Site, request: Request) -> Response:
@@ -88,8 +89,8 @@ async def give_consent(site: Site, request: Request) -> Response:
     site.check_csrf(request, key, form.get("csrf", ""))
     if "agree" not in form:
         return RedirectResponse("/consent", 303)
-    asked = {name for name, _ in site.kind.about.values()}
-    facts = {name: form[name][:200] for name in sorted(asked) if name in form}
+    about = site.kind.about
+    facts = {about.name: form[about.name][:200]} if about and about.name in form else {}
     await site.write(lambda tx: consent(tx, person.id, facts, time.time()))
     return RedirectResponse("/task", 303)
 
@@ -179,7 +180,7 @@ async def language(site: Site, request: Request) -> Response:
     return response
 
 
-PEOPLE: RouteTable = (
+ROUTES: RouteTable = (
     ("GET", "/", front),
     ("GET", "/i/{token}", invitation),
     ("GET", "/consent", ask_consent),
@@ -188,6 +189,13 @@ PEOPLE: RouteTable = (
     ("POST", "/answer", answer),
     ("POST", "/audio", audio),
     ("GET", "/language/{code}", language),
+    ("GET", "/admin/login", admin.login_page),
+    ("POST", "/admin/login", admin.login),
+    ("POST", "/admin/logout", admin.logout),
+    ("GET", "/admin", admin.overview),
+    ("GET", "/admin/answer", admin.show_answer),
+    ("GET", "/admin/audio/{name}", admin.recording),
+    ("POST", "/admin/exclude", admin.leave_out),
 )
 
 
@@ -203,7 +211,7 @@ def make_app(site: Site) -> ASGIApp:
 
     handlers: Any = {HTTPException: failed, TooLarge: failed, Exception: failed}
     static = Mount("/static", StaticFiles(directory=STATIC))
-    return SafeHeaders(Starlette(routes=[*routes(site, (*PEOPLE, *OWNER)), static], exception_handlers=handlers))
+    return SafeHeaders(Starlette(routes=[*routes(site, ROUTES), static], exception_handlers=handlers))
 
 
 def serve(

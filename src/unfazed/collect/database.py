@@ -12,7 +12,6 @@ from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from unfazed.core.errors import MissingExtra, StoredFileError
@@ -131,9 +130,7 @@ class Database:
     def __enter__(self) -> Database:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _migrate(self) -> None:
@@ -207,7 +204,22 @@ class Database:
         return result, None
 
 
-class _SqliteConnection:
+class _Connection:
+    """What connections to both databases share."""
+
+    _db: Any
+
+    def commit(self) -> None:
+        self._db.execute("COMMIT")
+
+    def rollback(self) -> None:
+        self._db.execute("ROLLBACK")
+
+    def close(self) -> None:
+        self._db.close()
+
+
+class _SqliteConnection(_Connection):
     def __init__(self, file: Path, write: bool) -> None:
         self._file = file
         # Isolation level None: transactions begin and end where Database says, and nowhere else.
@@ -221,11 +233,11 @@ class _SqliteConnection:
 
     def rows(self, sql: str, *values: Any) -> list[Cells]:
         with self._problems():
-            return self._db.execute(sql, values).fetchall()
+            return list(self._db.execute(sql, values).fetchall())
 
     def run(self, sql: str, *values: Any) -> int:
         with self._problems():
-            return self._db.execute(sql, values).rowcount
+            return int(self._db.execute(sql, values).rowcount)
 
     @contextmanager
     def _problems(self) -> Iterator[None]:
@@ -240,15 +252,9 @@ class _SqliteConnection:
     def begin(self, write: bool) -> None:
         self._db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
 
-    def commit(self) -> None:
-        self._db.execute("COMMIT")
-
     def rollback(self) -> None:
         if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
-
-    def close(self) -> None:
-        self._db.close()
+            super().rollback()
 
 
 class Sqlite:
@@ -278,31 +284,22 @@ def _spelled(sql: str) -> str:
     return sql.replace("%", "%%").replace("?", "%s")
 
 
-class _PostgresConnection:
+class _PostgresConnection(_Connection):
     def __init__(self, url: str) -> None:
         import psycopg
 
         self._db = psycopg.connect(url, autocommit=True)
 
     def rows(self, sql: str, *values: Any) -> list[Cells]:
-        return self._db.execute(_spelled(sql), values or None).fetchall()
+        return list(self._db.execute(_spelled(sql), values or None).fetchall())
 
     def run(self, sql: str, *values: Any) -> int:
-        return self._db.execute(_spelled(sql), values or None).rowcount
+        return int(self._db.execute(_spelled(sql), values or None).rowcount)
 
     def begin(self, write: bool) -> None:
         self._db.execute("BEGIN" if write else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         if write:
             self._db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-
-    def commit(self) -> None:
-        self._db.execute("COMMIT")
-
-    def rollback(self) -> None:
-        self._db.execute("ROLLBACK")
-
-    def close(self) -> None:
-        self._db.close()
 
 
 class Postgres:

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from unfazed.collect.database import Database, Transaction, open_database
 from unfazed.collect.kinds import Kind, kinds
 from unfazed.collect.people import new_password, set_fact, set_password
@@ -18,7 +16,7 @@ from unfazed.collect.study import PeopleStudy, as_json, study_template
 from unfazed.core.errors import DataError, UsageError
 from unfazed.core.files import partial_of, unwritable, write_atomically, write_json_lines
 from unfazed.core.ids import content_id
-from unfazed.core.json import decode
+from unfazed.core.json import read_json_lines
 from unfazed.core.seeds import Seeds
 from unfazed.core.suite import Suite
 from unfazed.core.values import Json
@@ -95,7 +93,7 @@ def _groups(items: Path) -> tuple[list[str], int]:
     keys = _keys(items)
     ordinary: Counter[str] = Counter()
     controls = set()
-    for _, facts in _objects(items):
+    for _, facts in read_json_lines(items, dict[str, Json]):
         if keys.get(str(facts.get("id")), {}).get("control"):
             controls.add(facts["id"])
         else:
@@ -107,7 +105,7 @@ def _groups(items: Path) -> tuple[list[str], int]:
 def _from_lines(study: PeopleStudy, kind: Kind, place: Path) -> Iterator[Entry]:
     keys = _keys(place)
     seen: set[str] = set()
-    for row, facts in _objects(place):
+    for row, facts in read_json_lines(place, dict[str, Json]):
         try:
             id = facts.pop("id", None) or content_id(facts)
             gold, not_for = facts.pop("gold", None), facts.pop("not_for", [])
@@ -129,24 +127,11 @@ def _from_lines(study: PeopleStudy, kind: Kind, place: Path) -> Iterator[Entry]:
         yield Entry(id, facts, origin, gold, only_for, tuple(map(str, not_for)))
 
 
-def _objects(place: Path) -> Iterator[tuple[int, dict[str, Json]]]:
-    try:
-        lines = place.read_bytes().splitlines()
-    except OSError as error:
-        raise DataError(f"the file can't be read ({error.strerror})", place) from error
-    for row, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                yield row, decode(line, dict)
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                raise DataError(f"this is not a JSON object: {error}", place, row) from error
-
-
 def _keys(place: Path) -> dict[str, dict[str, Json]]:
     """What the key file says of each item, by its id."""
     key = key_file(place)
     keys: dict[str, dict[str, Json]] = {}
-    for row, facts in _objects(key) if key.exists() else ():
+    for row, facts in read_json_lines(key, dict[str, Json]) if key.exists() else ():
         id = facts.pop("id", None)
         if not isinstance(id, str):
             raise DataError("this row has no id", key, row)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from unfazed.core.files import write_atomically, write_json_lines
     from unfazed.core.ids import canonical, content_id, file_hash
     from unfazed.core.json import decode as decode_json
+    from unfazed.core.json import read_json_lines
     from unfazed.core.judgement import Judgement, read_judgements, write_judgements
     from unfazed.core.parquet import read_batches
     from unfazed.core.progress import Progress
@@ -41,8 +42,8 @@ __all__ = [
     "Manifest", "MissingExtra", "NothingEvaluated", "Output", "Progress", "Registry", "Seeds", "StoredFileError",
     "Stream", "Suite", "SystemBroken", "Task", "UnfazedError", "UnknownName", "UsageError", "Variant", "apply_edits",
     "ask", "canonical", "content_id", "decode_json", "file_hash", "guess_task", "nearest_name", "option_name",
-    "plan_id", "read_batches", "read_judgements", "slots_of", "task_named", "write_atomically", "write_json_lines",
-    "write_judgements", "write_suite",
+    "plan_id", "read_batches", "read_json_lines", "read_judgements", "slots_of", "task_named", "write_atomically",
+    "write_json_lines", "write_judgements", "write_suite",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

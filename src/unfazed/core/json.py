@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import msgspec
+
+from unfazed.core.errors import DataError
 
 T = TypeVar("T")
 
@@ -21,3 +25,17 @@ def decode(content: bytes | str, type: Any = Any) -> Any:
         raise msgspec.DecodeError(f"it is not UTF-8 ({error})") from error
     except RecursionError:
         raise msgspec.DecodeError("it is nested too deeply") from None
+
+
+def read_json_lines(path: Path, type: type[T]) -> Iterator[tuple[int, T]]:
+    """Each line's number and its value of this type; empty lines are skipped, and a bad one is named."""
+    try:
+        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    except OSError as error:
+        raise DataError(f"the file can't be read ({error.strerror}).", path) from error
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                yield number, decode(line, type)
+            except msgspec.MsgspecError as error:
+                raise DataError(f"this is not a JSON object of the right form: {error}.", path, number) from error

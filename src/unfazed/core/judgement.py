@@ -15,7 +15,7 @@ import msgspec
 
 from unfazed.core.errors import DataError
 from unfazed.core.files import growing, write_json_lines
-from unfazed.core.json import decode
+from unfazed.core.json import decode, read_json_lines
 from unfazed.core.parquet import read_batches, write_rows
 from unfazed.core.values import Json
 
@@ -104,24 +104,19 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     if path.suffix == ".parquet":
         yield from enumerate(_parquet_rows(path), 1)
         return
+    if path.suffix.lower() == ".csv":
+        yield from _csv_rows(path)
+        return
+    yield from read_json_lines(path, dict[str, Any])
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     try:
         content = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise DataError(f"the file can't be read ({error.strerror}).", path) from error
     except UnicodeDecodeError as error:
         raise DataError(f"byte {error.start + 1} is not UTF-8.", path) from error
-    if path.suffix.lower() == ".csv":
-        yield from _csv_rows(path, content)
-        return
-    for line, text in enumerate(content.split("\n"), 1):
-        if text.strip():
-            try:
-                yield line, decode(text, dict[str, Any])
-            except msgspec.MsgspecError as error:
-                raise DataError(f"this is not a JSON object: {error}.", path, line) from error
-
-
-def _csv_rows(path: Path, content: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     reader = csv.DictReader(io.StringIO(content, newline=""), strict=True)
     try:
         for row in reader:

@@ -31,6 +31,14 @@ class Given(NamedTuple):
     shows: int  # how often it was shown
 
 
+class About(NamedTuple):
+    """A fact that people are asked for with the consent: its name, and the question in the languages of the pages."""
+
+    name: str
+    en: str
+    zh: str
+
+
 class SuiteItem(NamedTuple):
     """An item made of a suite: its id, what people see, and where it comes from."""
 
@@ -46,7 +54,7 @@ class Kind:
     item_type: ClassVar[type[msgspec.Struct]]
     answer_type: ClassVar[type[msgspec.Struct]]
     options_type: ClassVar[type[msgspec.Struct]]
-    about: ClassVar[dict[Language, tuple[str, str]]] = {}  # a fact asked for with the consent: its name and question
+    about: ClassVar[About | None] = None
     level: ClassVar[Literal["nominal", "interval"]] = "nominal"  # of `judgements`, for agreement
     makes_text: ClassVar[bool] = False  # is the answer another form of the item's text?
     uploads: ClassVar[bool] = False  # is the answer a recording, sent beforehand?

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from unfazed.collect.kinds import MAX_TEXT, Kind
+from unfazed.collect.kinds import MAX_TEXT, About, Kind
 from unfazed.core.values import Json
 
 
@@ -30,10 +30,9 @@ class ReadingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ReadAloud(Kind):
     name = "read_aloud"
     item_type, answer_type, options_type = ReadingItem, ReadingAnswer, ReadingOptions
-    about = {  # noqa: RUF012
-        "en": ("dialect", "Which language or dialect did you grow up with, and where?"),
-        "zh": ("dialect", "您从小说哪种方言？在哪里长大？"),
-    }
+    about = About(
+        "dialect", "Which language or dialect did you grow up with, and where?", "您从小说哪种方言？在哪里长大？"
+    )
     makes_text = True
     uploads = True
     source = "speech"

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from unfazed.collect.kinds import MAX_TEXT, Flag, Given, Kind
+from unfazed.collect.kinds import MAX_TEXT, About, Flag, Given, Kind
 from unfazed.core.errors import MissingExtra
 from unfazed.core.values import Json
 
@@ -34,10 +34,11 @@ class RetypeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Retype(Kind):
     name = "retype"
     item_type, answer_type, options_type = RetypeItem, RetypeAnswer, RetypeOptions
-    about = {  # noqa: RUF012
-        "en": ("ime", "Which keyboard or input method do you type with, and which version?"),
-        "zh": ("ime", "您使用哪种输入法？请写明名称和版本"),
-    }
+    about = About(
+        "ime",
+        "Which keyboard or input method do you type with, and which version?",
+        "您使用哪种输入法？请写明名称和版本",
+    )
     makes_text = True
     source = "keyboard"
 

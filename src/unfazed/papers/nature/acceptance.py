@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -20,8 +20,8 @@ from unfazed.core import (
     Judgement,
     NothingEvaluated,
     content_id,
-    decode_json,
     option_name,
+    read_json_lines,
     read_judgements,
 )
 from unfazed.core.estimate import Observations, Question, Ratio, Resampling, estimates, sign
@@ -31,7 +31,6 @@ VERSION = 2  # of these definitions; part of every signature
 QUESTIONS = ("slots", "intent")
 
 Verdict = Literal["reasonable", "unreasonable"]
-T = TypeVar("T")
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -134,10 +133,10 @@ def _shown(items: Path | None) -> tuple[dict[str, tuple[SurveyItem, Key]] | None
     """The items of a file by id, each with its key; and which groups each is for."""
     if items is None:
         return None, {}
-    keys = {key.id: key for _, key in _rows(key_file(items), Key)}
+    keys = {key.id: key for _, key in read_json_lines(key_file(items), Key)}
     shown: dict[str, tuple[SurveyItem, Key]] = {}
     groups: dict[str, set[str]] = {}
-    for _, item in _rows(items, SurveyItem):
+    for _, item in read_json_lines(items, SurveyItem):
         groups.setdefault(item.id, set()).add(str(item.group))
         if item.id in keys:
             shown[item.id] = item, keys[item.id]
@@ -170,21 +169,6 @@ def _by_hand(row: Mapping[str, Any], shown: Mapping[str, tuple[SurveyItem, Key]]
     return Judgement(
         person=answer.participant, kind="labels", item=answer.item, asked=asked, answer=verdicts, origin=origin
     )
-
-
-def _rows(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise DataError(f"the file can't be read ({error.strerror}).", path) from error
-    for row, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                yield row, decode_json(line, kind)
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                raise DataError(
-                    f"this is not a line that `unfazed survey export` writes: {error}.", path, row
-                ) from error
 
 
 def _accepted(verdict: Verdict | bool | None) -> bool | None:
