@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.core.http.address import checked_url, key_for
 from unfazed.core.http.chat import Answer, Chat, Prices, counted, json_in
 from unfazed.core.http.client import Client, HttpSettings, Malformed, Unanswered
+from unfazed.core.http.line import checked_url, key_for
 from unfazed.core.ids import content_id
 from unfazed.core.prompt import Template
 from unfazed.core.suite import Suite

@@ -174,7 +174,7 @@ def _open_model(folder: Path, options: Options) -> System:
 
 
 def _open_onnx(path: str, options: Options) -> System:
-    from unfazed.systems.onnx._model import OnnxFolder
+    from unfazed.systems.onnx import OnnxFolder
 
     folder = OnnxFolder(path, options.get("file"))
     if folder.kind is None:
@@ -276,7 +276,7 @@ def _known_object(thing: object) -> type[System] | None:
 
         return Pipeline
     if not callable(thing) and callable(getattr(thing, "predict", None)):
-        from unfazed.systems.sklearn._fitted import Fitted
+        from unfazed.systems.sklearn import Fitted
 
         return Fitted
     return None

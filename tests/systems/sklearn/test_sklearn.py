@@ -27,7 +27,7 @@ from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
 from unfazed.run.engine import run_system
 from unfazed.run.making import make_suite
 from unfazed.systems.opening import open_system
-from unfazed.systems.sklearn._fitted import state_id
+from unfazed.systems.sklearn import state_id
 from unfazed.systems.system import Failed
 
 SAID = ["turn on the lights", "dim the lamp", "play some jazz", "put on a song"]
@@ -183,6 +183,6 @@ def test_what_can_not_be_opened_says_why(tmp_path: Path, monkeypatch: pytest.Mon
         open_system(f"sklearn:{file}")
     with pytest.raises(UsageError, match="no option 'feilds'. Did you mean 'fields'"):
         open_system(fitted(), feilds="a")
-    monkeypatch.setattr("unfazed.systems.sklearn.skops.find_spec", lambda name: None)
+    monkeypatch.setattr("unfazed.systems.sklearn.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"pip install 'unfazed\[sklearn\]'"):
         open_system(f"sklearn:{file}")

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import msgspec
 
 from unfazed.core.errors import UsageError
-from unfazed.core.http.address import checked_url, key_for
 from unfazed.core.http.client import Client, HttpSettings, Malformed
+from unfazed.core.http.line import checked_url, key_for
 from unfazed.core.values import Json
 
 _PATH = "/chat/completions"

@@ -17,8 +17,7 @@ from typing import NoReturn, TypeVar
 import msgspec
 
 from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.core.http.address import checked_url
-from unfazed.core.http.line import Limits, Line, Reply, Unreachable
+from unfazed.core.http.line import Limits, Line, Reply, Unreachable, checked_url
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Json
 from unfazed.core.version import VERSION

@@ -1,4 +1,4 @@
-"""A spaCy pipeline as a system: the label of its text categorizer, or the entities of its recognizer as tags."""
+"""A spaCy pipeline in a folder, `spacy/pipeline`: the label of its categorizer, or its entities as tags."""
 
 from __future__ import annotations
 

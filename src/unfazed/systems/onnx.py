@@ -1,4 +1,4 @@
-"""Models as ONNX graphs: the folder, its word pieces, the graph, and what their systems share."""
+"""Classifiers, taggers and readers as ONNX graphs from Optimum: `onnx/classify`, `onnx/tag` and `onnx/read`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
 from unfazed.core.ids import content_id, file_hash
+from unfazed.systems.hf._answering import Classifying, Reading, Tagging
 from unfazed.systems.hf._model import KINDS, HfSystem, options_of, read_config
 
 _PLACES = ("model.onnx", "onnx/model.onnx")
@@ -226,3 +227,21 @@ class OnnxSystem(HfSystem):
 def _filled(row: dict[str, list[int]], name: str, width: int, fill: int) -> list[int]:
     values = row.get(name, [0] * len(row["input_ids"]))
     return [*values, *[fill] * (width - len(values))]
+
+
+class Classify(OnnxSystem, Classifying):
+    """The label with the highest score, as `hf/classify` has it, from an ONNX graph."""
+
+    name = "onnx/classify"
+
+
+class Tag(OnnxSystem, Tagging):
+    """A BIO tag for each token, as `hf/tag` has it, from an ONNX graph."""
+
+    name = "onnx/tag"
+
+
+class Read(OnnxSystem, Reading):
+    """The best stretch of the context, as `hf/read` has it, from an ONNX graph."""
+
+    name = "onnx/read"
