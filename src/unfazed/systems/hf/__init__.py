@@ -1,4 +1,4 @@
-"""Hugging Face models, opened from a folder and never from a hub. One file a kind; the architecture says which."""
+"""Hugging Face models, opened from a folder and never from a hub; the architecture decides the kind of system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How models answer that don't write: a label for a text, a tag for each token, a stretch of a context."""
+"""Models that don't write: `hf/classify` labels a text, `hf/tag` each token, `hf/read` finds a stretch of a context."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from unfazed.core.errors import UsageError
-from unfazed.core.values import Inputs, Json
+from unfazed.core.task import task_named
+from unfazed.core.values import Example, Inputs, Json
+from unfazed.systems.hf._lessons import IGNORED, Lesson, Teachable, padded_labels, share
 from unfazed.systems.hf._model import HfSystem, groups
 
 _FIRST = ("premise", "question", "text", "sentence1")  # texts that stand first where names alone do not say it
@@ -234,3 +236,91 @@ def _best(window: ContextWindow, starts: list[float], ends: list[float]) -> tupl
             if first and last and a <= b < a + _LONGEST and score > best[0]:
                 best = (score, first[0], last[1])
     return best
+
+
+class Classify(Classifying, Teachable):
+    """The label with the highest score, by the name that the model's config has for it; LABEL_3 is 3."""
+
+    name = "hf/classify"
+
+    @classmethod
+    def labels_in(cls, examples: Sequence[Example]) -> list[str]:
+        return sorted({_label(example) for example in examples})
+
+    def lessons(self, number: int, example: Example) -> list[Lesson]:
+        return [Lesson(self.encoded(example.inputs), self.labels.index(_label(example)))]
+
+    def targets(self, lessons: Sequence[Lesson], width: int) -> dict[str, Any]:
+        import torch
+
+        return {"labels": torch.tensor([lesson.gold for lesson in lessons])}
+
+    def mark(self, dev: Sequence[Example]) -> float:
+        answers = self.answers([example.inputs for example in dev])
+        return share([answer == _label(example) for answer, example in zip(answers, dev, strict=True)])
+
+
+def _label(example: Example) -> str:
+    return str(task_named("classify").label(example.gold))
+
+
+class Tag(Tagging, Teachable):
+    """A token's tag is that of its first piece, and O where the tokenizer makes nothing of it. There is no intent."""
+
+    name = "hf/tag"
+
+    @classmethod
+    def labels_in(cls, examples: Sequence[Example]) -> list[str]:
+        return sorted({"O", *(tag for example in examples for tag in example.gold["slots"])})
+
+    def lessons(self, number: int, example: Example) -> list[Lesson]:
+        return [self._lesson(window, example.gold["slots"]) for window in self.windows(number, example.inputs["text"])]
+
+    def _lesson(self, window: TagWindow, tags: Sequence[str]) -> Lesson:
+        gold = [IGNORED] * len(window.row["input_ids"])
+        for n, piece in enumerate(window.firsts):
+            if piece is not None:
+                gold[piece] = self.labels.index(tags[window.start + n])
+        return Lesson(window.row, gold)
+
+    def targets(self, lessons: Sequence[Lesson], width: int) -> dict[str, Any]:
+        return {"labels": padded_labels([lesson.gold for lesson in lessons], width)}
+
+    def mark(self, dev: Sequence[Example]) -> float:
+        """The share of texts of which every tag is right."""
+        found = self.tagged([example.inputs["text"] for example in dev])
+        return share([tags == example.gold["slots"] for tags, example in zip(found, dev, strict=True)])
+
+
+class Read(Reading, Teachable):
+    """Long contexts are read in windows that overlap; the best span of all of them is the answer."""
+
+    name = "hf/read"
+    outputs = 2
+
+    def lessons(self, number: int, example: Example) -> list[Lesson]:
+        """Every window; where the answer is not in it, its first piece is the right one, as in SQuAD 2."""
+        placed = [a for a in example.gold["answers"] if a.get("start") is not None]
+        if not placed:
+            return []
+        start, end = placed[0]["start"], placed[0]["start"] + len(placed[0]["text"])
+        return [Lesson(w.row, _pieces(w, start, end)) for w in self.windows(number, example.inputs)]
+
+    def targets(self, lessons: Sequence[Lesson], width: int) -> dict[str, Any]:
+        import torch
+
+        starts, ends = (torch.tensor([lesson.gold[side] for lesson in lessons]) for side in (0, 1))
+        return {"start_positions": starts, "end_positions": ends}
+
+    def mark(self, dev: Sequence[Example]) -> float:
+        """The share of questions that are answered with one of the golds, letter by letter."""
+        answers = self.answers([example.inputs for example in dev])
+        golds = [{a["text"] for a in example.gold["answers"]} for example in dev]
+        return share([answer in gold for answer, gold in zip(answers, golds, strict=True)])
+
+
+def _pieces(window: ContextWindow, start: int, end: int) -> tuple[int, int]:
+    """The first and last piece of this stretch of the context; (0, 0) where not all of it is in the window."""
+    first = next((n for n, place in enumerate(window.places) if place and place[0] <= start < place[1]), None)
+    last = next((n for n, place in enumerate(window.places) if place and place[0] < end <= place[1]), None)
+    return (0, 0) if first is None or last is None else (first, last)

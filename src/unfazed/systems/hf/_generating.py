@@ -1,15 +1,16 @@
-"""What models that write share: the prompt, the search for words, and which texts go together."""
+"""Models that write, never at random: `hf/seq2seq` and `hf/causal`; the prompt and the search for words."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 from unfazed.core.errors import UsageError
 from unfazed.core.prompt import Template
-from unfazed.core.values import Inputs, Json
-from unfazed.systems.hf._lessons import Teachable
+from unfazed.core.values import Example, Inputs, Json
+from unfazed.systems.hf._lessons import Lesson, Teachable, gold_text, padded_labels
 from unfazed.systems.hf._model import groups
 
 # Texts of a task → the prompt where none is given.
@@ -98,3 +99,53 @@ class GeneratingSystem(Teachable):
     def new(self, out: Any, padded: dict[str, Any]) -> Any:
         """What was written, without what was read."""
         return out
+
+
+class Seq2Seq(GeneratingSystem):
+    """For mBART and its kin give source_language and target_language as the tokenizer has them."""
+
+    name = "hf/seq2seq"
+    auto = "AutoModelForSeq2SeqLM"
+
+    def lessons(self, number: int, example: Example) -> list[Lesson]:
+        wanted = self.cut(gold_text(example.gold))
+        target = self.tokenizer(text_target=wanted, truncation=True, max_length=self.room)["input_ids"]
+        return [Lesson(self.encoded(example.inputs), target)]
+
+    def targets(self, lessons: Sequence[Lesson], width: int) -> dict[str, Any]:
+        golds = [lesson.gold for lesson in lessons]
+        return {"labels": padded_labels(golds, max(map(len, golds)))}
+
+    def mark(self, dev: Sequence[Example]) -> float:
+        """The probability of a right piece after the right ones before it, in the geometric mean."""
+        lessons = [lesson for n, example in enumerate(dev) for lesson in self.lessons(n, example)]
+        loss, count = 0.0, 0
+        for group in groups([len(lesson.row["input_ids"]) + len(lesson.gold) for lesson in lessons]):
+            chosen = [lessons[i] for i in group]
+            pieces = sum(len(lesson.gold) for lesson in chosen)
+            out = self.model(**self.padded([lesson.row for lesson in chosen]), **self.targets(chosen, 0))
+            loss, count = loss + float(out.loss) * pieces, count + pieces
+        return math.exp(-loss / max(count, 1))
+
+
+class Causal(GeneratingSystem):
+    """Prompts end at the same place, so they are padded on the left."""
+
+    name = "hf/causal"
+    auto = "AutoModelForCausalLM"
+    side = "left"
+
+    @property
+    def reads(self) -> int:
+        return max(self.room - self.options.max_new_tokens, 1)
+
+    def new(self, out: Any, padded: dict[str, Any]) -> Any:
+        return out[:, padded["input_ids"].shape[1] :]
+
+    def encoded(self, inputs: dict[str, str]) -> dict[str, list[int]]:
+        self.tokenizer.truncation_side = "left"  # what stands last is what it goes on from
+        row = super().encoded(inputs)
+        if not row["input_ids"]:
+            begin = self.tokenizer.bos_token_id
+            row = {"input_ids": [self.tokenizer.eos_token_id if begin is None else begin], "attention_mask": [1]}
+        return row
