@@ -75,7 +75,7 @@ def test_the_same_noise_is_not_told_apart_and_other_noise_is() -> None:
 
 
 def test_too_few_sentences_are_refused() -> None:
-    with pytest.raises(UsageError, match="20 different sentences"):
+    with pytest.raises(UsageError, match="at least 20 different sentences"):
         Judge(["好"] * 50, [["坏"] * 50])
 
 

@@ -112,8 +112,7 @@ class ChatRewriter(Rewriter):
             if self._refused >= _ALL:
                 raise SystemBroken(
                     f"{self._url} refused the first {_ALL} texts. The last time, {problem}. If the request has a field "
-                    f"that the server does not know, leave the field out, as in "
-                    f'--param body={{"response_format":null,"seed":null}}.'
+                    f'that the server does not know, leave the field out: body={{"response_format":null,"seed":null}}.'
                 )
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from unfazed.core.edits import LabelsLost, apply
-from unfazed.core.errors import CannotKeepLabels, UnknownName, UsageError
+from unfazed.core.errors import CannotKeepLabels, UnknownName, UsageError, option
 from unfazed.core.language import require_language
 from unfazed.core.seeds import Seeds
 from unfazed.core.task import task_named
@@ -22,7 +22,7 @@ BLOCK = 512  # examples handled at once: enough for operators that batch, little
 
 
 class OperatorSpec(msgspec.Struct, frozen=True):
-    """An operator by name, with what it is told.
+    """An operator by name, with its parameters.
 
     Example: `unfazed.OperatorSpec("keyboard/adjacent", {"rate": 0.1})`.
     """
@@ -66,9 +66,9 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
         names = [spec.name for spec in self.operators]
         twice = next((name for name, count in Counter(names).items() if count > 1), None)
         if twice:
-            raise UsageError(f"The operator {twice} is asked for twice; make two suites to compare its settings.")
+            raise UsageError(f"The operator {twice} is listed twice. Make two suites to compare its parameters.")
         if not names:
-            raise UsageError("No operator was given. See `unfazed list operators`.")
+            raise UsageError(f"No operator. Name one with {option('with', 'operators')}. See `unfazed list operators`.")
         if self.draws < 1:
             raise UsageError(f"draws must be 1 or more, not {self.draws}.")
         for name in names:
@@ -191,7 +191,9 @@ class Varier:
         if inputs == before:
             if all(change is None for change in changes):
                 return None
-            raise UsageError(f"{operator.name} gave back the text of example {example.id!r} unchanged.")
+            raise UsageError(
+                f"{operator.name} returned the text of example {example.id!r} unchanged. It must return None instead."
+            )
         return Variant(
             example.row,
             example.id,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from unfazed.core.edits import Edit
+from unfazed.core.errors import option
 from unfazed.core.seeds import Stream
 from unfazed.core.task import Task
 from unfazed.core.values import Json, Meaning
@@ -97,7 +99,7 @@ class Operator:
 
     @classmethod
     def parameters(cls) -> dict[str, inspect.Parameter]:
-        """What the operator can be told, by name."""
+        """The operator's parameters by name."""
         if cls.__init__ is object.__init__:
             return {}
         found = dict(inspect.signature(cls.__init__).parameters)
@@ -113,6 +115,13 @@ class Operator:
     def summary(cls) -> str:
         """The first line of the docstring."""
         return inspect.cleandoc(cls.__doc__ or "").split("\n", 1)[0]
+
+
+def in_params(**values: str) -> str:
+    """How the caller writes parameters in a message: `--param url=URL`, or `params={"url": "URL"}` in Python."""
+    if option("param").startswith("-"):
+        return " ".join(f"--param {name}={value}" for name, value in values.items())
+    return f"params={json.dumps(values, ensure_ascii=False)}"
 
 
 def whole_text(text: str, new: str, note: str) -> Change | None:

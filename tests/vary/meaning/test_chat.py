@@ -65,5 +65,5 @@ def test_one_stretch(new: str, counts: bool) -> None:
 def test_it_needs_a_server_and_a_way() -> None:
     with pytest.raises(UsageError, match="meaning/chat needs a server and a model"):
         OperatorSpec("meaning/chat").make()
-    with pytest.raises(UsageError, match="way is one of replace, insert, delete, not 'swap'"):
+    with pytest.raises(UsageError, match="way must be one of replace, insert, delete, not 'swap'"):
         OperatorSpec("meaning/chat", {"url": "http://127.0.0.1:1", "model": "m", "way": "swap"}).make()

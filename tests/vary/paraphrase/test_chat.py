@@ -160,8 +160,8 @@ def test_any_system_can_rewrite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_what_is_missing_is_told(tmp_path: Path) -> None:
     for params, told in (
-        ({"url": ""}, "--param url="),
-        ({"model": ""}, "--param model="),
+        ({"url": ""}, 'params={"url": '),
+        ({"model": ""}, '"model": "NAME"'),
         ({"n": 0}, "1 or more"),
         ({"memory": str(tmp_path)}, "can't be kept"),
         ({"memory": str(tmp_path / "none" / "x.sqlite")}, "can't be kept"),

@@ -100,7 +100,7 @@ def test_languages_have_voices() -> None:
 
 
 def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match="--param asr=NAME"):
+    with pytest.raises(UsageError, match=r'params=\{"asr": "NAME"\}'):
         Roundtrip()
     for spec in ("sphinx", "whisper", "whisper:", "command:"):
         with pytest.raises(UsageError, match="no recogniser"):

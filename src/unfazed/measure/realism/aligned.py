@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from unfazed.core.errors import DataError
+from unfazed.core.errors import DataError, option
 from unfazed.core.json import decode
 from unfazed.core.values import Inputs
 from unfazed.data import read_lines, without_break
@@ -49,7 +49,8 @@ def read_aligned(path: str | Path, fields: Sequence[str] = ()) -> Aligned:
         named = fields or [k for k, v in found.items() if isinstance(v, str) and k not in _NOT_TEXT]
         missing = next((name for name in named if not isinstance(found.get(name), str)), None)
         if missing or not named:
-            raise DataError(f"there is no text {missing or ''!r} here; it has {', '.join(found)}.", path, number)
+            named_text = f" {missing!r}" if missing else ""
+            raise DataError(f"this row has no text{named_text}. It has: {', '.join(found) or 'nothing'}.", path, number)
         rows.append({name: found[name].strip("\n") for name in named})
         gold.append(found.get("label", found.get("gold")))
         ids += [str(found["id"])] if "id" in found else []
@@ -67,7 +68,7 @@ def read_people(clean: str | None, real: Sequence[str], fields: Sequence[str] = 
     for path, person in zip(real, people, strict=True):
         if [list(row) for row in person.rows] != [list(row) for row in first.rows]:
             raise DataError(
-                f"its lines do not align with those of {clean}: {len(person.rows)} and {len(first.rows)}.", path
+                f"its lines do not align with those of {clean}: {len(person.rows)} and {len(first.rows)} rows.", path
             )
     return first, people
 
@@ -99,7 +100,10 @@ def _read_tsv(path: Path) -> tuple[Aligned, list[Aligned]]:
     names = [name.removeprefix("clean_") for name in (table[0] if table else ()) if name.startswith("clean_")]
     people = sorted({name.split("_")[0] for name in (table[0] if table else ()) if name.startswith("noisy")})
     if not names or not people:
-        raise DataError("give --clean, or a TSV with the columns clean_… and noisy1_….", path)
+        raise DataError(
+            f"this is not a TSV with the columns clean_… and noisy1_…. Name the clean texts with {option('clean')}.",
+            path,
+        )
     gold = [row.get("label") for row in table]
 
     absent = next((f"{who}_{name}" for who in people for name in names if f"{who}_{name}" not in header), None)

@@ -36,7 +36,7 @@ class Judge:
         self._clean = [clean[i] for i in kept]
         if len(set(self._clean)) < _LEAST:
             raise UsageError(
-                f"The judge needs {_LEAST} different sentences at least; there are {len(set(self._clean))}."
+                f"The judge needs at least {_LEAST} different sentences. There are {len(set(self._clean))}."
             )
         self._people = [self._features(texts) for texts in people]
         self._texts = content_id("\n".join([*self._clean, *(t for texts in people for t in texts)]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from unfazed.core.edits import Edit, apply
+from unfazed.core.errors import UnknownName
 from unfazed.core.seeds import Stream
 from unfazed.vary.dialect import _indian as says
 from unfazed.vary.operator import Change, Operator, Text
@@ -37,9 +38,9 @@ FEATURES: dict[str, Callable[[Sentence], Iterator[tuple[Edit, ...]]]] = {
 
 
 class IndianEnglish(Operator):
-    """Says a sentence with one feature of Indian English, such as *only* for focus, which the note names.
+    """Rewrites a sentence with one feature of Indian English, such as *only* for focus. The note names the feature.
 
-    `feature` asks for one of the 22; otherwise one of those that fit is drawn.
+    `feature` chooses one of the 22. By default, the operator takes one at random of those that fit.
     """
 
     languages = ("en",)
@@ -47,7 +48,7 @@ class IndianEnglish(Operator):
 
     def __init__(self, feature: str = "") -> None:
         if feature and feature not in FEATURES:
-            raise ValueError(f"there is no feature {feature!r}; there are {', '.join(FEATURES)}")
+            raise UnknownName("feature of dialect/indian_english", feature, FEATURES)
         self.feature = feature
 
     def change(self, text: Text, rng: Stream) -> Change | None:

@@ -19,9 +19,9 @@ _BUS = re.compile(r"\b(\w+ )?ônibus\b", re.IGNORECASE)
 
 
 class Portuguese(Operator):
-    """Says Brazilian Portuguese as in Portugal: words, spelling, *está a fazer*, *num*; with `to=pt-BR` the other way.
+    """Rewrites Brazilian Portuguese as in Portugal: words, spelling, *está a fazer*, *num*. `to=pt-BR` is the reverse.
 
-    With `rate` 0, the default, one place changes; otherwise each with that probability, one at least.
+    With `rate` 0, the default, one place changes. Otherwise each place changes with that probability, and at least one.
     """
 
     languages = ("pt",)
@@ -29,7 +29,7 @@ class Portuguese(Operator):
 
     def __init__(self, to: str = "pt-PT", rate: float = 0.0) -> None:
         if to not in ("pt-PT", "pt-BR"):
-            raise ValueError(f"to is pt-PT or pt-BR, not {to!r}")
+            raise ValueError(f"to must be pt-PT or pt-BR, not {to!r}")
         self.to, self.rate = to, checked_rate(rate)
 
     def change(self, text: Text, rng: Stream) -> Change | None:

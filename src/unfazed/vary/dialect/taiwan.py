@@ -20,10 +20,10 @@ _QUOTES = str.maketrans("“”‘’", "「」『』")
 
 
 class Taiwan(Operator):
-    """Says mainland Mandarin in Taiwan's words, as 软体 for 软件, in simplified script or, with `script`, traditional.
+    """Replaces words of mainland Mandarin by those of Taiwan, such as 软件 by 软体, also in traditional script.
 
-    With `rate` 0, the default, one word changes; otherwise each with that probability, one at least. In traditional
-    script the whole text changes.
+    With `rate` 0, the default, one word changes. Otherwise each word changes with that probability, and at least one.
+    With `script=traditional` the whole text changes.
     """
 
     languages = ("zh",)
@@ -31,7 +31,7 @@ class Taiwan(Operator):
 
     def __init__(self, script: str = "simplified", rate: float = 0.0) -> None:
         if script not in ("simplified", "traditional"):
-            raise ValueError(f"script is simplified or traditional, not {script!r}")
+            raise ValueError(f"script must be simplified or traditional, not {script!r}")
         self.script, self.rate = script, checked_rate(rate)
 
     def change(self, text: Text, rng: Stream) -> Change | None:

@@ -15,9 +15,9 @@ _YZE = ("yze", "yzes", "yzed", "yzing", "yzer", "yzers")
 
 
 class UsUk(Operator):
-    """Spells and words American English as the British do, as *colour* and *lorry*; with `to=us` the other way.
+    """Replaces American spellings and words by British ones, such as *colour* and *lorry*. `to=us` is the reverse.
 
-    With `rate` 0, the default, one word changes; otherwise each with that probability, one at least.
+    With `rate` 0, the default, one word changes. Otherwise each word changes with that probability, and at least one.
     """
 
     languages = ("en",)
@@ -25,7 +25,7 @@ class UsUk(Operator):
 
     def __init__(self, to: str = "uk", rate: float = 0.0) -> None:
         if to not in ("uk", "us"):
-            raise ValueError(f"to is uk or us, not {to!r}")
+            raise ValueError(f"to must be uk or us, not {to!r}")
         self.to, self.rate = to, checked_rate(rate)
 
     def change(self, text: Text, rng: Stream) -> Change | None:

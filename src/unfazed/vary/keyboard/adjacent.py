@@ -25,10 +25,10 @@ NEIGHBOURS = _neighbours()
 
 
 class Adjacent(Operator):
-    """Presses the key beside the right one, once or as often as `rate` says.
+    """Replaces letters by the letter of a key beside theirs.
 
-    With `rate` 0, the default, one letter is changed; otherwise each letter with that probability, one at least.
-    With `words`, only in that share of the words, so that mistakes come together.
+    With `rate` 0, the default, one letter changes. Otherwise each letter changes with that probability, and at least
+    one. `words` limits the mistakes to that share of the words, so that they come together.
     """
 
     languages = ("en", "es", "pt", "it", "nl", "sv", "da", "nb", "fi", "pl", "id", "ms", "vi", "tr")

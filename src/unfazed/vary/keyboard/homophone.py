@@ -27,9 +27,9 @@ def homophones() -> dict[str, str]:
 
 
 class Homophone(Operator):
-    """Replaces single characters by others that sound the same, each with probability `rate`, one at least.
+    """Replaces single characters by others that sound the same, each with probability `rate`, and at least one.
 
-    People don't type so: they get whole words wrong. See `keyboard/pinyin`.
+    People make other mistakes: they get whole words wrong. See `keyboard/pinyin`.
     """
 
     languages = ("zh",)

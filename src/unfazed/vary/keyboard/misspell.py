@@ -144,10 +144,10 @@ _WORD = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?")
 
 
 class Misspell(Operator):
-    """Spells a word as people misspell it: *tommorow*, *recieve*, *definately*.
+    """Misspells a word as people do: *tommorow*, *recieve*, *definately*.
 
-    A person who gets a word wrong gets it wrong in the same way each time. With `rate` 0, the default, one word is
-    misspelt; otherwise each with that probability, one at least.
+    Within a draw, a word is always misspelt in the same way. With `rate` 0, the default, one word changes. Otherwise
+    each word changes with that probability, and at least one.
     """
 
     languages = ("en",)

@@ -14,11 +14,11 @@ from unfazed.vary.people import new_typist, registers, typists
 
 
 class Pinyin(Operator):
-    """Types the text by pinyin as a hurried person would: wrong words taken, keys missed, false starts left standing.
+    """Types the text by pinyin like a person in a hurry: wrong words chosen, keys missed, false starts not deleted.
 
-    A draw is one person with one input method for the whole suite. `engine` names the input method, or several joined
-    by +, which are dealt out to the draws: embedded, google, libime, libpinyin, rime, sunpinyin; `installed` is all of
-    them that this machine has but the embedded one. `profile` is a file made by `unfazed calibrate keyboard`.
+    Each draw is one person with one input method for the whole suite. `engine` names the input method: embedded,
+    google, libime, libpinyin, rime or sunpinyin. Several, joined by +, take turns over the draws; `installed` means
+    all that this machine has except the embedded one. `profile` is a file that `unfazed calibrate keyboard` writes.
     """
 
     languages = ("zh",)

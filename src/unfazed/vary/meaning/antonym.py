@@ -23,9 +23,9 @@ def antonyms() -> dict[str, tuple[str, ...]]:
 
 
 class Antonym(Operator):
-    """Replaces a word by its opposite, as *find* by *lose*.
+    """Replaces a word by its opposite, such as *find* by *lose*.
 
-    With `rate` 0, the default, one word is replaced; otherwise each with that probability, one at least.
+    With `rate` 0, the default, one word changes. Otherwise each word changes with that probability, and at least one.
     """
 
     languages = ("en",)

@@ -73,5 +73,5 @@ def one_stretch(text: str, new: str, longest: int) -> bool:
 
 def _file(way: str, prompt: str) -> str:
     if way not in WAYS:
-        raise UsageError(f"way is one of {', '.join(WAYS)}, not {way!r}.")
+        raise UsageError(f"way must be one of {', '.join(WAYS)}, not {way!r}.")
     return prompt or str(PROMPTS / f"{way}.txt")

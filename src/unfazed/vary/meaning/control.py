@@ -6,7 +6,7 @@ from unfazed.vary.meaning._control import Control as OneOf
 
 
 class Control(OneOf):
-    """Changes the meaning by the first of replace, insert and delete that can be done."""
+    """Changes the meaning by the first of replace, insert and delete that is possible."""
 
     ways = ("replace", "insert", "delete")
     example = ("I think she is a teacher.", "I think she is a farmer.")

@@ -6,7 +6,7 @@ from unfazed.vary.meaning._control import Control
 
 
 class Insert(Control):
-    """Inserts a word that changes the meaning, as *not*, *never* or *former*."""
+    """Inserts a word that changes the meaning, such as *not*, *never* or *former*."""
 
     ways = ("insert",)
     example = ("my father is the owner of this shop", "my father is not the owner of this shop")

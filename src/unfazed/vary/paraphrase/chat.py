@@ -19,7 +19,7 @@ from unfazed.core.store import AnswerStore
 from unfazed.core.values import Inputs, Json, Output
 from unfazed.systems.opening import open_system
 from unfazed.systems.rewrite import Rewriter, rewriting_prompt
-from unfazed.vary.operator import Change, Operator, Text, whole_text
+from unfazed.vary.operator import Change, Operator, Text, in_params, whole_text
 
 PROMPTS = Path(__file__).parent / "prompts"
 _TRIES = 3  # times that a model may answer with something that does not count
@@ -54,9 +54,8 @@ class ChatParaphrase(Operator):
     ) -> None:
         server = "://" in url
         if not url or (server and not model):
-            raise UsageError(
-                f"{self.name} needs a server and a model: --param url=http://127.0.0.1:8000/v1 --param model=NAME."
-            )
+            wanted = in_params(url="http://127.0.0.1:8000/v1", model="NAME")
+            raise UsageError(f"{self.name} needs a server and a model: {wanted}.")
         if n < 1 or concurrency < 1:
             raise UsageError("n and concurrency must be 1 or more.")
         self._url, self._model, self._n = url, model or url, n

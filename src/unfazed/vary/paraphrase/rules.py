@@ -31,10 +31,10 @@ _OPEN = ("v", "a", "n", "r")
 class Rules(Operator):
     """Rewrites sentences by rule: synonyms in context, voice, order of clauses, contractions, nouns for verbs.
 
-    `kinds` is what it may do: `all`, or some of voice, nominal, order, contraction, expression and synonym, between
-    commas. Each that applies is done with probability `chance`; of the words with close synonyms, `rate` are replaced.
-    `wide` takes a synonym from a large table, which is often wrong, where nothing else can be done. Where a text has
-    labelled spans, only words outside them are changed and nothing is moved.
+    `kinds` lists what it may do, separated by commas: voice, nominal, order, contraction, expression, synonym; or
+    `all`. Each rule that applies is used with probability `chance`. `rate` is the share of words with close
+    synonyms that are replaced. `wide` allows synonyms from a large table, which are often wrong, if no rule
+    applies. In a text with labelled spans, only words outside the spans change, and nothing moves.
     """
 
     languages = ("en",)

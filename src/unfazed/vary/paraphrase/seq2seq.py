@@ -14,7 +14,7 @@ from unfazed.core.seeds import Stream
 from unfazed.core.values import Inputs, Json
 from unfazed.systems.opening import open_system
 from unfazed.systems.rewrite import Rewriter, weights_id
-from unfazed.vary.operator import Change, Operator, Text, whole_text
+from unfazed.vary.operator import Change, Operator, Text, in_params, whole_text
 from unfazed.vary.words import normal
 
 
@@ -41,7 +41,7 @@ class Seq2Seq(Operator):
         batch: int = 1,
     ) -> None:
         if not model:
-            raise UsageError("paraphrase/seq2seq needs the folder of a model: --param model=FOLDER.")
+            raise UsageError(f"paraphrase/seq2seq needs the folder of a model: {in_params(model='FOLDER')}.")
         if min(n, top_k, longest, batch) < 1 or temperature <= 0:
             raise UsageError("n, top_k, longest and batch must be 1 or more, and temperature more than 0.")
         self.folder, self.n = model.removeprefix("hf:"), n

@@ -10,11 +10,11 @@ from unfazed.vary.speech._speaker import Speaker
 
 
 class Mandarin(Operator):
-    """Reads the text aloud with an accent to a recogniser, which mishears words and puts its own marks and numerals.
+    """Simulates Mandarin spoken with an accent, and a recogniser that mishears words and writes its own numerals.
 
-    A draw is one speaker for the whole suite. `accent` is the dialect group: northeastern, jilu, jin, jianghuai,
-    southwestern or xiang; by default each speaker has one of them. `profile` is a file made by
-    `unfazed calibrate speech`.
+    Each draw is one speaker for the whole suite. `accent` is the dialect group: northeastern, jilu, jin, jianghuai,
+    southwestern or xiang. By default, each speaker has one of them. `profile` is a file that
+    `unfazed calibrate speech` writes.
     """
 
     languages = ("zh",)

@@ -15,7 +15,7 @@ from unfazed.core.ids import content_id
 from unfazed.core.seeds import Stream
 from unfazed.systems.opening import open_system
 from unfazed.systems.recognise import WORDS, Recogniser, heard
-from unfazed.vary.operator import Change, Operator, Text, whole_text
+from unfazed.vary.operator import Change, Operator, Text, in_params, whole_text
 
 RATE = 16_000
 _VARIANTS = ("", "+m1", "+m2", "+m3", "+m4", "+m6", "+m7", "+f1", "+f2", "+f3", "+f4")
@@ -109,7 +109,8 @@ class Roundtrip(Operator):
 
     def __init__(self, asr: str = "", voice: str = "", keep: str = "") -> None:
         if not asr:
-            raise UsageError(f"speech/roundtrip needs a recogniser: --param asr=NAME, one of {', '.join(WORDS)}.")
+            wanted = f"{in_params(asr='NAME')}. NAME is one of {', '.join(WORDS)}"
+            raise UsageError(f"speech/roundtrip needs a recogniser: {wanted}.")
         self._asr, self._voice = asr, voice
         self._keep = Path(keep) if keep else None
         self._heard = lru_cache(4_096)(self._hear)

@@ -31,8 +31,8 @@ class Found(NamedTuple):
 class Speako(Operator):
     """Replaces a random word by the word that sounds nearest to it.
 
-    Nearest is the least edit distance of phonemes, then edits between like sounds, then frequency. With `homophones`
-    "allow", the default, words that sound the same are nearest (*for*, *four*); "avoid" leaves them aside.
+    The nearest word has the least edit distance of phonemes, then edits between similar sounds, then the highest
+    frequency. `homophones=avoid` excludes words that sound the same (*for*, *four*); the default is `allow`.
     """
 
     languages = ("en",)

@@ -6,7 +6,7 @@ from unfazed.vary.synonyms import SynonymOperator
 
 
 class SynonymAdjective(SynonymOperator):
-    """Replaces an adjective by another that means about the same; a noun where there is none."""
+    """Replaces an adjective by another of about the same meaning, or a noun if there is none."""
 
     kinds = "a"
     example = ("find a cheap hotel near the station", "find an affordable hotel near the station")

@@ -6,7 +6,7 @@ from unfazed.vary.synonyms import SynonymOperator
 
 
 class SynonymAdverb(SynonymOperator):
-    """Replaces an adverb by another that means about the same; a noun where there is none."""
+    """Replaces an adverb by another of about the same meaning, or a noun if there is none."""
 
     kinds = "r"
     example = ("book it quickly please", "book it rapidly please")

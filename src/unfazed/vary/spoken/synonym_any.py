@@ -6,7 +6,7 @@ from unfazed.vary.synonyms import SynonymOperator
 
 
 class SynonymAny(SynonymOperator):
-    """Replaces a verb, adjective, adverb or noun, whichever class comes first at random, by a synonym."""
+    """Replaces a verb, adjective, adverb or noun by a synonym; the class is random."""
 
     kinds = "varn"
     example = ("find a cheap hotel near the station", "find an affordable hotel near the station")

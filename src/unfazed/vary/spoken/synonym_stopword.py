@@ -6,7 +6,7 @@ from unfazed.vary.synonyms import SynonymOperator
 
 
 class SynonymStopword(SynonymOperator):
-    """Replaces a stop-word by another of its closed class; a noun where there is none."""
+    """Replaces a stop-word by another of its closed class, or a noun if there is none."""
 
     kinds = "s"
     example = ("show me the flights to boston", "show me the flights into boston")

@@ -6,7 +6,7 @@ from unfazed.vary.synonyms import SynonymOperator
 
 
 class SynonymVerb(SynonymOperator):
-    """Replaces a verb by another that means about the same; a noun where there is none."""
+    """Replaces a verb by another of about the same meaning, or a noun if there is none."""
 
     kinds = "v"
     example = ("play some jazz by miles davis", "spin some jazz by miles davis")
