@@ -32,6 +32,7 @@ bench: $(VENV)/.dev system-packages
 docs: $(VENV)/.dev
 	$(BIN)/python docs/make_cli_page.py
 	$(BIN)/python docs/make_reference_page.py
+	$(BIN)/python docs/make_names_page.py
 
 site: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -d site

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import importlib
+import runpy
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +16,9 @@ import pytest
 import unfazed
 
 SOURCE = Path(unfazed.__file__).parent
-DOORS = ("core", "data", "measure", "mitigate", "report", "run", "score", "systems", "systems.metrics",
-         "systems.baselines", "vary")  # fmt: skip
+ROOT = Path(__file__).parents[1]
+NAMES = runpy.run_path(str(ROOT / "docs/make_names_page.py"))
+DOORS, MODULES = NAMES["DOORS"], NAMES["MODULES"]
 
 
 def imports(file: Path) -> Iterator[str]:
@@ -49,19 +52,66 @@ def test_no_package_imports_the_underscore_module_of_another() -> None:
     assert list(crossings()) == []
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", [*DOORS, *MODULES])
 def test_a_door_opens_to_every_name_it_lists(name: str) -> None:
+    if name in ("systems.loop", "systems.network"):
+        pytest.importorskip("torch", reason="needs the extra hf")
     door = importlib.import_module(f"unfazed.{name}")
-    for offered in door.__all__:
-        assert getattr(door, offered) is not None
-    assert len(set(door.__all__)) == len(door.__all__)
-    modules = {file.stem for file in Path(str(door.__file__)).parent.iterdir()}
-    assert not modules & set(door.__all__), "a name that is also a module's would mean one or the other by chance"
+    offered = NAMES["names_of"](door)
+    assert len(set(offered)) == len(offered) > 0
+    for each in offered:
+        assert getattr(door, each) is not None
+        assert NAMES["said"](each, getattr(door, each)), f"unfazed.{name}.{each} has no docstring"
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = door.nothing
+    if Path(str(door.__file__)).name == "__init__.py":
+        modules = {file.stem for file in Path(str(door.__file__)).parent.iterdir()}
+        assert not modules & set(offered), "a name that is also a module's would mean one or the other by chance"
 
 
 def test_doors_are_light() -> None:
-    names = ", ".join(f"unfazed.{name}" for name in DOORS if not name.startswith("score"))
+    names = ", ".join(f"unfazed.{name}" for name in DOORS if name != "score")
     script = f"import sys, {names}\nheavy = {{'numpy', 'torch', 'click', 'jinja2', 'arro3'}} & set(sys.modules)\n"
     subprocess.run([sys.executable, "-c", f"{script}assert not heavy, heavy"], check=True)
+
+
+def test_every_package_has_a_door() -> None:
+    packages = {file.parent.name for file in SOURCE.glob("*/__init__.py")}
+    assert packages - {"cli", "papers"} == set(DOORS)
+
+
+def test_docs_and_contracts_list_the_same_doors() -> None:
+    """What docs/extending.md says that one can import is what import-linter lets the papers import."""
+    page = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
+    for name in (*DOORS, *MODULES):
+        assert f"| `unfazed.{name}` |" in page
+    assert (ROOT / "docs/names.md").read_text(encoding="utf-8") == NAMES["page"](), "run `make docs`"
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    (papers,) = (contract for contract in contracts if contract.get("source_modules") == ["unfazed.papers"])
+    assert {f"unfazed.papers.** -> unfazed.{name}" for name in MODULES} == set(papers["ignore_imports"])
+    assert {f"unfazed.{name}.**" for name in DOORS} | {"unfazed.api"} == set(papers["forbidden_modules"])
+    (apart,) = (contract for contract in contracts if contract["type"] == "independence")
+    assert {f"unfazed.papers.{f.parent.name}" for f in SOURCE.glob("papers/*/__init__.py")} == set(apart["modules"])
+
+
+def test_a_paper_that_reaches_behind_a_door_is_caught(tmp_path: Path) -> None:
+    """The contract itself, on a small package with one sin."""
+    files = {"core/__init__.py": "", "core/edits.py": "", "papers/one.py": "import house.core.edits\n",
+             "papers/two.py": "import house.core\n"}  # fmt: skip
+    for name, text in files.items():
+        file = tmp_path / "house" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    for folder in ("", "papers"):
+        (tmp_path / "house" / folder / "__init__.py").write_text("")
+    (tmp_path / ".importlinter").write_text(
+        "[importlinter]\nroot_package = house\n[importlinter:contract:papers]\nname = papers\ntype = forbidden\n"
+        "source_modules = house.papers\nforbidden_modules = house.core.**\nallow_indirect_imports = true\n"
+    )
+    lint = "from importlinter.cli import lint_imports_command as c; c(['--no-cache'])"
+    done = subprocess.run([sys.executable, "-c", lint], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert "house.papers.one -> house.core.edits" in done.stdout
+    assert "house.papers.two" not in done.stdout

@@ -19,7 +19,7 @@ class _Studies(click.Group):
         return studies.names()
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        return _command(name) if name in self.list_commands(context) else None
+        return _command(name) if name in self.list_commands(context) or ":" in name else None
 
 
 @click.group("study", cls=_Studies, short_help="Do a published study again: its tables, ours beside the paper's.")

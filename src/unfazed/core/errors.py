@@ -61,6 +61,8 @@ class UnfazedError(Exception):
 
 
 class UsageError(UnfazedError):
+    """Wrong use: an option, an argument or a name that does not exist."""
+
     exit_code = 4
 
 
@@ -106,7 +108,7 @@ class DataError(UnfazedError):
 
 
 class StoredFileError(UnfazedError):
-    pass
+    """A file that unfazed keeps can't be read or written."""
 
 
 class InUse(UnfazedError):
@@ -114,7 +116,7 @@ class InUse(UnfazedError):
 
 
 class SystemBroken(UnfazedError):
-    pass
+    """The system answers nothing at all, so asking on makes no sense."""
 
 
 class PullError(UnfazedError):
@@ -130,6 +132,8 @@ class Interrupted(UnfazedError):
 
 
 class NothingEvaluated(UnfazedError):
+    """There is nothing to measure."""
+
     exit_code = 5
 
 

@@ -59,6 +59,7 @@ tasks: Registry[Task] = Registry("task", Task, "unfazed.core.tasks")
 
 
 def task_named(name: str) -> Task:
+    """The task of that name, or of `module:Class`."""
     return tasks.get(name)()
 
 

@@ -56,6 +56,7 @@ def corpora() -> list[Corpus]:
 
 
 def corpus_named(name: str) -> Corpus:
+    """The public corpus of that name."""
     known = {corpus.name: corpus for corpus in corpora()}
     if name not in known:
         raise UnknownName("corpus", name, known)

@@ -99,6 +99,7 @@ def without_break(line: str) -> str:
 
 
 def open_bytes(path: Path) -> BinaryIO:
+    """The open file; a `DataError` if it can't be opened."""
     try:
         return path.open("rb")
     except OSError as error:

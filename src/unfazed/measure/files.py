@@ -68,6 +68,7 @@ def task_of(scorer: str) -> Task:
 
 
 def check_lengths(gold: str | Path, golds: int, predicted: str | Path, outputs: int) -> None:
+    """Raises if two files that belong together don't have the same number of lines."""
     if golds != outputs:
         raise DataError(f"this has {outputs} lines, but {gold} has {golds}. A line must answer each line.", predicted)
 
@@ -86,6 +87,7 @@ def _values(path: Path) -> list[Json]:
 
 
 def file_id(path: str | Path) -> str:
+    """A hash of what a file holds, for signatures."""
     return file_hash(Path(path))[:16]
 
 

@@ -8,6 +8,7 @@ from unfazed.core.lazy import door
 
 if TYPE_CHECKING:
     from unfazed.core.text import NONE, label, number, typeset
+    from unfazed.report.export import Exporter, FolderExporter
     from unfazed.report.study import (
         Given,
         Option,
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NONE",
+    "Exporter",
     "Figure",
+    "FolderExporter",
     "Given",
     "Option",
     "Outcome",

@@ -29,11 +29,15 @@ _FIGURE = "figure"  # marks, in a file, a cell that is set as a number is
 
 
 class SectionTable(NamedTuple):
+    """A table of a section: its caption and its rows."""
+
     caption: str
     rows: Sequence[Row]
 
 
 class Picture(NamedTuple):
+    """A chart of a section: its caption and the SVG element."""
+
     caption: str
     svg: Markup
 
@@ -48,6 +52,7 @@ class Section(NamedTuple):
 
 
 def as_markdown(title: str, sections: Sequence[Section]) -> str:
+    """The sections as one Markdown text."""
     parts = [f"# {escaped(title)}"]
     for section in sections:
         parts += [f"## {escaped(section.title)}", *map(escaped, section.sentences)]
@@ -57,6 +62,7 @@ def as_markdown(title: str, sections: Sequence[Section]) -> str:
 
 
 def as_text(sections: Sequence[Section], width: int | None = None) -> str:
+    """The sections as plain text for a terminal."""
     parts = []
     for section in sections:
         parts += [one_line(section.title).upper(), *map(one_line, section.sentences)]

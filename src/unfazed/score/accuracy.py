@@ -8,6 +8,8 @@ from unfazed.score._scorer import MeanScorer, label_key
 
 
 class Accuracy(MeanScorer):
+    """The share of labels that are right."""
+
     name = "accuracy"
     key = label_key
 
