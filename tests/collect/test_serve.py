@@ -34,7 +34,7 @@ def test_a_study_from_nothing(tmp_path):
     assert made.returncode == 0, made.stderr
     assert len(made.stdout.strip()) == 16
     again = unfazed("new", "s.toml", folder=tmp_path)
-    assert (again.returncode, "made already" in again.stderr) == (4, True)
+    assert (again.returncode, "already exists" in again.stderr) == (4, True)
     wrong = unfazed("invite", "s.toml", "--name", "anna", "--stratum", "x", folder=tmp_path)
     assert (wrong.returncode, "no strata" in wrong.stderr) == (4, True)
 

@@ -65,10 +65,10 @@ async def overview(site: Site, request: Request) -> Response:
 async def show_answer(site: Site, request: Request) -> Response:
     session_of(site, request)
     person, item = request.query_params.get("person", ""), request.query_params.get("item", "")
-    found = await site.read(lambda tx: _answer(tx, site.kind, person, item))
-    if found is None:
+    facts = await site.read(lambda tx: _answer(tx, site.kind, person, item))
+    if facts is None:
         raise HTTPException(404, "not_found")
-    return site.page(request, "answer", **found)
+    return site.page(request, "answer", **facts)
 
 
 async def recording(site: Site, request: Request) -> Response:

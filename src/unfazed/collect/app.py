@@ -24,7 +24,7 @@ from unfazed.collect.database import Transaction, open_database
 from unfazed.collect.people import consent, hashed, note
 from unfazed.collect.status import own_progress
 from unfazed.collect.study import PeopleStudy
-from unfazed.core.errors import MissingExtra, UsageError
+from unfazed.core.errors import MissingExtra, UsageError, option
 from unfazed.core.json import decode
 from unfazed.core.values import Json
 
@@ -219,11 +219,11 @@ def serve(
 ) -> None:
     """Serves until it is interrupted. `proxied`: something in front of it does TLS."""
     if (certificate is None) != (key is None):
-        raise UsageError("--certificate and --key go together.")
+        raise UsageError(f"{option('certificate')} and {option('key')} go together.")
     if host not in _LOOPBACK and not certificate and not proxied:
         raise UsageError(
             f"{host} can be reached from other machines, so people's answers would travel unprotected. "
-            "Give --certificate and --key, or --proxied if a proxy in front does TLS."
+            f"Use {option('certificate')} and {option('key')}, or {option('proxied')} if a proxy in front does TLS."
         )
     with open_database(study.place) as database:
         app = make_app(Site(study, database, secure=bool(certificate) or proxied))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from unfazed.collect.database import Transaction
-from unfazed.collect.kinds import Flag, Given, Kind
+from unfazed.collect.kinds import Delivery, Flag, Kind
 from unfazed.collect.study import Assign, as_json
 from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Seeds
@@ -133,12 +133,12 @@ def _open_item(tx: Transaction, person: Person, rules: Assign) -> str | None:
     if rules.strata and rules.distinct:
         sql += "AND NOT EXISTS (SELECT 1 FROM work WHERE item = items.id AND stratum = ? AND live = 1) "
         values.append(person.stratum)
-    found = tx.rows(sql + "ORDER BY place LIMIT 1", *values)
-    if not found:
+    first = tx.rows(sql + "ORDER BY place LIMIT 1", *values)
+    if not first:
         tx.run("UPDATE people SET reached = (SELECT coalesce(max(place), 0) + 1 FROM items) WHERE id = ?", person.id)
         return None
-    tx.run("UPDATE people SET reached = ? WHERE id = ?", found[0][1], person.id)
-    return str(found[0][0])
+    tx.run("UPDATE people SET reached = ? WHERE id = ?", first[0][1], person.id)
+    return str(first[0][0])
 
 
 def _take(tx: Transaction, item: str, person: Person, rules: Assign, kind: Kind, now: float, live: bool) -> None:
@@ -186,19 +186,19 @@ def take_answer(
         "SELECT 1 FROM audio WHERE name = ? AND item = ? AND person = ?", facts["audio"], item, person.id
     ):
         raise msgspec.ValidationError("there is no such recording of yours")
-    said = as_json(answer)
+    sent = as_json(answer)
     if state == "answered":
-        if said != before:
+        if sent != before:
             raise AlreadyAnswered("This item has been answered; an answer can't be changed.")
         return Receipt(bool(live), _names(flagged), fresh=False)
-    flags = kind.flags(asked, answer, Given(log, now - taken, shows))
+    flags = kind.flags(asked, answer, Delivery(log, now - taken, shows))
     counts = _settle(tx, person, item, bool(live), flags, rules, gold is None)
-    correct = None if gold is None else int(kind.right(msgspec.json.decode(gold), msgspec.json.decode(said)))
+    correct = None if gold is None else int(kind.right(msgspec.json.decode(gold), msgspec.json.decode(sent)))
     names = [flag.name for flag in flags]
     tx.run(
         "UPDATE work SET state = 'answered', received = ?, content = ?, flags = ?, correct = ? "
         "WHERE item = ? AND person = ?",
-        now, said, "\n".join(names), correct, item, person.id,
+        now, sent, "\n".join(names), correct, item, person.id,
     )  # fmt: skip
     if log:
         tx.run("INSERT INTO logs (item, person, events) VALUES (?, ?, ?)", item, person.id, as_json(log))

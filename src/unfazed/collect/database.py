@@ -273,7 +273,7 @@ class Sqlite:
             with closing(sqlite3.connect(self.file)) as here, closing(sqlite3.connect(to)) as there:
                 here.backup(there, pages=1000)
         except sqlite3.DatabaseError as error:
-            raise StoredFileError(f"{self.file}: there is no copy of it in {to.parent} ({error}).") from error
+            raise StoredFileError(f"{self.file}: the backup can't be written to {to.parent} ({error}).") from error
 
 
 _LOCK = 0x756E66617A6564  # "unfazed" in ASCII: the advisory lock that writers hold
@@ -332,5 +332,5 @@ def open_database(place: str, new: bool = False) -> Database:
     if place.startswith(("postgres://", "postgresql://")):
         return Database(Postgres(place))
     if not new and not Path(place).exists():
-        raise StoredFileError(f"{place}: this study was not made yet. Make it with `unfazed collect new STUDY`.")
+        raise StoredFileError(f"{place}: this study has no database yet. Make it with `unfazed collect new STUDY`.")
     return Database(Sqlite(Path(place)))

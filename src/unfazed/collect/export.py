@@ -13,7 +13,7 @@ from unfazed.collect.agreement import Agreement, agreement
 from unfazed.collect.database import Database, Transaction
 from unfazed.collect.study import PeopleStudy, as_json
 from unfazed.core.edits import Edit, LabelsLost
-from unfazed.core.errors import NothingEvaluated, UsageError
+from unfazed.core.errors import NothingEvaluated, UsageError, option
 from unfazed.core.judgement import EXCLUDED, GOLD, Judgement, write_judgements
 from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
 from unfazed.core.values import Example, Json, Variant
@@ -59,17 +59,17 @@ def _why_not(excluded: str | None, gold: str | None, flags: list[str]) -> str:
 def agreements(study: PeopleStudy, answers: list[Judgement]) -> dict[str, Agreement]:
     """Agreement on each question, over answers that count."""
     kind = study.make_kind()
-    said: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
+    ratings_of: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
     for row in answers:
         if row.counted:
             for question, value in kind.judgements(row.answer).items():
                 if value is not None:
-                    said[question][row.item][row.person] = value
-    found = {}
-    for question, ratings in said.items():
+                    ratings_of[question][row.item][row.person] = value
+    agreed_on = {}
+    for question, ratings in ratings_of.items():
         numbers = all(type(v) is int for people in ratings.values() for v in people.values())
-        found[question] = agreement(ratings, "interval" if numbers and kind.level == "interval" else "nominal")
-    return found
+        agreed_on[question] = agreement(ratings, "interval" if numbers and kind.level == "interval" else "nominal")
+    return agreed_on
 
 
 def agreed(study: PeopleStudy, answers: list[Judgement]) -> list[dict[str, Json]]:
@@ -90,17 +90,17 @@ def summaries(study: PeopleStudy, answers: list[Judgement]) -> list[dict[str, Js
     for row in answers:
         if row.counted:
             by_item[row.item].append(row)
-    made: list[dict[str, Json]] = []
+    rows: list[dict[str, Json]] = []
     best: dict[str, dict[str, Json]] = {}
     for item, own in by_item.items():
         summary = {"item": item, "n": len(own), **kind.summary([row.answer for row in own])}
-        made.append(summary)
+        rows.append(summary)
         of = own[0].asked.get("of")
         if of and summary["kept"] and summary["similarity"] > best.get(of, {}).get("similarity", -1):
             best[of] = summary
     for summary in best.values():
         summary["best"] = True
-    return made
+    return rows
 
 
 class Exported(NamedTuple):
@@ -124,21 +124,21 @@ def write_people_suite(
     fields = study.items.fields or origin.task.varied
     if kind.uploads:
         answers = [_as_heard(row, recogniser or _only_recogniser(answers)) for row in answers]
-    made: dict[str, dict[str, dict[str, Judgement]]] = defaultdict(lambda: defaultdict(dict))
+    versions: dict[str, dict[str, dict[str, Judgement]]] = defaultdict(lambda: defaultdict(dict))
     for row in answers:
         if row.counted and "text" in row.answer:
-            made[row.origin["example"]][_source(row, made)][row.origin["field"]] = row
+            versions[row.origin["example"]][_source(row, versions)][row.origin["field"]] = row
     counts: Counter[str] = Counter()
 
     def variants() -> Iterator[Variant]:
         for example in origin.examples():
             wanted = [f for f in fields or example.inputs if example.inputs[f].strip()]
-            for name, texts in sorted(made[example.id].items()):
+            for name, texts in sorted(versions[example.id].items()):
                 variant = _variant(example, wanted, name, texts, origin, kind.source, counts)
                 if variant is not None:
                     yield variant
 
-    if not made:
+    if not versions:
         raise NothingEvaluated("There is no answer that counts, so there is nothing to make a suite of.")
     decided = sorted((row.item, row.person, as_json(row.answer)) for row in answers if row.counted)
     plan = plan_id(origin.id, decided)
@@ -162,25 +162,27 @@ def _pinned(suite: Suite, answers: list[Judgement]) -> Suite:
 def _only_recogniser(answers: list[Judgement]) -> str:
     names = sorted({name for row in answers for name in row.heard})
     if len(names) != 1:
-        said = (
-            f"Choose one with --recogniser: {', '.join(names)}." if names else "Run `unfazed collect transcribe` first."
+        hint = (
+            f"Choose one with {option('recogniser')}: {', '.join(names)}."
+            if names
+            else "Run `unfazed collect transcribe` first."
         )
-        raise UsageError(f"Recordings become texts by a recogniser. {said}")
+        raise UsageError(f"A suite takes the texts of one recogniser. {hint}")
     return names[0]
 
 
 def _as_heard(row: Judgement, recogniser: str) -> Judgement:
     """A recording with the text that a recogniser made of it, if it has heard it."""
-    said = {"text": row.heard[recogniser]} if recogniser in row.heard else {}
-    return msgspec.structs.replace(row, answer=said)
+    answer = {"text": row.heard[recogniser]} if recogniser in row.heard else {}
+    return msgspec.structs.replace(row, answer=answer)
 
 
-def _source(row: Judgement, made: dict[str, dict[str, dict[str, Judgement]]]) -> str:
+def _source(row: Judgement, versions: dict[str, dict[str, dict[str, Judgement]]]) -> str:
     """The stratum; without strata, the first of the k versions of this example that lacks this text."""
     if row.stratum:
         return f"people/{row.stratum}"
-    versions, number = made[row.origin["example"]], 1
-    while row.origin["field"] in versions.get(f"people/{number}", {}):
+    own, number = versions[row.origin["example"]], 1
+    while row.origin["field"] in own.get(f"people/{number}", {}):
         number += 1
     return f"people/{number}"
 

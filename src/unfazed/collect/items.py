@@ -38,15 +38,15 @@ def entries(study: PeopleStudy) -> list[Entry]:
     kind = study.make_kind()
     place = study.folder / (study.items.suite or study.items.path or "")
     if study.items.suite:
-        found = list(suite_entries(type(kind), place, study.items.fields, study.file))
+        items = list(suite_entries(type(kind), place, study.items.fields, study.file))
     else:
-        found = list(_from_lines(study, kind, place))
-    if not found:
+        items = list(_from_lines(study, kind, place))
+    if not items:
         raise DataError("there is no item in it", place)
     if study.assign.shuffle:
         stream = Seeds(study.assign.seed, "collect/order", 1).stream("", 0)
-        found = stream.sample(found, len(found))
-    return found
+        items = stream.sample(items, len(items))
+    return items
 
 
 def suite_entries(kind: type[Kind], place: Path, fields: Sequence[str] = (), study: str = "") -> Iterator[Entry]:
@@ -58,22 +58,22 @@ def suite_entries(kind: type[Kind], place: Path, fields: Sequence[str] = (), stu
         if missing:
             raise DataError(f"items.fields: example {example.id!r} has no {missing[0]!r}", study or place)
         wanted = [field for field in chosen or example.inputs if example.inputs[field].strip()]
-        for made in kind.from_suite(example, variants, wanted):
-            kind.item(made.content)
-            yield Entry(made.id, made.content, {**made.origin, "suite": suite.id})
+        for item in kind.from_suite(example, variants, wanted):
+            kind.item(item.content)
+            yield Entry(item.id, item.content, {**item.origin, "suite": suite.id})
 
 
 def write_items(kind: str, suite: Path, to: Path, fields: Sequence[str] = ()) -> int:
     """Writes the items that a suite gives, and beside them a key file that people must not see; returns how many."""
-    found = list(suite_entries(kinds.get(kind), suite, fields))
-    if not found:
+    items = list(suite_entries(kinds.get(kind), suite, fields))
+    if not items:
         raise DataError(f"there is nothing in it to ask about in a {kind} study", suite)
     for path, rows in (
-        (to, [{"id": entry.id, **entry.content} for entry in found]),
-        (key_file(to), [{"id": entry.id, **entry.origin} for entry in found]),
+        (to, [{"id": entry.id, **entry.content} for entry in items]),
+        (key_file(to), [{"id": entry.id, **entry.origin} for entry in items]),
     ):
         write_json_lines(path, rows)
-    return len(found)
+    return len(items)
 
 
 def key_file(items: Path) -> Path:
@@ -141,10 +141,10 @@ def _keys(place: Path) -> dict[str, dict[str, Json]]:
 
 def make_study(study: PeopleStudy) -> tuple[Database, str, int]:
     """Makes the database; returns it open, with the owner's password, which is stored only as a hash."""
-    found, password = entries(study), new_password()
+    items, password = entries(study), new_password()
 
     def fill(tx: Transaction) -> None:
-        _fill(tx, study, found, password)
+        _fill(tx, study, items, password)
 
     if "://" in study.place:
         database = open_database(study.place, new=True)
@@ -156,14 +156,14 @@ def make_study(study: PeopleStudy) -> tuple[Database, str, int]:
     else:
         _make_file(Path(study.place), fill)
         database = open_database(study.place)
-    return database, password, len(found)
+    return database, password, len(items)
 
 
 def _make_file(place: Path, fill: Callable[[Transaction], None]) -> None:
     """A database that is there when it is whole; one that is there already is never touched."""
-    made = UsageError(f"{place} exists: this study was made already. Serve it, or name another database.")
+    exists = UsageError(f"{place} already exists. Serve this study, or choose another database.")
     if place.exists():
-        raise made
+        raise exists
     with unwritable(place, "the study"):
         partial = partial_of(place)
         try:
@@ -171,15 +171,15 @@ def _make_file(place: Path, fill: Callable[[Transaction], None]) -> None:
                 database.write(fill)
             os.link(partial, place)
         except FileExistsError:  # somebody made it meanwhile
-            raise made from None
+            raise exists from None
         finally:
             partial.unlink(missing_ok=True)
 
 
-def _fill(tx: Transaction, study: PeopleStudy, found: list[Entry], password: str) -> None:
+def _fill(tx: Transaction, study: PeopleStudy, items: list[Entry], password: str) -> None:
     if tx.rows("SELECT 1 FROM facts WHERE name = 'study'"):
-        raise UsageError("This database holds a study already. Name another one.")
-    for place, entry in enumerate(found):
+        raise UsageError("This database already holds a study. Choose another database.")
+    for place, entry in enumerate(items):
         gold = None if entry.gold is None else as_json(entry.gold)
         free = 0 if gold is not None else study.assign.k
         tx.run(

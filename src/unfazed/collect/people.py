@@ -11,7 +11,7 @@ from typing import NamedTuple
 from unfazed.collect.assign import free
 from unfazed.collect.database import Transaction
 from unfazed.collect.study import PeopleStudy, as_json
-from unfazed.core.errors import UnknownName, UsageError
+from unfazed.core.errors import UnknownName, UsageError, option
 
 
 def hashed(token: str) -> str:
@@ -25,11 +25,11 @@ def invite(tx: Transaction, study: PeopleStudy, name: str, stratum: str = "", no
     if strata and stratum not in strata:
         raise UnknownName("stratum", stratum, strata)
     if not strata and stratum:
-        raise UsageError(f"The study has no strata, so nobody can be of {stratum!r}.")
+        raise UsageError(f"The study has no strata, so {stratum!r} can't be a person's stratum.")
     if not name or len(name) > 100 or any(ord(c) < 32 for c in name):
         raise UsageError(f"{name!r} can't be a name: it takes 1 to 100 characters.")
     if tx.rows("SELECT 1 FROM people WHERE id = ?", name):
-        raise UsageError(f"There is somebody named {name!r} already. Choose another --name.")
+        raise UsageError(f"There is somebody named {name!r} already. Choose another {option('name')}.")
     token = secrets.token_urlsafe(20)
     now = time.time() if now is None else now
     tx.run(

@@ -151,10 +151,16 @@ class Site:
     async def read(self, job: Callable[[Transaction], T]) -> T:
         return await asyncio.to_thread(self.database.read, job)
 
-    def page(self, request: Request, name: str, status: int = 200, **given: Any) -> HTMLResponse:
+    def page(self, request: Request, name: str, status: int = 200, **context: Any) -> HTMLResponse:
         language = self.language(request)
-        given = {"study": self.study, "words": words(language), "language": language, "languages": LANGUAGES, **given}
-        return HTMLResponse(self.pages.get_template(f"{name}.html").render(given), status)
+        context = {
+            "study": self.study,
+            "words": words(language),
+            "language": language,
+            "languages": LANGUAGES,
+            **context,
+        }
+        return HTMLResponse(self.pages.get_template(f"{name}.html").render(context), status)
 
     def language(self, request: Request) -> str:
         chosen = request.cookies.get("language", self.study.language)
@@ -186,10 +192,10 @@ class Site:
         key = hashed(token)
         if not token or not self.people.allows(key):
             raise HTTPException(429 if token else 403, "too_fast" if token else "need_link")
-        found = await self.read(lambda tx: person_of(tx, key))
-        if found is None:
+        person = await self.read(lambda tx: person_of(tx, key))
+        if person is None:
             raise HTTPException(403 if self.strangers.allows(self.caller(request)) else 429, "need_link")
-        return key, found
+        return key, person
 
     async def form(self, request: Request, most: int = MAX_FORM) -> dict[str, str]:
         """The first value of each field of a form."""

@@ -98,7 +98,7 @@ def _check(study: PeopleStudy, path: Path) -> None:
         ("assign.gold_every must be 0 or more", rules.gold_every < 0),
         ("assign.strata has a name twice or an empty one", len(set(rules.strata) - {""}) < len(rules.strata)),
         (
-            f"assign.k is {rules.k}, but there are only {len(rules.strata)} strata; say distinct = false to let people "
+            f"assign.k is {rules.k}, but there are only {len(rules.strata)} strata; use distinct = false to let people "
             "of one stratum answer the same item",
             bool(rules.strata) and rules.distinct and rules.k > len(rules.strata),
         ),

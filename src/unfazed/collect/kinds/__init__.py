@@ -23,7 +23,7 @@ class Flag(NamedTuple):
     again: bool = False
 
 
-class Given(NamedTuple):
+class Delivery(NamedTuple):
     """What the server knows of an answer apart from its content."""
 
     log: list[dict[str, Json]]
@@ -90,7 +90,7 @@ class Kind:
         """The answer, or a ValidationError that says what is wrong with it."""
         return msgspec.convert(facts, self.answer_type)
 
-    def flags(self, item: Any, answer: Any, given: Given) -> list[Flag]:
+    def flags(self, item: Any, answer: Any, delivery: Delivery) -> list[Flag]:
         return []
 
     def details(self, asked: Json, log: list[dict[str, Json]]) -> list[Json]:
@@ -103,8 +103,8 @@ class Kind:
 
     def right(self, gold: Json, answer: Json) -> bool:
         """Does the answer say what the gold says, in every question that the gold answers?"""
-        said = self.judgements(answer)
-        return all(said.get(name) == value for name, value in gold.items())
+        answers = self.judgements(answer)
+        return all(answers.get(name) == value for name, value in gold.items())
 
     def summary(self, answers: Sequence[Json]) -> dict[str, Json]:
         """What all answers to an item say together."""

@@ -43,5 +43,5 @@ class Labels(Kind):
 
     def summary(self, answers: Sequence[Json]) -> dict[str, Json]:
         """The share that finds each reasonable, of those who answered."""
-        given = {name: [a[name] for a in answers if a[name] is not None] for name in ("slots", "intent")}
-        return {name: sum(said) / len(said) if said else None for name, said in given.items()}
+        votes = {name: [a[name] for a in answers if a[name] is not None] for name in ("slots", "intent")}
+        return {name: sum(own) / len(own) if own else None for name, own in votes.items()}

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from unfazed.collect.kinds import MAX_TEXT, About, Flag, Given, Kind
+from unfazed.collect.kinds import MAX_TEXT, About, Delivery, Flag, Kind
 from unfazed.core.errors import MissingExtra
 from unfazed.core.values import Json
 
@@ -42,23 +42,23 @@ class Retype(Kind):
     makes_text = True
     source = "keyboard"
 
-    def flags(self, item: RetypeItem, answer: RetypeAnswer, given: Given) -> list[Flag]:
-        found = []
-        seconds = typing_seconds(given.log)
-        if typed(given.log) != answer.text:
-            found.append(Flag("log differs from text", again=True))
-        elif seconds > given.elapsed + 5:
-            found.append(Flag("log is longer than the time that passed", again=True))
+    def flags(self, item: RetypeItem, answer: RetypeAnswer, delivery: Delivery) -> list[Flag]:
+        flags = []
+        seconds = typing_seconds(delivery.log)
+        if typed(delivery.log) != answer.text:
+            flags.append(Flag("log differs from text", again=True))
+        elif seconds > delivery.elapsed + 5:
+            flags.append(Flag("log is longer than the time that passed", again=True))
         floor = self.options.chars_per_minute * self.options.slack
         if seconds and len(answer.text) * 60 / seconds < floor:
-            found.append(Flag("slow", again=True))
+            flags.append(Flag("slow", again=True))
         if not similar(item.text, answer.text, self.options.least_similar):
-            found.append(Flag("another text", again=True))
-        kinds_of_event = {event.get("e") for event in given.log}
-        found += [Flag(name) for event, name in _EVENTS.items() if event in kinds_of_event]
-        if given.shows > 1:
-            found.append(Flag("shown again"))
-        return found
+            flags.append(Flag("another text", again=True))
+        kinds_of_event = {event.get("e") for event in delivery.log}
+        flags += [Flag(name) for event, name in _EVENTS.items() if event in kinds_of_event]
+        if delivery.shows > 1:
+            flags.append(Flag("shown again"))
+        return flags
 
     def details(self, asked: Json, log: list[dict[str, Json]]) -> list[Json]:
         """Each wrong stretch, with READIN's labels where the log shows them."""
