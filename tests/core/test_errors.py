@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import unfazed
 from unfazed.core import errors
@@ -52,3 +54,35 @@ def test_an_option_is_spelled_as_the_caller_spells_it() -> None:
         worker = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert worker.stdout == "--input\n"
     assert errors.option("input") == "input="
+
+
+# Whole command lines, of unfazed or of other programs, which are the same for every caller.
+COMMANDS = {
+    "collect/database.py": "pg_dump",
+    "collect/study.py": "unfazed collect new",
+    "papers/dialect/metrics/environment.py": "pip install",
+    "papers/dialect/page.py": "the page of a study, which has a command line alone",
+    "papers/nature/page.py": "the page of a study",
+    "papers/nature/strategies.py": "unfazed augment --help",
+    "papers/parte/filters.py": "pip install",
+    "report/export/inspect_ai.py": "inspect eval",
+    "report/export/lm_eval.py": "lm_eval",
+    "report/html.py": "how to make a run again",
+    "systems/logged.py": "lm_eval",
+    "vary/keyboard/ime/__init__.py": "apt-get",
+    "vary/operator.py": "spells the parameters of operators",
+    "vary/speech/roundtrip.py": "espeak-ng",
+}
+
+
+def test_messages_outside_the_command_line_spell_no_option_themselves() -> None:
+    root = Path(unfazed.__file__).parent
+    spelled = set()
+    for file in root.rglob("*.py"):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        documented = [n for n in ast.walk(tree) if isinstance(n, (ast.Module, ast.ClassDef, ast.FunctionDef))]
+        docs = {id(n.body[0].value) for n in documented if n.body and isinstance(n.body[0], ast.Expr)}
+        texts = [n for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        if any(id(n) not in docs and re.search(r"(?<![\w-])--[a-z]", n.value) for n in texts):
+            spelled.add(file.relative_to(root).as_posix())
+    assert {name for name in spelled if not name.startswith("cli/")} == COMMANDS.keys(), "use core.errors.option"

@@ -8,7 +8,7 @@ from typing import get_args
 
 import msgspec
 
-from unfazed.core.errors import GateFailed, UnfazedError, UnknownName, UsageError
+from unfazed.core.errors import GateFailed, UnfazedError, UnknownName, UsageError, option
 from unfazed.core.values import Estimate
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.results import Results
@@ -70,7 +70,9 @@ def _split(text: str) -> tuple[str, str]:
 
 def _known(name: str) -> str:
     if name in AT_MOST:
-        raise UsageError(f"{name!r} should be low, so it can't fail under a limit: say --max-{name} instead.")
+        raise UsageError(
+            f"{name!r} should be low, so it can't fail under a limit: use {option(f'max-{name}')} instead."
+        )
     if name not in AT_LEAST:
         raise UnknownName("measure to gate on", name, AT_LEAST)
     return name
@@ -145,6 +147,6 @@ def judge(run: Run, plan: Plan) -> Verdict:
         exit_code = UnfazedError.exit_code
         warnings.append(
             f"Incomplete: {missing:,} of {items:,} items have no output. The same command asks them again; "
-            f"--allow-missing accepts a share of them."
+            f"{option('allow-missing')} accepts a share of them."
         )
     return Verdict(results, gates, warnings, exit_code)

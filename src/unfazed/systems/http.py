@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from unfazed.core.errors import SystemBroken, UsageError
+from unfazed.core.errors import SystemBroken, UsageError, option
 from unfazed.core.http.chat import Answer, Chat, Prices, counted, json_in
 from unfazed.core.http.client import Client, HttpSettings, Malformed, Unanswered
 from unfazed.core.http.line import checked_url, key_for
@@ -78,7 +78,7 @@ class ChatSystem(System):
         if self._template is None and example.inputs.keys() == _NLI:
             self._template = Template.read(str(PROMPTS / "nli.txt"))
         if self._template is None and len(example.inputs) > 1:
-            raise UsageError(f"{self.name} needs a --prompt that has {_braced(example.inputs)} in it.")
+            raise UsageError(f"{self.name} needs {option('prompt')}, a file that has {_braced(example.inputs)} in it.")
         if self._template is not None:
             self._template.require(example.inputs)
             _refuse_unasked(suite, [name for name in example.inputs if name not in self._template.names])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
+from unfazed.core.errors import MissingExtra, StoredFileError, UsageError, option
 from unfazed.core.ids import content_id
 from unfazed.core.values import Inputs, Json
 from unfazed.systems.callable import CallableSystem, code_of, name_of
@@ -177,7 +177,7 @@ def _loaded(file: Path, trusted: list[str]) -> Any:
     if unknown:
         raise UsageError(
             f"{file} holds types that are not trusted: {', '.join(unknown)}. To make them may run code. Where they are "
-            f"known to be harmless: --option trusted={','.join(unknown)}"
+            f"known to be harmless: {option('option trusted=', 'trusted')}{','.join(unknown)}"
         )
     try:
         return skops.io.load(file, trusted=trusted)

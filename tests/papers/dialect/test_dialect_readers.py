@@ -65,7 +65,7 @@ def test_a_set_has_one_language(tmp_path: Path) -> None:
     folder = frmt(tmp_path, BR, PT)
     frmt(folder / "more", "The bus.\t巴士。\n", tags=("zh-CN",))
     (folder / "more/lexical_bucket").rename(folder / "other_bucket")
-    with pytest.raises(DataError, match="holds pt and zh, but a set has one language.*--format-in frmt"):
+    with pytest.raises(DataError, match="holds pt and zh, but a set has one language.*format= to frmt"):
         list(read_examples(folder))
 
 

@@ -105,7 +105,7 @@ def test_translations_make_the_papers_conditions(data: Path) -> None:
         Dialect().run(data, given=given)
     with pytest.raises(UsageError, match="translations for de"):
         Dialect().run(data, given={**given, "mt": ["de=perturbed.txt"]})
-    with pytest.raises(UsageError, match="--mt takes LANG=FILE"):
+    with pytest.raises(UsageError, match="mt= takes LANG=FILE"):
         Dialect().run(data, given={**given, "mt": ["mt.txt"]})
 
 

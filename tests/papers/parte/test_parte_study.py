@@ -121,7 +121,7 @@ def test_systems_are_asked_about_any_suite(tmp_path, monkeypatch):
     labelled = {**given, "system": ("other=told:other",), "labels": "entailment=yes"}
     found = Parte().run(tmp_path / "suite", (), labelled).value
     assert (found["other"]["accuracy_original"], found["other"]["changed"].value) == (0.5, 0.0)
-    with pytest.raises(UsageError, match="--labels takes LABEL=GOLD"):
+    with pytest.raises(UsageError, match="labels= takes LABEL=GOLD"):
         Parte().run(tmp_path / "suite", (), {**given, "labels": "entailment"})
 
 

@@ -100,7 +100,7 @@ def test_without_a_system_it_says_what_is_needed(data: Path, tmp_path: Path) -> 
     assert found["table6"]["ours"] == {}
     assert "nmt has no system: give one with --system nmt=SYSTEM." in found["table6"]["needs"]
     for wrong in ("afqmc", "sql=x", "afqmc+magic=x"):
-        with pytest.raises(UsageError, match="--system takes NAME=SYSTEM"):
+        with pytest.raises(UsageError, match="system= takes NAME=SYSTEM"):
             study.run(data, ["table5"], {"to": str(tmp_path), "system": (wrong,)})
     with pytest.raises(UsageError, match="the data has no cspider"):
         study.run(data, ["table6"], {"to": str(tmp_path), "system": ("cspider=x:y",)})

@@ -166,7 +166,7 @@ def test_types_of_a_skops_file_must_be_trusted_by_name(tmp_path: Path) -> None:
     file = tmp_path / "model.skops"
     skops.io.dump(make_pipeline(FunctionTransformer(loud), fitted()), file)
     name = f"{loud.__module__}.loud"
-    with pytest.raises(UsageError, match=rf"not trusted: {name}\. .* --option trusted={name}"):
+    with pytest.raises(UsageError, match=rf"not trusted: {name}\. .* trusted={name}"):
         open_system(f"sklearn:{file}")
     assert list(open_system(f"sklearn:{file}", trusted=name).predict([{"text": "PLAY jazz"}])) == ["music"]
 

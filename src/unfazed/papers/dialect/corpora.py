@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from unfazed.core import DataError, Example, Variant
+from unfazed.core import DataError, Example, Variant, option_name
 from unfazed.data import Reader, ReadOptions, csv_rows, read_lines, without_break
 
 BASES = {"pt": "pt-BR", "zh": "zh-CN"}  # the dialect that others are compared with
@@ -109,7 +109,8 @@ def _chosen(path: Path) -> Iterator[tuple[Segment, str]]:
     languages = sorted({language for language, *_ in names})
     if len(languages) > 1:
         raise DataError(f"this folder holds {' and '.join(languages)}, but a set has one language. Name a file, such "
-                        f"as {sorted(_files(path))[0]}, and say --format-in frmt.", path)  # fmt: skip
+                        f"as {sorted(_files(path))[0]}, and set {option_name('format-in', 'format')} to frmt.",
+                        path)  # fmt: skip
     test = any(split == "test" for _, _, split, _ in names)
     for segment in read_segments(path, "test" if test else None):
         base = BASES.get(segment.language, next(iter(segment.texts)))

@@ -18,6 +18,7 @@ from unfazed.core import (
     Seeds,
     UsageError,
     apply_edits,
+    option_name,
     read_judgements,
     write_atomically,
     write_json_lines,
@@ -231,7 +232,7 @@ def named_files(given: Sequence[str], option: str) -> dict[str, Path]:
     for one in given:
         language, equals, file = one.partition("=")
         if not equals or not file:
-            raise UsageError(f"--{option} takes LANG=FILE, such as pt=pt.txt, not {one!r}.")
+            raise UsageError(f"{option_name(option)} takes LANG=FILE, such as pt=pt.txt, not {one!r}.")
         found[language] = Path(file)
     return found
 

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from unfazed.core import AnswerStore, Json, UsageError
+from unfazed.core import AnswerStore, Json, UsageError, option_name
 from unfazed.measure import TIES
 from unfazed.papers.dialect import page
 from unfazed.papers.dialect.material import Given as Files
@@ -140,9 +140,12 @@ def _settings(given: Given) -> WinSettings:
     ties, level = given.get("ties") or "loss", float(given.get("level") or 0.95)
     comparisons = int(given.get("comparisons") or 5)
     if ties not in TIES:
-        raise UsageError(f"--ties is one of {', '.join(TIES)}, not {ties!r}.")
+        raise UsageError(f"{option_name('ties')} is one of {', '.join(TIES)}, not {ties!r}.")
     if not 0 < level < 1 or comparisons < 1:
-        raise UsageError(f"--level lies between 0 and 1 and --comparisons is 1 or more, not {level} and {comparisons}.")
+        raise UsageError(
+            f"{option_name('level')} lies between 0 and 1 and {option_name('comparisons')} is 1 or more, "
+            f"not {level} and {comparisons}."
+        )
     return WinSettings(ties, level, comparisons)
 
 

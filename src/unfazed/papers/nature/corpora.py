@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from unfazed.core import DataError, Example, UsageError
+from unfazed.core import DataError, Example, UsageError, option_name
 from unfazed.data import Reader, ReadOptions, csv_rows, open_bytes, read_examples
 
 PAPERS = ("atis", "snips", "nlu_ed")
@@ -32,7 +32,7 @@ def find_corpora(data: Path, names: Sequence[str] | None) -> list[SluCorpus]:
             raise UsageError(f"{data} has no folder {absent[0]} with the folders train and test in it.")
     there = [corpus for corpus in found if corpus is not None]
     if not there:
-        raise UsageError(f"{data} has none of {', '.join(PAPERS)}. Name its data sets with --datasets.")
+        raise UsageError(f"{data} has none of {', '.join(PAPERS)}. Name its data sets with {option_name('datasets')}.")
     return there
 
 

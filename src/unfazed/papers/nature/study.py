@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar
 
-from unfazed.core import Suite, UsageError
+from unfazed.core import Suite, UsageError, option_name
 from unfazed.papers.nature import page, tables
 from unfazed.papers.nature.attention import looks
 from unfazed.papers.nature.corpora import SluCorpus, find_corpora
@@ -41,7 +41,7 @@ class _Stages(StudyContext):
     @cached_property
     def systems(self) -> dict[str, System]:
         """By data set; those trained with augmentation have a `+augmented` behind the name."""
-        named = _named(self.given.get("system") or (), self._wanted, "--system")
+        named = _named(self.given.get("system") or (), self._wanted, option_name("system"))
         train_all([self._training(name) for name in self._wanted if name not in named])
         return {name: open_system(named.get(name, str(self._place(name)))) for name in self._wanted}
 
@@ -110,7 +110,7 @@ class _Stages(StudyContext):
         survey = self.given.get("survey")
         files = tuple(part.strip() for part in survey.split(",")) if survey else None
         if files is not None and len(files) > 2:
-            raise UsageError(f"--survey takes ANSWERS, or ANSWERS,ITEMS, not {survey!r}.")
+            raise UsageError(f"{option_name('survey')} takes ANSWERS, or ANSWERS,ITEMS, not {survey!r}.")
         table = tables.table3(files, [s["each"] for s in self.suites.values()])
         return Printed(table, [page.judged(table)])
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import msgspec
 
-from unfazed.core import Json, Suite, UsageError
+from unfazed.core import Json, Suite, UsageError, option_name
 from unfazed.core.estimate import Resampling
 from unfazed.data import ReadOptions, import_corpus
 from unfazed.papers.parte import page
@@ -143,7 +143,7 @@ def _meanings(told: str) -> dict[str, str]:
     parts = [part.strip().partition("=") for part in told.split(",") if part.strip()]
     wrong = next((label for label, equals, gold in parts if not (label and equals and gold)), None)
     if wrong is not None:
-        raise UsageError(f"--labels takes LABEL=GOLD, such as neutral=not_entailed, not {wrong!r}.")
+        raise UsageError(f"{option_name('labels')} takes LABEL=GOLD, such as neutral=not_entailed, not {wrong!r}.")
     return _MNLI | {label.lower(): gold for label, _, gold in parts}
 
 
@@ -166,7 +166,8 @@ def _relabelled(name: str, pairs: list[Judged], meanings: Mapping[str, str]) -> 
     if answers and not {meant(label) for label in answers} & golds:
         shown = ", ".join(sorted(answers)[:5])
         raise UsageError(
-            f"{name} answers {shown}, but the labels are {', '.join(sorted(golds))}. Say which is which with --labels."
+            f"{name} answers {shown}, but the labels are {', '.join(sorted(golds))}. "
+            f"Map them with {option_name('labels')}."
         )
     return [msgspec.structs.replace(p, before=meant(p.before), after=meant(p.after)) for p in pairs]
 
@@ -176,7 +177,10 @@ def _predictions_file(data: Path, name: str | None) -> Path:
     places = [folder / name, Path(name)] if name else [folder / FILE if data.is_dir() else data]
     found = next((place for place in places if place.is_file()), None)
     if found is None:
-        raise UsageError(f"There are no predictions: {places[0]} is not there. Give --predictions FILE, or --system.")
+        raise UsageError(
+            f"There are no predictions: {places[0]} is not there. "
+            f"Set {option_name('predictions')} or {option_name('system')}."
+        )
     return found
 
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 
-from unfazed.core import Example, Suite, UsageError, guess_task
+from unfazed.core import Example, Suite, UsageError, guess_task, option_name
 from unfazed.data import import_corpus
 from unfazed.mitigate import EMBEDDED_CORRECTOR as EMBEDDED
 from unfazed.mitigate import Corrected, NoisyChannel, augment_examples
@@ -124,8 +124,10 @@ def check_systems(given: Given, corpora: Mapping[str, object], names: Sequence[s
         corpus, _, method = name.partition("+")
         if not equals or corpus not in names or (method or PLAIN) not in METHODS:
             raise UsageError(
-                f"--system takes NAME=SYSTEM with a NAME of {', '.join(names)}, alone or with one of "
+                f"{option_name('system')} takes NAME=SYSTEM with a NAME of {', '.join(names)}, alone or with one of "
                 f"+{', +'.join(METHODS[1:])} behind it, not {name!r}."
             )
         if corpus not in corpora:
-            raise UsageError(f"--system {name}=…: the data has no {corpus}; it has {', '.join(corpora)}.")
+            raise UsageError(
+                f"{option_name('system')} {name}=…: the data has no {corpus}; it has {', '.join(corpora)}."
+            )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from unfazed.core import Estimate, Json, task_named
+from unfazed.core import Estimate, Json, option_name, task_named
 from unfazed.measure import compare, measure_run, typing_errors
 from unfazed.papers.readin.methods import PLAIN, ReadinCorpus
 from unfazed.papers.readin.reader import clean_file, people_in, read_rows
@@ -96,7 +96,7 @@ def _needs(name: str, corpora: Mapping[str, ReadinCorpus]) -> list[str]:
     owners = dict.fromkeys(COLUMNS[column][0] for column in TABLES[name])
     absent = [f"{owner} is not in the data." for owner in owners if owner not in corpora]
     silent = [o for o in owners if o in corpora and not corpora[o].methods]
-    return [*absent, *(f"{owner} has no system: give one with --system {owner}=SYSTEM." for owner in silent)]
+    return [*absent, *(f"{owner} has no system: set {option_name('system')} to {owner}=SYSTEM." for owner in silent)]
 
 
 def table10(corpora: Mapping[str, ReadinCorpus]) -> Json:

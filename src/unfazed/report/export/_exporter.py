@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from unfazed.core.errors import UsageError
+from unfazed.core.errors import UsageError, option
 from unfazed.core.files import partial_of, put_in_place, unwritable
 from unfazed.core.ids import content_id
 from unfazed.core.suite import Suite
@@ -39,7 +39,7 @@ class FolderExporter(Exporter):
 
     def export(self, path: str, to: str | None, overwrite: bool) -> str:
         if to is None:
-            raise UsageError("Say with -o which folder to make.")
+            raise UsageError(f"Name the folder to make with {option('o', 'to')}.")
         suite, place = Suite(path), Path(to)
         suite.verify()
         _refuse_existing(place, overwrite)
@@ -61,9 +61,12 @@ def _refuse_existing(place: Path, overwrite: bool) -> None:
     if not place.exists() or (place.is_dir() and not any(place.iterdir())):
         return
     if not (place / FACTS).is_file():
-        raise UsageError(f"{place} exists and is not an export. Choose another place with -o.")
+        raise UsageError(f"{place} exists and is not an export. Choose another folder with {option('o', 'to')}.")
     if not overwrite:
-        raise UsageError(f"{place} holds another export. Say --overwrite, or choose another place with -o.")
+        raise UsageError(
+            f"{place} holds another export. "
+            f"Use {option('overwrite')}, or choose another folder with {option('o', 'to')}."
+        )
 
 
 def write_json(file: Path, value: Json) -> None:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from unfazed.core.errors import UsageError
+from unfazed.core.errors import UsageError, option
 from unfazed.core.ids import canonical
 from unfazed.core.language import guess_language
 from unfazed.core.prompt import Template
@@ -59,7 +59,7 @@ class Prompted:
         elif self.way == "bleu":
             names = " ".join(f"{{{name}}}" for name in first.inputs)
             raise UsageError(
-                f"Say with --prompt FILE how to ask for a translation, and into what; it has {names} in it."
+                f"Translations need {option('prompt')}: a file that says how to ask for one, with {names} in it."
             )
 
     @property
@@ -118,7 +118,7 @@ def _way(suite: Suite, first: Example) -> Way:
     if way == "none" and (problem := task.output_problem("text", first.inputs)):
         raise UsageError(
             f"{suite.path}: a language model's text can't answer the task {task.name} ({problem}). "
-            f"Export it --as datasets, or ask your system with `unfazed run`."
+            f"Export it for datasets, or ask your system with `unfazed run`."
         )
     return way
 
@@ -129,14 +129,18 @@ def _words(suite: Suite, answers: str | None) -> dict[str, str]:
     golds = {label(e.gold) for e in suite.examples()} | {label(v.gold) for v in suite.variants()}
     labels = list(dict.fromkeys([*(suite.manifest.labels or ()), *sorted(g for g in golds if g is not None)]))
     if not labels:
-        raise UsageError(f"{suite.path} has no labels. Make it again with --labels A,B,… or from data that has gold.")
+        raise UsageError(
+            f"{suite.path} has no labels. Make it again with {option('labels')}, or from data that has gold."
+        )
     said = {str(output): word.strip() for word, output in parsed_answers(answers).items()} if answers else {}
     words = {label: said.get(label, label) for label in labels}
     if wrong := next((label for label in said if label not in words), None):
-        raise UsageError(f"--answers: {wrong!r} is no label of {suite.path}; it has {', '.join(labels)}.")
+        raise UsageError(f"{option('answers')}: {wrong!r} is no label of {suite.path}; it has {', '.join(labels)}.")
     spoken = [word.strip().casefold() for word in words.values()]
     if "" in spoken or len(set(spoken)) < len(spoken):
-        raise UsageError("Labels that are empty or alike can't be answered with. Give words: --answers SAID=LABEL,…")
+        raise UsageError(
+            f"Labels that are empty or alike can't be answered with. Set words for them with {option('answers')}."
+        )
     return words
 
 

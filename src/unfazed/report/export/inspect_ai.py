@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from unfazed.core.errors import UsageError
+from unfazed.core.errors import UsageError, option
 from unfazed.core.suite import Suite
 from unfazed.core.values import Json
 from unfazed.report.export._exporter import FolderExporter
@@ -27,7 +27,7 @@ class InspectAi(FolderExporter):
         keys = {said_key(word) for word in prompted.words.values()}
         if len(keys) < len(prompted.words) or "" in keys:
             raise UsageError(
-                "Labels that differ in marks alone can't be told apart. Give words: --answers SAID=LABEL,…"
+                f"Labels that differ in marks alone can't be told apart. Set words for them with {option('answers')}."
             )
         encode = msgspec.json.Encoder().encode
         with (folder / "samples.jsonl").open("wb") as out:
