@@ -53,7 +53,7 @@ def search() -> Iterator[Row]:
     from rapidfuzz.process import cdist
 
     from unfazed.vary.spoken._phones import sound_of
-    from unfazed.vary.spoken._speako import NAME, ONLY_SAID, Query, Word, ears
+    from unfazed.vary.spoken._speako import NAME, ONLY_SAID, Query, SpokenWord, ears
 
     words = ears()._words
     known = {word.spelling for word in words.words}
@@ -64,7 +64,7 @@ def search() -> Iterator[Row]:
     spoken = rate(lambda: [sound_of(w) for w in unknown], n)
     sounds = [sound_of(w) for w in unknown]
     all_sounds = [s for word in words.words if word.kind != ONLY_SAID for s in word.sounds]
-    asked = [Word(word, NAME, (sound,)) for word, sound in zip(unknown, sounds, strict=True)]
+    asked = [SpokenWord(word, NAME, (sound,)) for word, sound in zip(unknown, sounds, strict=True)]
     queries = [Query(s, max(1, 2 * len(s) // 5)) for s in sounds]
 
     def batched() -> None:

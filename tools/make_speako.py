@@ -25,7 +25,7 @@ from wordfreq import get_frequency_dict
 
 from unfazed.vary.spoken._phones import CODES, END, FIRST, NONE, ORDER, START, ZERO, Model, decode, read_model
 from unfazed.vary.spoken._phones import FILE as LETTERS_FILE
-from unfazed.vary.spoken._speako import COMMON, NAME, ONLY_SAID, Word, Words
+from unfazed.vary.spoken._speako import COMMON, NAME, ONLY_SAID, SpokenWord, Words
 from unfazed.vary.spoken._speako import FILE as WORDS_FILE
 
 OUT = Path(__file__).parents[1] / "src/unfazed/vary/spoken/data"
@@ -93,7 +93,7 @@ def dictionary() -> Sounds:
     return {word: tuple(sounds) for word, sounds in said.items()}
 
 
-def vocabulary(said: Sounds, model: Model) -> list[Word]:
+def vocabulary(said: Sounds, model: Model) -> list[SpokenWord]:
     """The frequent words that have a sound, most frequent first."""
     spelled = spelling_dictionary()
     words = []
@@ -106,7 +106,7 @@ def vocabulary(said: Sounds, model: Model) -> list[Word]:
             offered = offers(spelling, sounds) and (common or spelled.lookup(spelling.capitalize()))
             if len(spelling) == 2 and len(words) > SHORT_UNTIL and spelling not in ("uh", "um"):
                 offered = False
-            words.append(Word(spelling, ONLY_SAID if not offered else COMMON if common else NAME, sounds))
+            words.append(SpokenWord(spelling, ONLY_SAID if not offered else COMMON if common else NAME, sounds))
     return words
 
 
@@ -137,7 +137,7 @@ def offers(spelling: str, sounds: tuple[str, ...]) -> bool:
     return bool(re.search("[aeiouy]", spelling)) and min(map(len, sounds)) <= len(spelling) + 1
 
 
-def table(words: list[Word], ranks: Iterable[int]) -> list[str]:
+def table(words: list[SpokenWord], ranks: Iterable[int]) -> list[str]:
     """The lines of these ranks: spelling, kind, sounds, rank of the nearest word, its distance, rank of a homophone."""
     place = {word.spelling: str(rank) for rank, word in enumerate(words)}
     chosen = [words[rank] for rank in ranks]

@@ -32,7 +32,7 @@ _HAN = re.compile(r"[\u4e00-\u9fff]+")
 
 
 @dataclass
-class Counts:
+class TypingCounts:
     """What was seen in the pairs of one person."""
 
     words: Counter[int] = field(default_factory=Counter)  # by class
@@ -74,8 +74,8 @@ def fit_typist(
     return profile
 
 
-def count(clean: Sequence[Sequence[str]], typed: Sequence[Sequence[str]], engine: Engine) -> Counts:
-    seen, sizes, numbers = Counts(), [], []
+def count(clean: Sequence[Sequence[str]], typed: Sequence[Sequence[str]], engine: Engine) -> TypingCounts:
+    seen, sizes, numbers = TypingCounts(), [], []
     for row, others in zip(clean, typed, strict=True):
         came_out: dict[str, list[str]] = {}
         for before, after in zip(row, others, strict=True):
@@ -105,7 +105,7 @@ def _words(text: str) -> Iterator[tuple[int, str]]:
             at += len(word)
 
 
-def _count_text(seen: Counts, text: str, found: list[Slip], engine: Engine) -> None:
+def _count_text(seen: TypingCounts, text: str, found: list[Slip], engine: Engine) -> None:
     starts: dict[int, tuple[int, int]] = {}  # place of each word → its length and class
     for at, word in _words(text):
         syllables = lexicon().reading(word)
@@ -122,7 +122,7 @@ def _count_text(seen: Counts, text: str, found: list[Slip], engine: Engine) -> N
         _count_slip(seen, text, slip, starts, engine)
 
 
-def _count_slip(seen: Counts, text: str, slip: Slip, starts: dict[int, tuple[int, int]], engine: Engine) -> None:
+def _count_slip(seen: TypingCounts, text: str, slip: Slip, starts: dict[int, tuple[int, int]], engine: Engine) -> None:
     old = text[slip.start : slip.end]
     if slip.kind == "mark_added":
         seen.added += 1
@@ -145,7 +145,7 @@ def _count_slip(seen: Counts, text: str, slip: Slip, starts: dict[int, tuple[int
             _count_choice(seen, old, slip.new, engine)
 
 
-def _count_choice(seen: Counts, old: str, new: str, engine: Engine) -> None:
+def _count_choice(seen: TypingCounts, old: str, new: str, engine: Engine) -> None:
     syllables = lexicon().reading(old)
     if syllables:
         offered = [
@@ -155,7 +155,7 @@ def _count_choice(seen: Counts, old: str, new: str, engine: Engine) -> None:
             seen.chosen[new == offered[0]] += 1
 
 
-def _first(seen: Counts) -> TypistProfile:
+def _first(seen: TypingCounts) -> TypistProfile:
     words = max(1, sum(seen.words.values()))
     rates: dict[str, list[float]] = {}
     for kind in WORD_KINDS:
@@ -179,7 +179,7 @@ def _first(seen: Counts) -> TypistProfile:
     )
 
 
-def _corrected(profile: TypistProfile, seen: Counts, made: Counts) -> TypistProfile:
+def _corrected(profile: TypistProfile, seen: TypingCounts, made: TypingCounts) -> TypistProfile:
     """The profile moved towards one whose counts, as explained, are those that were seen."""
     rates = {}
     for kind, old in profile.rates.items():
@@ -222,7 +222,7 @@ def _corrected(profile: TypistProfile, seen: Counts, made: Counts) -> TypistProf
     )
 
 
-def _remembered(memory: float, seen: Counts, made: Counts) -> float:
+def _remembered(memory: float, seen: TypingCounts, made: TypingCounts) -> float:
     """More memory where the same words came out differently too often."""
     if min(seen.repeated, made.repeated) < _REPEATED:
         return memory

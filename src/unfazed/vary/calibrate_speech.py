@@ -30,7 +30,7 @@ _CLAUSE_ENDS = ("comma", "semi", "stop", "ask", "colon")
 
 
 @dataclass
-class Counts:
+class SpeechCounts:
     """What was seen in the pairs of one speaker: events by name, and the places where they could have been."""
 
     seen: Counter[str] = field(default_factory=Counter)
@@ -57,8 +57,8 @@ def fit_speaker(clean: Sequence[str], said: Sequence[str], rounds: int = 4) -> S
     return profile
 
 
-def count(clean: Sequence[str], said: Sequence[str]) -> Counts:
-    seen, wrong, sizes = Counts(), [], []
+def count(clean: Sequence[str], said: Sequence[str]) -> SpeechCounts:
+    seen, wrong, sizes = SpeechCounts(), [], []
     for before, after in zip(clean, said, strict=True):
         wrong.append(_count_text(seen, before, after))
         sizes.append(len(before))
@@ -67,7 +67,7 @@ def count(clean: Sequence[str], said: Sequence[str]) -> Counts:
     return seen
 
 
-def _count_text(seen: Counts, text: str, after: str) -> int:
+def _count_text(seen: SpeechCounts, text: str, after: str) -> int:
     found = blocks(text, after)
     state = ["ok"] * len(text)
     for start, end, new in found:
@@ -95,7 +95,7 @@ def _count_text(seen: Counts, text: str, after: str) -> int:
     return words
 
 
-def _kept(seen: Counts, pieces: list[Piece], state: list[str]) -> list[Piece]:
+def _kept(seen: SpeechCounts, pieces: list[Piece], state: list[str]) -> list[Piece]:
     """The pieces of clauses that were not lost whole; lost ones are counted as such and as nothing else."""
     clauses: list[list[Piece]] = [[]]
     for piece in pieces:
@@ -112,7 +112,7 @@ def _kept(seen: Counts, pieces: list[Piece], state: list[str]) -> list[Piece]:
     return kept
 
 
-def _count_words(seen: Counts, pieces: list[Piece], state: list[str]) -> int:
+def _count_words(seen: SpeechCounts, pieces: list[Piece], state: list[str]) -> int:
     wrong, last = 0, ""
     early = next((piece.start for piece in pieces if piece.kind == "word"), 0) + EARLY
     for i, piece in enumerate(pieces):
@@ -136,7 +136,7 @@ def _count_words(seen: Counts, pieces: list[Piece], state: list[str]) -> int:
     return wrong
 
 
-def _count_block(seen: Counts, old: str, new: str) -> None:
+def _count_block(seen: SpeechCounts, old: str, new: str) -> None:
     if not new or not all(map(han, old + new)):
         return
     if not old:
@@ -158,7 +158,7 @@ def _sounds(text: str) -> list[Syllable] | None:
     return None if None in parts else [syllable for part in parts if part for syllable in part]
 
 
-def _count_mark(seen: Counts, piece: Piece, found: list[tuple[int, int, str]]) -> None:
+def _count_mark(seen: SpeechCounts, piece: Piece, found: list[tuple[int, int, str]]) -> None:
     kind = mark_class(piece.text)
     new = next((new for start, end, new in found if start <= piece.start < end), None)
     first = next((start for start, end, _ in found if start <= piece.start < end), -1) == piece.start
@@ -168,14 +168,14 @@ def _count_mark(seen: Counts, piece: Piece, found: list[tuple[int, int, str]]) -
     seen.add(f"lost/{kind}", new is not None and not comma and not stop)
 
 
-def _count_commas(seen: Counts, pieces: list[Piece], state: list[str], added: set[int]) -> None:
+def _count_commas(seen: SpeechCounts, pieces: list[Piece], state: list[str], added: set[int]) -> None:
     for one, two in pairwise(pieces):
         if one.kind != "mark" and two.kind == "word" and one.end == two.start:
             beside = (state[one.end - 1] == "ok") != (state[two.start] == "ok")
             seen.add("commas/beside" if beside else "commas/plain", two.start in added)
 
 
-def _first(seen: Counts) -> SpeakerProfile:
+def _first(seen: SpeechCounts) -> SpeakerProfile:
     rates = {}
     for name in ("misheard", "lost"):
         every = [f"{name}{c}" for c in range(SPOKEN_CLASSES)]
@@ -212,7 +212,7 @@ def _heard(counted: Counter[tuple[str, str]]) -> dict[str, float]:
     return {f"{a}>{b}": n / (totals[a] + 5) for (a, b), n in sorted(counted.items()) if n > 1 or a == b}
 
 
-def _corrected(profile: SpeakerProfile, seen: Counts, made: Counts) -> SpeakerProfile:
+def _corrected(profile: SpeakerProfile, seen: SpeechCounts, made: SpeechCounts) -> SpeakerProfile:
     """Each rate times what was seen over what was made, half of the way in logs."""
 
     def near(rate: float, name: str, weight: float, most: float = 0.95) -> float:
@@ -241,7 +241,7 @@ def _corrected(profile: SpeakerProfile, seen: Counts, made: Counts) -> SpeakerPr
     )
 
 
-def _early(counted: Counts) -> float:
+def _early(counted: SpeechCounts) -> float:
     """How many times likelier the first words go wrong than the others."""
     return counted.share("early", 20, 0.2) / counted.share("late", 20, 0.2)
 

@@ -12,7 +12,7 @@ from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
 from unfazed.vary.engine import OperatorSpec
 from unfazed.vary.meaning._control import deleted, inserted, replaced
-from unfazed.vary.meaning._table import LANGUAGES, Found, table
+from unfazed.vary.meaning._table import LANGUAGES, MeaningChange, table
 from unfazed.vary.operator import Text
 
 
@@ -20,7 +20,7 @@ def stream(text: str = "x", draw: int = 0):  # type: ignore[no-untyped-def]
     return Seeds(0, "test", 1).stream(text, draw)
 
 
-def texts(text: str, found: list[Found]) -> set[str]:
+def texts(text: str, found: list[MeaningChange]) -> set[str]:
     return {apply(text, sorted(one.edits)) for one in found}
 
 

@@ -16,7 +16,7 @@ from unfazed.vary.operator import Text
 from unfazed.vary.people import GROUPS, accented, speakers, spoken_class
 from unfazed.vary.speech._recogniser import (
     Ear,
-    Recogniser,
+    SimulatedRecogniser,
     Syllable,
     closing,
     follows,
@@ -80,7 +80,7 @@ def test_accents_merge_what_their_region_merges() -> None:
 
 def test_the_recogniser_writes_words_that_sound_alike() -> None:
     """生力军 is not a word that is often said: what comes out is, and in nearly the same sounds."""
-    recogniser = Recogniser(Ear(speakers().people[1].heard))
+    recogniser = SimulatedRecogniser(Ear(speakers().people[1].heard))
     heard = pronounced("生力军")
     assert heard
     made = {recogniser.misheard("生力军", heard, "振兴", "", SEEDS.stream(str(i), 0)) for i in range(20)}

@@ -23,7 +23,18 @@ from unfazed.vary.engine import OperatorSpec, Variation, vary
 from unfazed.vary.operator import Text
 from unfazed.vary.spoken import _speako
 from unfazed.vary.spoken._phones import CODES, WEAK, _model, akin, decode, letters_of, sound_of
-from unfazed.vary.spoken._speako import COMMON, NAME, ONLY_SAID, Ears, Index, Nearest, Query, Word, _one_word, ears
+from unfazed.vary.spoken._speako import (
+    COMMON,
+    NAME,
+    ONLY_SAID,
+    Ears,
+    Index,
+    Nearest,
+    Query,
+    SpokenWord,
+    _one_word,
+    ears,
+)
 from unfazed.vary.spoken.speako import Speako
 
 ROOT = Path(__file__).parents[3]
@@ -424,4 +435,4 @@ def test_nothing_is_lost_when_the_kept_answers_are_dropped(monkeypatch: pytest.M
 def test_a_vocabulary_of_one_word_has_no_neighbours() -> None:
     alone = Ears("a\tc\tA\t\t0\t\n")
     assert alone.heard("a") == (None, 0, None)
-    assert alone._words.hear([Word("b", NAME, ("BBBBBB",))]) == [(None, 0, None)]
+    assert alone._words.hear([SpokenWord("b", NAME, ("BBBBBB",))]) == [(None, 0, None)]

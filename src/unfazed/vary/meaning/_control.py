@@ -12,7 +12,7 @@ from unfazed.vary.english import Word, tagged
 from unfazed.vary.meaning._table import (
     LANGUAGES,
     LONGEST,
-    Found,
+    MeaningChange,
     Token,
     exchanged,
     numbers,
@@ -98,7 +98,7 @@ class English:
         words = self.words
         return 0 <= i < len(words) - 1 and self.text[words[i].end : words[i + 1].start] == " "
 
-    def inserted(self) -> Iterator[Found]:
+    def inserted(self) -> Iterator[MeaningChange]:
         """*not*, *never*, *former* or *least* where it fits."""
         if self.text.rstrip().endswith("?"):
             return
@@ -108,7 +108,7 @@ class English:
             before = self._lower(i - 1)
             if self._takes_not(i, word):
                 new = "not" if word.lower == "can" else " not"
-                yield Found((Edit(word.end, word.end, new),), "denied", f"'not' after {word.lower!r}")
+                yield MeaningChange((Edit(word.end, word.end, new),), "denied", f"'not' after {word.lower!r}")
             elif self._takes_never(i, word):
                 yield self._said("never", "denied", word)
             elif word.lower in ("favorite", "favourite") and before != "least":
@@ -117,8 +117,8 @@ class English:
                 yield self._said("former", "modified", word)
 
     @staticmethod
-    def _said(new: str, kind: str, word: Word) -> Found:
-        return Found((Edit(word.start, word.start, f"{new} "),), kind, f"{new!r} before {word.lower!r}")
+    def _said(new: str, kind: str, word: Word) -> MeaningChange:
+        return MeaningChange((Edit(word.start, word.start, f"{new} "),), kind, f"{new!r} before {word.lower!r}")
 
     def _takes_not(self, i: int, word: Word) -> bool:
         before, after = self._lower(i - 1), self._lower(i + 1)
@@ -139,12 +139,12 @@ class English:
         follows = self._lower(i + 1) not in ("not", "never")
         return follows and self._lower(i - 2) not in _AUXILIARY | {"let", "make", "help", "for", "than"}
 
-    def deleted(self) -> Iterator[Found]:
+    def deleted(self) -> Iterator[MeaningChange]:
         """What may be left out, but nothing that a later *any* or *until* rests on."""
         unless = table("en").unless
         return (found for found in self._deleted() if not unless.search(self.text, found.edits[0].end))
 
-    def _deleted(self) -> Iterator[Found]:
+    def _deleted(self) -> Iterator[MeaningChange]:
         """*not*, *never*, *former* and the like taken away; one of two things that stand together."""
         for i, word in enumerate(self.words):
             short = len("n't") if word.lower.endswith("n't") and word.lower[:-3] in _CONTRACTED else 0
@@ -172,7 +172,7 @@ class English:
             further and word.lower in _IN["parts"] and after == "of" and self._lower(i + 2) in _IN["determiner"]
         )
 
-    def _fewer(self) -> Iterator[Found]:
+    def _fewer(self) -> Iterator[MeaningChange]:
         """*tea and coffee.* becomes *tea.*: what ends a clause after *and*, where two single nouns stand together."""
         text, words = self.text, self.words
         for i in range(2, len(words) - 1):
@@ -189,30 +189,30 @@ _ONE = "o um do no ao pelo num de cada este esse"  # what says that ônibus is o
 _SINGULAR = frozenset(_ONE.split())
 
 
-def replaced(language: str, text: str, rng: Stream) -> list[Found]:
+def replaced(language: str, text: str, rng: Stream) -> list[MeaningChange]:
     """Every replacement, one draw each for those that have choices."""
     text = text[:LONGEST]
     found = {"en": _replace_en, "pt": _replace_pt, "zh": _replace_zh}[language](text, rng)
     return table(language).free(text, found)
 
 
-def inserted(language: str, text: str) -> list[Found]:
+def inserted(language: str, text: str) -> list[MeaningChange]:
     text = text[:LONGEST]
     found = {"en": _insert_en, "pt": _insert_pt, "zh": _insert_zh}[language](text)
     return table(language).free(text, found)
 
 
-def deleted(language: str, text: str) -> list[Found]:
+def deleted(language: str, text: str) -> list[MeaningChange]:
     text = text[:LONGEST]
     found = English(text).deleted() if language == "en" else table(language).left_out(text)
     return table(language).free(text, found)
 
 
-def _replace_en(text: str, rng: Stream) -> Iterator[Found]:
+def _replace_en(text: str, rng: Stream) -> Iterator[MeaningChange]:
     yield from _spaced("en", text, rng, English(text).fits)
 
 
-def _replace_pt(text: str, rng: Stream) -> Iterator[Found]:
+def _replace_pt(text: str, rng: Stream) -> Iterator[MeaningChange]:
     words = tokens(text)
 
     def fits(place: int, sense: str) -> bool:
@@ -221,7 +221,7 @@ def _replace_pt(text: str, rng: Stream) -> Iterator[Found]:
     yield from _spaced("pt", text, rng, fits)
 
 
-def _spaced(language: str, text: str, rng: Stream, fits: Callable[[int, str], bool]) -> Iterator[Found]:
+def _spaced(language: str, text: str, rng: Stream, fits: Callable[[int, str], bool]) -> Iterator[MeaningChange]:
     known = table(language)
     yield from exchanged(text, known, rng.below, fits)
     yield from known.fixed(text)
@@ -229,14 +229,14 @@ def _spaced(language: str, text: str, rng: Stream, fits: Callable[[int, str], bo
     yield from swapped(text, known)
 
 
-def _replace_zh(text: str, rng: Stream) -> Iterator[Found]:
+def _replace_zh(text: str, rng: Stream) -> Iterator[MeaningChange]:
     others = table("zh").others
     for match in _chinese().finditer(text):
         for found in others[match[0]]:
             choices = [other for other in found.words if other not in text]
             if choices:
                 new = rng.choice(choices)
-                yield Found((Edit(match.start(), match.end(), new),), found.kind, f"{match[0]} → {new}")
+                yield MeaningChange((Edit(match.start(), match.end(), new),), found.kind, f"{match[0]} → {new}")
     yield from numbers(text, iter(rng.bits, -1))
 
 
@@ -247,11 +247,11 @@ def _chinese() -> re.Pattern[str]:
     return re.compile("|".join(f"(?<![其吉]){w}(?!们|人)" if len(w) == 1 else re.escape(w) for w in words))
 
 
-def _insert_en(text: str) -> Iterator[Found]:
+def _insert_en(text: str) -> Iterator[MeaningChange]:
     return English(text).inserted()
 
 
-def _insert_pt(text: str) -> Iterator[Found]:
+def _insert_pt(text: str) -> Iterator[MeaningChange]:
     raw = table("pt").raw
     verbs, barred, former = (frozenset(raw[key].split()) for key in ("negate", "negate_after_not", "former"))
     words = tokens(text)
@@ -260,29 +260,29 @@ def _insert_pt(text: str) -> Iterator[Found]:
     for i, word in enumerate(words):
         before = words[i - 1].text.lower() if i else ""
         if word.text in verbs and before and before not in barred:
-            yield Found((Edit(word.start, word.start, "não "),), "denied", f"'não' before {word.text!r}")
+            yield MeaningChange((Edit(word.start, word.start, "não "),), "denied", f"'não' before {word.text!r}")
         elif word.text in former and before in ("o", "a", "do", "da", "um", "uma", "pelo", "pela", "ao", "os", "dos"):
-            yield Found((Edit(word.start, word.start, "ex-"),), "modified", f"'ex-' before {word.text!r}")
+            yield MeaningChange((Edit(word.start, word.start, "ex-"),), "modified", f"'ex-' before {word.text!r}")
 
 
-def _insert_zh(text: str) -> Iterator[Found]:
+def _insert_zh(text: str) -> Iterator[MeaningChange]:
     if text.rstrip().endswith(("?", "？", "吗")):
         return
     for rule in table("zh").raw["insert"]:
         word, _, pattern = rule.partition(" < ")
         for match in re.finditer(pattern, text):
             kind = "modified" if word == "前" else "denied"
-            yield Found((Edit(match.start(), match.start(), word),), kind, f"{word!r} before {match[0]!r}")
+            yield MeaningChange((Edit(match.start(), match.start(), word),), kind, f"{word!r} before {match[0]!r}")
 
 
-WAYS: dict[str, Callable[[str, str, Stream], list[Found]]] = {
+WAYS: dict[str, Callable[[str, str, Stream], list[MeaningChange]]] = {
     "replace": replaced,
     "insert": lambda language, text, rng: inserted(language, text),
     "delete": lambda language, text, rng: deleted(language, text),
 }
 
 
-class Control(Operator):
+class ControlOperator(Operator):
     """Extend with `ways`, which are tried in order."""
 
     languages = LANGUAGES

@@ -17,7 +17,7 @@ LANGUAGES = ("en", "pt", "zh")
 LONGEST = 20_000  # characters of a text that are looked at
 
 
-class Found(NamedTuple):
+class MeaningChange(NamedTuple):
     """One way to change the meaning: where, what kind of change, and a note for people."""
 
     edits: tuple[Edit, ...]
@@ -33,7 +33,7 @@ class Others(NamedTuple):
     kind: str
 
 
-class Table:
+class MeaningTable:
     """A language's table. Words are found as they stand there, names with their capitals."""
 
     def __init__(self, language: str) -> None:
@@ -69,37 +69,37 @@ class Table:
         made = Others(tuple(other.partition("_")[0] for other in others), sense, kind)
         self.others.setdefault(plain, []).append(made)
 
-    def fixed(self, text: str) -> Iterator[Found]:
+    def fixed(self, text: str) -> Iterator[MeaningChange]:
         """Expressions of several words that have a fixed counterpart."""
         for before, after in self.phrases.items():
             for match in re.finditer(rf"\b{re.escape(before)}\b", text, re.IGNORECASE):
                 new = after[0].upper() + after[1:] if match[0][0].isupper() else after
-                yield Found((Edit(match.start(), match.end(), new),), "expression", f"{match[0]} → {new}")
+                yield MeaningChange((Edit(match.start(), match.end(), new),), "expression", f"{match[0]} → {new}")
 
-    def left_out(self, text: str) -> Iterator[Found]:
+    def left_out(self, text: str) -> Iterator[MeaningChange]:
         """Words without which the rest says something else."""
         for pattern in self.deletions:
             for match in pattern.finditer(text):
                 if not self.unless.search(text, match.end()):
                     yield without(text, match.start(), match.end())
 
-    def free(self, text: str, found: Iterable[Found]) -> list[Found]:
+    def free(self, text: str, found: Iterable[MeaningChange]) -> list[MeaningChange]:
         """Those that leave fixed expressions, titles and longer names alone."""
         kept = [match.span() for pattern in self._protected for match in pattern.finditer(text)]
         return [one for one in found if not any(start <= edit.start < end for edit in one.edits for start, end in kept)]
 
 
-def without(text: str, start: int, end: int, kind: str = "left out") -> Found:
+def without(text: str, start: int, end: int, kind: str = "left out") -> MeaningChange:
     """A stretch left out; what then begins the text gets its capital."""
     said = text[start:end].strip()
     if start == 0 and text[0].isupper() and end < len(text):
-        return Found((Edit(0, end + 1, text[end].upper()),), kind, f"without {said!r}")
-    return Found((Edit(start, end, ""),), kind, f"without {said!r}")
+        return MeaningChange((Edit(0, end + 1, text[end].upper()),), kind, f"without {said!r}")
+    return MeaningChange((Edit(start, end, ""),), kind, f"without {said!r}")
 
 
 @cache
-def table(language: str) -> Table:
-    return Table(language)
+def table(language: str) -> MeaningTable:
+    return MeaningTable(language)
 
 
 # Not 3D, H1B, 4-4-2 or 12:30; a following s is that of decades.
@@ -109,7 +109,7 @@ _KEPT = frozenset(["0", "1", "24", "100"])  # *24 hours*, *100 %*: another would
 _BRACKET = re.compile(r"[\w /%°]{0,12}[(（]\D?\d")
 
 
-def numbers(text: str, choose: Iterable[int]) -> Iterator[Found]:
+def numbers(text: str, choose: Iterable[int]) -> Iterator[MeaningChange]:
     """Each number with another in its place: years move a few years, other numbers change their first digit."""
     draws = iter(choose)
     for match in _NUMBER.finditer(text):
@@ -123,7 +123,7 @@ def numbers(text: str, choose: Iterable[int]) -> Iterator[Found]:
             continue
         new = _month(old, next(draws)) if re.match(" ?月", follows) else _other_number(old, next(draws), follows)
         if new and not re.search(rf"(?<!\d){re.escape(new)}(?!\d)", text):
-            yield Found((Edit(match.start(), match.end(), new),), "number", f"{old} → {new}")
+            yield MeaningChange((Edit(match.start(), match.end(), new),), "number", f"{old} → {new}")
 
 
 def _month(old: str, draw: int) -> str:
@@ -165,7 +165,7 @@ def tokens(text: str) -> list[Token]:
     return [Token(match.start(), match.end(), match[0]) for match in _WORD.finditer(text)]
 
 
-def exchanged(text: str, table: Table, draw: Callable[[int], int], fits: Fits) -> Iterator[Found]:
+def exchanged(text: str, table: MeaningTable, draw: Callable[[int], int], fits: Fits) -> Iterator[MeaningChange]:
     """Every word that has others to stand for it, with one of these. `draw(n)` chooses one of n."""
     words = tokens(text)
     present = {word.text.lower() for word in words}
@@ -177,10 +177,10 @@ def exchanged(text: str, table: Table, draw: Callable[[int], int], fits: Fits) -
             if choices and fits(i, others.sense):
                 new = cased(choices[draw(len(choices))], word.text)
                 note = f"{word.text} → {new}"
-                yield Found((Edit(*_edit(text, words, i, new, table)),), others.kind, note)
+                yield MeaningChange((Edit(*_edit(text, words, i, new, table)),), others.kind, note)
 
 
-def _known(text: str, table: Table, words: list[Token], i: int) -> list[Others]:
+def _known(text: str, table: MeaningTable, words: list[Token], i: int) -> list[Others]:
     """What the table has for a word; of words with capitals only names, and what begins the text."""
     word = words[i].text
     if word.islower():
@@ -202,7 +202,7 @@ def _in_name(words: list[Token], i: int, text: str) -> bool:
     return bool(before or after or of)
 
 
-def _edit(text: str, words: list[Token], i: int, new: str, table: Table) -> tuple[int, int, str]:
+def _edit(text: str, words: list[Token], i: int, new: str, table: MeaningTable) -> tuple[int, int, str]:
     """The edit, in English with *a* or *an* before it where the new word asks for the other."""
     word = words[i]
     before = words[i - 1] if i and table.language == "en" else None
@@ -212,7 +212,7 @@ def _edit(text: str, words: list[Token], i: int, new: str, table: Table) -> tupl
     return (word.start, word.end, new) if article == before.text else (before.start, word.end, f"{article} {new}")
 
 
-def swapped(text: str, table: Table) -> Iterator[Found]:
+def swapped(text: str, table: MeaningTable) -> Iterator[MeaningChange]:
     """Two names of which one does something to the other, or from one of which something goes to the other."""
     acts = "|".join(map(re.escape, sorted(table.acts)))
     motion = "|".join(map(re.escape, sorted(table.motion)))
@@ -223,4 +223,4 @@ def swapped(text: str, table: Table) -> Iterator[Found]:
         if match[one] == match[other] or match[one].lower() in ("he", "she", "they", "it", "ele", "ela", "o", "a"):
             continue
         edits = (Edit(*match.span(one), match[other]), Edit(*match.span(other), match[one]))
-        yield Found(edits, "names", f"{match[one]} ↔ {match[other]}")
+        yield MeaningChange(edits, "names", f"{match[one]} ↔ {match[other]}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from unfazed.vary.meaning._control import Control as OneOf
+from unfazed.vary.meaning._control import ControlOperator
 
 
-class Control(OneOf):
+class Control(ControlOperator):
     """Changes the meaning by the first of replace, insert and delete that is possible."""
 
     ways = ("replace", "insert", "delete")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from unfazed.vary.meaning._control import Control
+from unfazed.vary.meaning._control import ControlOperator
 
 
-class Delete(Control):
+class Delete(ControlOperator):
     """Leaves a word out so that the meaning changes: *not*, *never*, *former*, one of two things."""
 
     ways = ("delete",)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from unfazed.vary.meaning._control import Control
+from unfazed.vary.meaning._control import ControlOperator
 
 
-class Insert(Control):
+class Insert(ControlOperator):
     """Inserts a word that changes the meaning, such as *not*, *never* or *former*."""
 
     ways = ("insert",)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from unfazed.vary.meaning._control import Control
+from unfazed.vary.meaning._control import ControlOperator
 
 
-class Replace(Control):
+class Replace(ControlOperator):
     """Replaces a word or phrase so that the meaning changes: opposites, numbers, dates, names, quantities."""
 
     ways = ("replace",)

@@ -117,7 +117,7 @@ _KEPT = (0, 24, 30, 24, 16)  # words kept for a stretch of so many syllables
 _BEAM = 5
 
 
-class Recogniser:
+class SimulatedRecogniser:
     """Turns syllables into words. Its choices are drawn, so that what comes out is likely, not always the likeliest."""
 
     # Chosen on the even rows of READIN's speech, so that what comes out has words as long and as common as there.
@@ -214,7 +214,7 @@ _ONE = "[一二三四五六七八九]"
 _CN = "[一二三四五六七八九十百千两零]"
 
 
-class Rewrite(NamedTuple):
+class Writing(NamedTuple):
     """Characters `start` to `end` may be written as `new`; `kind` is one of `WRITINGS`."""
 
     start: int
@@ -278,15 +278,15 @@ def _fraction(a: str, b: str) -> str:
     return f"{value(a)}/{value(b)}"
 
 
-def rewrites(text: str) -> list[Rewrite]:
+def rewrites(text: str) -> list[Writing]:
     """Every place where a recogniser may write otherwise, in order; where two overlap, the one of the earlier rule."""
-    found: list[Rewrite] = []
+    found: list[Writing] = []
     for kind, pattern, make in _RULES:
         for match in pattern.finditer(text):
             new = make(match)
             apart = all(match.end() <= other.start or match.start() >= other.end for other in found)
             if new is not None and new != match[0] and apart:
-                found.append(Rewrite(match.start(), match.end(), kind, new))
+                found.append(Writing(match.start(), match.end(), kind, new))
     return sorted(found)
 
 

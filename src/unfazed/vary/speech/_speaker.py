@@ -17,9 +17,9 @@ from unfazed.vary.speech._recogniser import (
     NEUTRAL,
     SPOKEN,
     Ear,
-    Recogniser,
-    Rewrite,
+    SimulatedRecogniser,
     Syllable,
+    Writing,
     closing,
     mark_class,
     pronounced,
@@ -60,7 +60,7 @@ class Speaker:
 
     def __init__(self, profile: SpeakerProfile) -> None:
         self.profile = profile
-        self.recogniser = Recogniser(Ear(profile.heard))
+        self.recogniser = SimulatedRecogniser(Ear(profile.heard))
 
     def say(self, text: str, rng: Stream) -> list[Edit]:
         """What the recogniser writes, as edits; none for a text without Chinese characters."""
@@ -239,7 +239,7 @@ def _other_number(number: str, rng: Stream) -> str:
     return number[:place] + str((int(number[place]) + 1 + rng.below(9)) % 10) + number[place + 1 :]
 
 
-def split(text: str, written: Sequence[Rewrite] = ()) -> list[Piece]:
+def split(text: str, written: Sequence[Writing] = ()) -> list[Piece]:
     """The text as words, numbers, foreign stretches and single marks; what is written otherwise counts as a number."""
     pieces, at = [], 0
     for start, end, _, new in written:

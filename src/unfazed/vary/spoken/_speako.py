@@ -28,7 +28,7 @@ _MOST_KEPT = 100_000  # answers that are kept
 COMMON, NAME, ONLY_SAID = "cns"  # a common word; a name; a word that is never offered for another
 
 
-class Word(NamedTuple):
+class SpokenWord(NamedTuple):
     """A frequent word; its rank by frequency is its place in the list."""
 
     spelling: str
@@ -47,7 +47,7 @@ class Heard(NamedTuple):
 class Words:
     """A vocabulary in order of frequency, and exact search in it."""
 
-    def __init__(self, words: list[Word]) -> None:
+    def __init__(self, words: list[SpokenWord]) -> None:
 
         self.words = words
         self._ranks = {word.spelling: rank for rank, word in enumerate(words)}
@@ -60,7 +60,7 @@ class Words:
             (sound, rank, words[rank].kind == COMMON) for sound, ranks in self._by_sound.items() for rank in ranks
         )
 
-    def hear(self, words: Sequence[Word]) -> list[Heard]:
+    def hear(self, words: Sequence[SpokenWord]) -> list[Heard]:
         """For each word the nearest that is another word; a common word is only ever taken for a common word."""
         same = [{rank for sound in word.sounds for rank in self._by_sound.get(sound, ())} for word in words]
         near = self._nearest(words, [set(ranks) for ranks in same])
@@ -70,7 +70,7 @@ class Words:
             heard.append(Heard(spelling, distance, self._homophone(word, sorted(ranks))))
         return heard
 
-    def _nearest(self, words: Sequence[Word], skip: list[set[int]]) -> list[Nearest | None]:
+    def _nearest(self, words: Sequence[SpokenWord], skip: list[set[int]]) -> list[Nearest | None]:
         """Not one of `skip`: what sounds the same in one way is no neighbour if it sounds otherwise in another.
 
         Where the nearest turns out to be another spelling of the word, it is searched for again without that.
@@ -89,7 +89,7 @@ class Words:
             waiting = again
         return found
 
-    def _homophone(self, word: Word, same: list[int]) -> str | None:
+    def _homophone(self, word: SpokenWord, same: list[int]) -> str | None:
         """The commonest word that sounds the same, isn't this word spelled otherwise and isn't far rarer."""
         if len(word.spelling) > 1 and not set(word.spelling) & set("aeiouy"):
             return None  # an abbreviation, and what it stands for (*st*, *street*)
@@ -100,7 +100,7 @@ class Words:
         return None
 
 
-def _queries(word: Word, skip: set[int]) -> list[Query]:
+def _queries(word: SpokenWord, skip: set[int]) -> list[Query]:
     """Looks one sound far, in longer words up to two fifths of their sounds, but never for other sounds altogether."""
 
     return [
@@ -136,7 +136,7 @@ class Ears:
             self._heard.clear()
         new = sorted({s for s in spellings if s not in self._heard})
         self._heard.update((s, self._read(self._ranks[s])) for s in new if s in self._ranks)
-        unknown = [Word(s, NAME, (sound_of(s),)) for s in new if s not in self._ranks]
+        unknown = [SpokenWord(s, NAME, (sound_of(s),)) for s in new if s not in self._ranks]
         if unknown:
             self._heard.update(zip((w.spelling for w in unknown), self._words.hear(unknown), strict=True))
 
@@ -156,7 +156,7 @@ class Ears:
     @cached_property
     def _words(self) -> Words:
         rows = (line.split("\t", 3) for line in self._lines)
-        return Words([Word(spelling, kind, tuple(sounds.split(" "))) for spelling, kind, sounds, _ in rows])
+        return Words([SpokenWord(spelling, kind, tuple(sounds.split(" "))) for spelling, kind, sounds, _ in rows])
 
 
 @cache

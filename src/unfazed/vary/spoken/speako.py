@@ -20,7 +20,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _CLITICS = frozenset(("s", "t", "m", "d", "ll", "re", "ve"))  # what is left of *what's* or *don't* when split
 
 
-class Found(NamedTuple):
+class WordPlace(NamedTuple):
     """A word in a text: where it stands without the punctuation around it, and its plain small letters."""
 
     start: int
@@ -56,7 +56,7 @@ class Speako(Operator):
             for text, rng, found in zip(texts, rngs, chosen, strict=True)
         ]
 
-    def _change(self, text: Text, found: Found, known: Ears) -> Change | None:
+    def _change(self, text: Text, found: WordPlace, known: Ears) -> Change | None:
         new, distance = self._pick(known.heard(found.word))
         if new is None:
             return None
@@ -77,7 +77,7 @@ class Speako(Operator):
         return heard.near, heard.distance
 
 
-def _choose(text: Text, rng: Stream) -> Found | None:
+def _choose(text: Text, rng: Stream) -> WordPlace | None:
     """A random token that is a word."""
     count = len(text.tokens)
     if not count:
@@ -90,11 +90,11 @@ def _choose(text: Text, rng: Stream) -> Found | None:
     return rng.choice(words) if words else None
 
 
-def _words(text: Text) -> list[Found]:
+def _words(text: Text) -> list[WordPlace]:
     return [found for place in range(len(text.tokens)) if (found := _word_at(text, place))]
 
 
-def _word_at(text: Text, place: int) -> Found | None:
+def _word_at(text: Text, place: int) -> WordPlace | None:
     """The word in a token; None for numbers, punctuation, other scripts and what is left of a split contraction."""
     start, end = text.tokens[place]
     token = text.text[start:end]
@@ -108,7 +108,7 @@ def _word_at(text: Text, place: int) -> Found | None:
         return None
     if not (word.isascii() and word.isalpha()):
         word = _plain(word)
-    return Found(start, end, word) if 0 < len(word) <= _LONGEST else None
+    return WordPlace(start, end, word) if 0 < len(word) <= _LONGEST else None
 
 
 def _plain(word: str) -> str:
