@@ -123,7 +123,8 @@ def keep(run: Run, decided: Decided, results: Results) -> None:
         content = msgspec.json.encode(_File(_FORMAT, [new, *others[: _MOST - 1]]))
     except UnicodeEncodeError:  # a lone surrogate in a reason or a name: such results are measured each time
         return
-    write_atomically(run.path / RESULTS, msgspec.json.format(content, indent=1) + b"\n")
+    with suppress(UnfazedError):  # a full disk: the results are measured again next time
+        write_atomically(run.path / RESULTS, msgspec.json.format(content, indent=1) + b"\n")
 
 
 def _id(decided: Decided, results: Results) -> str:
