@@ -15,7 +15,7 @@ from scipy import stats
 
 from unfazed.core.errors import DataError
 from unfazed.core.estimate import Resampling
-from unfazed.measure.files import agreement
+from unfazed.measure.files import darr
 from unfazed.score import kendall, pearson
 
 
@@ -45,7 +45,7 @@ def test_wmt20_pairs(tmp_path: Path, pair: str, pairs: int) -> None:
     human = WMT / f"ad-seg-scores-{pair}.csv"
     rows = judgements(human)
     metric = metric_file(tmp_path / "metric.tsv", rows)
-    found = agreement(human, metric, QUICK)
+    found = darr(human, metric, QUICK)
     assert (found.pairs, found.missing) == (pairs, 0)
     scores = {tuple(line.split("\t")[:2]): float(line.split("\t")[2]) for line in metric.read_text().splitlines()[1:]}
     kept = [(s, g, float(raw)) for s, g, raw, *_ in rows if not s.upper().startswith("HUMAN")]
@@ -110,4 +110,4 @@ def test_ties_are_discordant_and_gaps_are_counted(tmp_path: Path) -> None:
 def test_bad_tables(tmp_path: Path, human: str, message: str) -> None:
     metric = write(tmp_path / "metric.csv", "SYS,SID,SCORE\na,1,0.9\n")
     with pytest.raises(DataError, match=message):
-        agreement(write(tmp_path / "human.csv", human), metric, QUICK)
+        darr(write(tmp_path / "human.csv", human), metric, QUICK)

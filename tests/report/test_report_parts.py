@@ -12,7 +12,7 @@ from unfazed.core.text import label, spelled, visible
 from unfazed.core.values import Example, Output, Variant
 from unfazed.measure.sentences import plain, verdict
 from unfazed.report import charts
-from unfazed.report.flips import Sample, diff, marked
+from unfazed.report.flips import FlipSample, diff, marked
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def make_flip(i, source, right_before=True, right_after=False):
 
 
 def test_the_sample_takes_operators_in_turn_and_right_then_wrong_first():
-    sample = Sample(10)
+    sample = FlipSample(10)
     for i in range(500):
         sample.add(make_flip(i, "common", right_before=i % 2 == 0))
     for i in range(3):
@@ -98,7 +98,7 @@ def test_the_sample_takes_operators_in_turn_and_right_then_wrong_first():
 @given(st.permutations(range(30)))
 def test_the_sample_does_not_depend_on_order(order):
     def chosen(ids):
-        sample = Sample(7)
+        sample = FlipSample(7)
         for i in ids:
             sample.add(make_flip(i, f"op{i % 2}"))
         return [card.example for card in sample.cards()]

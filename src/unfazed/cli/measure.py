@@ -123,10 +123,10 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
       unfazed measure darr human.csv metric.csv --format json
     """
     from unfazed.core.estimate import Resampling
-    from unfazed.measure.files import agreement
+    from unfazed.measure.files import darr
     from unfazed.report.tables import render
 
-    found = agreement(human, metric, Resampling(level, bootstrap), difference)
+    found = darr(human, metric, Resampling(level, bootstrap), difference)
     shown: Any = found if format_ == "json" else [_plain(found)]
     click.echo(render(shown, format_))
     if found.missing:

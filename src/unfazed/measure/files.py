@@ -103,7 +103,7 @@ class Correlation(msgspec.Struct, frozen=True):
     n: int
 
 
-class Agreement(msgspec.Struct, frozen=True):
+class Darr(msgspec.Struct, frozen=True):
     """`tau` is (concordant - discordant) / pairs, where a tie of the metric is discordant.
 
     `missing` pairs are those for which the metric gave no score.
@@ -128,9 +128,9 @@ class _Tau(Statistic):
         return tau
 
 
-def agreement(
+def darr(
     human: str | Path, metric: str | Path, settings: Resampling | None = None, difference: float = DIFFERENCE
-) -> Agreement:
+) -> Darr:
     """daRR and correlations of the metric's scores with people's. Systems named Human… are not judged."""
     settings = settings or Resampling()
     judged = read_segment_scores(Path(human), "RAW.SCR", finite=True)
@@ -146,7 +146,7 @@ def agreement(
     tau = _tau(counts, missing, settings, signature)
     both = [(row, scored[row.system, row.segment]) for row in judged if (row.system, row.segment) in scored]
     concordant, discordant = (int(total) for total in counts.sum(axis=0))
-    return Agreement(
+    return Darr(
         pairs, tau.value, tau.low, tau.high, concordant, discordant, missing,
         _correlation([row.score for row, _ in both], [score for _, score in both]),
         _by_system(both), signature,

@@ -25,19 +25,19 @@ MEASURES = ("clean", "average", "worst", "drop", "flips", "consistency", "notice
 _BY_ANSWER = ("flips", "consistency", "noticed")  # they compare answers and need no score
 _SHOWN = 20  # rows of a table in a notebook
 
-Row = dict[str, Any]
+Cells = dict[str, Any]
 
 
 class _Tabular:
     """What has rows: a length, iteration, DataFrames and a table for notebooks."""
 
-    def _rows(self) -> list[Row]:
+    def _rows(self) -> list[Cells]:
         raise NotImplementedError
 
     def __len__(self) -> int:
         return len(self._rows())
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[Cells]:
         return iter(self._rows())
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -83,10 +83,10 @@ class Breakdown(_Tabular, Mapping[str, Block]):
     def __len__(self) -> int:
         return len(self._blocks)
 
-    def _rows(self) -> list[Row]:
+    def _rows(self) -> list[Cells]:
         return [row for name, block in self._blocks.items() for row in _rows_of(self.name, name, block, self.score)]
 
-    def _figures(self) -> list[Row]:
+    def _figures(self) -> list[Cells]:
         shown = [m for m in MEASURES if any(getattr(block, m) is not None for block in self._blocks.values())]
         return [
             {self.name: label(name), **{m: figure(getattr(block, m)) for m in shown}}
@@ -178,7 +178,7 @@ class Results(_Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
             found.of_run(Run(run))
         return found
 
-    def _rows(self) -> list[Row]:
+    def _rows(self) -> list[Cells]:
         rows = _rows_of("all", "", self.whole, self.score)
         for by, blocks in self.sets.items():
             rows += [row for name, block in blocks.items() for row in _rows_of(by, name, block, self.score)]
@@ -191,7 +191,7 @@ class Results(_Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         return plain(verdict(self))
 
-    def _figures(self) -> list[Row]:
+    def _figures(self) -> list[Cells]:
         found = ((m, getattr(self.whole, m)) for m in MEASURES)
         return [{"measure": m, label(self.score): figure(e), "examples": f"{e.n:,}"} for m, e in found if e is not None]
 
@@ -261,11 +261,11 @@ class Comparison(_Tabular, msgspec.Struct, frozen=True, kw_only=True):
         found: Self = _load(Path(path), cls)[0]
         return found
 
-    def _rows(self) -> list[Row]:
+    def _rows(self) -> list[Cells]:
         shown = ("set", "measure", "a", "b", "difference", "low", "high", "p", "p_corrected", "test", "n", "missing")
         return [{name: getattr(d, name) for name in shown} for d in self.differences]
 
-    def _figures(self) -> list[Row]:
+    def _figures(self) -> list[Cells]:
         return [{"set": label(d.set), "measure": d.measure, "B - A": figure(d.estimate)} for d in self.differences]
 
     def __repr__(self) -> str:
@@ -275,17 +275,17 @@ class Comparison(_Tabular, msgspec.Struct, frozen=True, kw_only=True):
         return _html(self._figures(), " ".join(self.sentences))
 
 
-def _rows_of(by: str, name: str, block: Block, score: str) -> list[Row]:
+def _rows_of(by: str, name: str, block: Block, score: str) -> list[Cells]:
     found = ((measure, getattr(block, measure)) for measure in MEASURES)
     return [_row(by, name, None if m in _BY_ANSWER else score, m, e) for m, e in found if e is not None]
 
 
-def _row(by: str, name: str, score: str | None, measure: str, e: Estimate) -> Row:
+def _row(by: str, name: str, score: str | None, measure: str, e: Estimate) -> Cells:
     figures = {"value": e.value, "low": e.low, "high": e.high, "n": e.n, "missing": e.missing}
     return {"by": by, "name": name, "score": score, "measure": measure, **figures}
 
 
-def _aligned(rows: list[Row]) -> list[str]:
+def _aligned(rows: list[Cells]) -> list[str]:
     """Rows as lines of text with a heading, as many as a screen shows."""
     if not rows:
         return []
@@ -295,7 +295,7 @@ def _aligned(rows: list[Row]) -> list[str]:
     return [*lines, *([f"… {len(rows) - _SHOWN:,} more rows"] if len(rows) > _SHOWN else [])]
 
 
-def _html(rows: list[Row], caption: str) -> str:
+def _html(rows: list[Cells], caption: str) -> str:
     return html_table({name: [row[name] for row in rows] for name in (rows[0] if rows else {})}, caption, _SHOWN)
 
 

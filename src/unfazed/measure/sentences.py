@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from unfazed.core.text import LABEL, includes_zero, interval, number, outside, percent, title, typeset
 from unfazed.core.values import Estimate
 from unfazed.measure.results import Block, Results
+
+if TYPE_CHECKING:
+    from unfazed.measure.gates import GateResult
 
 _WAYS = {
     "dialect": "speak their own dialect",
@@ -20,22 +23,7 @@ _WAYS = {
 }
 
 
-class Gate(Protocol):
-    """A limit that a run was held to. `bound` is the figure that was held against `limit`."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def passed(self) -> bool: ...
-    @property
-    def limit(self) -> float: ...
-    @property
-    def bound(self) -> float | None: ...
-    @property
-    def sentence(self) -> str: ...
-
-
-def verdict(results: Results, draws: int | None = None, gates: Sequence[Gate] = ()) -> list[Markup]:
+def verdict(results: Results, draws: int | None = None, gates: Sequence[GateResult] = ()) -> list[Markup]:
     """The outcome in a few sentences, the most important first."""
     said = [_gates(gates)] if gates else []
     if results.average.value is None or results.clean.value is None:
@@ -54,7 +42,7 @@ def _unscored(results: Results) -> list[Markup]:
     return [flips, Markup("Whether they were right can't be told, since nothing could be scored.")]
 
 
-def _gates(gates: Sequence[Gate]) -> Markup:
+def _gates(gates: Sequence[GateResult]) -> Markup:
     failed = sum(not gate.passed for gate in gates)
     if not failed:
         return Markup("All gates passed.") if len(gates) > 1 else Markup("The gate passed.")

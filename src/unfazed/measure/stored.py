@@ -53,7 +53,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str]
 
 
-class _Kept(msgspec.Struct, frozen=True):
+class _Measurement(msgspec.Struct, frozen=True):
     """One measurement; `id` is of the rest, so that a damaged file is noticed."""
 
     decided: Decided
@@ -63,7 +63,7 @@ class _Kept(msgspec.Struct, frozen=True):
 
 class _File(msgspec.Struct, frozen=True):
     format: int
-    kept: list[_Kept]
+    kept: list[_Measurement]
 
 
 def decided_by(run: object, used: Sequence[Scorer], settings: Resampling, groups: list[str] | None) -> Decided | None:
@@ -119,7 +119,7 @@ def keep(run: Run, decided: Decided, results: Results) -> None:
     others = [kept for kept in _read(run.path / RESULTS) if kept.decided.outputs == decided.outputs]
     others = [kept for kept in others if kept.decided != decided]
     try:
-        new = _Kept(decided, results, _id(decided, results))
+        new = _Measurement(decided, results, _id(decided, results))
         content = msgspec.json.encode(_File(_FORMAT, [new, *others[: _MOST - 1]]))
     except UnicodeEncodeError:  # a lone surrogate in a reason or a name: such results are measured each time
         return
@@ -131,7 +131,7 @@ def _id(decided: Decided, results: Results) -> str:
     return blake2b(canonical([decided, results]), digest_size=16).hexdigest()
 
 
-def _read(file: Path) -> list[_Kept]:
+def _read(file: Path) -> list[_Measurement]:
     """What a file holds; nothing if it is absent, damaged or of another format, since all can be measured again."""
     try:
         found = decode(file.read_bytes(), _File)

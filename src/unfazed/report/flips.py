@@ -18,6 +18,7 @@ from unfazed.core.files import replacing
 from unfazed.core.ids import content_id
 from unfazed.core.text import ANSWER, outside, spelled, visible
 from unfazed.core.values import Example, Json, Output, Variant
+from unfazed.measure.measuring import Flip
 
 LIMIT = 500  # characters shown of one text
 
@@ -131,10 +132,6 @@ SHOWN = 50
 FIELDS = 6  # inputs of one example that are shown
 NOTE = 200
 
-# What `measure` gives for each variant whose answer differs from its example's: the two, their outputs, and
-# whether each was right (None where the score can't say).
-Flip = tuple[Example, Variant, Output, Output, bool | None, bool | None]
-
 
 class Field(NamedTuple):
     """One input of a flip: its name, its differences, and whether it has any."""
@@ -173,7 +170,7 @@ def _rank(flip: Flip) -> int:
     return {(True, False): 0, (False, True): 2}.get((right_before, right_after), 1)
 
 
-class Sample:
+class FlipSample:
     """Keeps up to `size` flips an operator: right-then-wrong ones first, else by a hash, so order changes nothing."""
 
     def __init__(self, size: int = SHOWN) -> None:
@@ -277,7 +274,7 @@ def line(flip: Flip) -> bytes:
         return json.dumps(row, default=repr).encode("ascii") + b"\n"
 
 
-def write_flips(flips: Iterable[Flip], path: Path, sample: Sample) -> int:
+def write_flips(flips: Iterable[Flip], path: Path, sample: FlipSample) -> int:
     """Writes all flips to `path` and offers each to the sample; gives how many there were."""
     count = 0
     with replacing(path, "the report") as write:

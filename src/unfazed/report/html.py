@@ -21,11 +21,13 @@ from unfazed.core.files import write_atomically
 from unfazed.core.text import attribute, label, number, outside, spelled, title, typeset
 from unfazed.core.values import Json
 from unfazed.core.version import VERSION
+from unfazed.measure.gates import GateResult
+from unfazed.measure.measuring import Flip
 from unfazed.measure.results import MEASURES, Results
-from unfazed.measure.sentences import Gate, verdict
+from unfazed.measure.sentences import verdict
 from unfazed.measure.validity import Reasons
 from unfazed.report import sections
-from unfazed.report.flips import KINDS, Flip, Sample, write_flips
+from unfazed.report.flips import KINDS, FlipSample, write_flips
 
 if TYPE_CHECKING:
     from unfazed.core.suite import Manifest
@@ -41,7 +43,7 @@ def write_report(
     path: str | Path,
     flips: Iterable[Flip] | None = None,
     *,
-    gates: Iterable[Gate] = (),
+    gates: Iterable[GateResult] = (),
     provenance: Mapping[str, Json] | None = None,
 ) -> Path:
     """Writes `path` and, beside it, `NAME.flips.jsonl`. Without `flips`, those of the run are read from it.
@@ -51,7 +53,7 @@ def write_report(
     `provenance` adds facts to those that the run knows, or goes before them.
     """
     path = Path(path)
-    sample = Sample()
+    sample = FlipSample()
     log = path.with_name(f"{path.stem}.flips.jsonl")
     count = write_flips(_flips_of(run, results.score) if flips is None else flips, log, sample)
     page = render_page(run, results, sample, gates=list(gates), more=provenance, name=str(path), link=(log.name, count))
@@ -85,9 +87,9 @@ def _failures(run: Run | None, results: Results) -> Counter[str]:
 def render_page(
     run: Run | None,
     results: Results,
-    sample: Sample,
+    sample: FlipSample,
     *,
-    gates: list[Gate],
+    gates: list[GateResult],
     more: Mapping[str, Json] | None,
     name: str,
     link: tuple[str, int],

@@ -9,19 +9,20 @@ from xml.etree import ElementTree as Xml
 
 from unfazed.core.files import write_atomically
 from unfazed.core.text import figure
+from unfazed.measure.gates import GateResult
 from unfazed.measure.results import Block, Results
-from unfazed.measure.sentences import Gate, plain, verdict
+from unfazed.measure.sentences import plain, verdict
 
 # What XML 1.0 can't hold, even as a character reference.
 _ILLEGAL = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LONGEST = 500
 
 
-def write_junit(path: str | Path, results: Results, gates: Iterable[Gate] = (), seconds: float = 0.0) -> None:
+def write_junit(path: str | Path, results: Results, gates: Iterable[GateResult] = (), seconds: float = 0.0) -> None:
     write_atomically(Path(path), junit_xml(results, gates, seconds))
 
 
-def junit_xml(results: Results, gates: Iterable[Gate] = (), seconds: float = 0.0) -> bytes:
+def junit_xml(results: Results, gates: Iterable[GateResult] = (), seconds: float = 0.0) -> bytes:
     """One suite; `seconds` is how long the run took and stands on it whole, as gates take no time themselves."""
     gates = list(gates)
     operators = results.sets.get("operator", {})
@@ -46,7 +47,7 @@ def junit_xml(results: Results, gates: Iterable[Gate] = (), seconds: float = 0.0
     return body + b"\n"
 
 
-def _gate(gate: Gate) -> Xml.Element:
+def _gate(gate: GateResult) -> Xml.Element:
     case = Xml.Element("testcase", {"name": _legal(gate.name)})
     sentence = _legal(gate.sentence)
     if gate.passed:

@@ -196,7 +196,7 @@ def _worst_part(grid: Grid) -> tuple[Grid, list[str], int]:
     return {op: grid[op] for op in rows}, [c for c in columns if c in keep], lost
 
 
-class Validity(NamedTuple):
+class ShownValidity(NamedTuple):
     """What was in the data: counts, why items failed and how often each, and warnings."""
 
     counts: list[tuple[str, str]]
@@ -213,7 +213,7 @@ _NAMES = {
 }
 
 
-def validity(found: Mapping[str, Json], failures: Mapping[str, int]) -> Validity:
+def validity(found: Mapping[str, Json], failures: Mapping[str, int]) -> ShownValidity:
     """Everything that the measures say of the data, with the reasons that failed items gave."""
     counts: list[tuple[str, str]] = []
     for key, value in found.items():
@@ -224,7 +224,7 @@ def validity(found: Mapping[str, Json], failures: Mapping[str, int]) -> Validity
             counts.append((name, _amount(value)))
     reasons = sorted(failures.items(), key=lambda entry: (-entry[1], entry[0]))
     warnings = [spelled(warning) for warning in found.get("warnings", ())]
-    return Validity(counts[:ROWS], reasons[:REASONS], max(0, len(reasons) - REASONS), warnings[:ROWS])
+    return ShownValidity(counts[:ROWS], reasons[:REASONS], max(0, len(reasons) - REASONS), warnings[:ROWS])
 
 
 def _amount(value: Json) -> str:
