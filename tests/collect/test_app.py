@@ -10,8 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from unfazed.collect.export import answers_of
+from unfazed.collect.items import make_study
 from unfazed.collect.people import set_password
 from unfazed.collect.site import CSP, Limit, admin_session, is_admin, signed
+from unfazed.collect.study import read_study
+
+from .conftest import write_study
 
 
 @pytest.fixture
@@ -96,6 +101,23 @@ def test_nobody_reaches_what_is_not_theirs(site):
     assert httpx.get(server.url + "/static/../app.py").status_code == 404
     refused = server.store.read(lambda tx: tx.rows("SELECT who, more FROM audit WHERE what = 'refused'"))
     assert ("ben", item) in refused
+
+
+def test_people_do_not_see_where_an_item_comes_from(tmp_path, serve):
+    item = {"id": "s1", "utterance": "wake me uhm", "slots": [], "intent": "wake"}
+    file = write_study(tmp_path, "labels", [item])
+    (tmp_path / "items.key.jsonl").write_text('{"id": "s1", "operator": "spoken/filler_end"}\n')
+    study = read_study(file)
+    with make_study(study)[0] as database:
+        server = serve(study, database)
+        anna = Person(server, server.invite("anna")).agree()
+        page = anna.http.get("/task").text
+        assert "wake me uhm" in page
+        assert "filler" not in page
+        assert anna.say("s1", {"slots": True, "intent": True}).status_code == 200
+        (judgement,) = answers_of(study, database)
+        assert judgement.origin == {"operator": "spoken/filler_end"}
+        server.stop()
 
 
 def test_tokens_and_passwords_are_not_stored(site):

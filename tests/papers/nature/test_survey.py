@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -164,6 +165,15 @@ def test_open_answers_are_missing_and_bad_ones_are_named(suites: list[tuple[str,
         file.write_text(json.dumps({"item": first, "participant": "p"}) + "\n" + line)
         with pytest.raises(DataError, match=message):
             read_acceptance(file, items)
+    record = {"person": "p", "kind": "labels", "item": first, "asked": {}, "answer": {"slots": True, "intent": True}}
+    for row, message in (
+        ({"item": first, "participant": "p"}, "a.jsonl:1: this answer only names its item. Give the file of items"),
+        (record, f"a.jsonl: item '{first}' has no key"),
+        (record | {"answer": {"slots": "well"}}, "a.jsonl:1: answer: Expected `bool | null`"),
+    ):
+        file.write_text(json.dumps(row))
+        with pytest.raises(DataError, match=re.escape(message)):
+            read_acceptance(file)
     file.write_text("")
     with pytest.raises(NothingEvaluated):
         read_acceptance(file, items)
