@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import inspect
 import io
@@ -102,3 +103,17 @@ def test_the_reference_page_is_made_from_the_docstrings() -> None:
 @pytest.mark.parametrize("name", unfazed.__all__)
 def test_every_public_name_has_a_docstring_with_an_example(name: str) -> None:
     assert "Example: `" in (inspect.getdoc(getattr(unfazed, name)) or "")
+
+
+def test_the_walk_from_a_file_to_a_report_is_true() -> None:
+    """Its modules exist; none imports a later one; each but the first imports one before it."""
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").split("## From a file to a report")[1]
+    walk = re.findall(r"^\d+\. `([\w/]+)\.py`", text.split("\n## ")[0], re.M)
+    assert len(walk) == 15
+    names = [f"unfazed.{step.replace('/', '.')}" for step in walk]
+    for i, step in enumerate(walk):
+        tree = ast.parse((ROOT / f"src/unfazed/{step}.py").read_text(encoding="utf-8"))
+        imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        assert not imported & set(names[i:]), f"{step} imports a later step"
+        doors = {name.rpartition(".")[0] for name in names[:i]} - {"unfazed"}
+        assert i == 0 or imported & ({*names[:i]} | doors), f"{step} imports no step before it"

@@ -8,19 +8,46 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby, islice
+from pathlib import Path
 
+import msgspec
 import numpy as np
 
-from unfazed.core.errors import SystemBroken
+from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.seeds import Seeds
+from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
 from unfazed.core.task import Task
 from unfazed.core.values import Json, Output, Variant
+from unfazed.run.engine import run_system
+from unfazed.run.plan import Plan
 from unfazed.run.record import Run
 from unfazed.score import Scorer, scorers, tags_of
+from unfazed.systems.system import System
+from unfazed.vary import operators as known_operators
 
 _BLOCK = 256  # examples scored together
 
 Badness = tuple[float, ...]
+
+
+def hard_manifest(candidates: Manifest, selector: System) -> Manifest:
+    """The manifest of the hard set that this system selects from such candidates."""
+    names = [str(operator["name"]) for operator in candidates.operators]
+    control = next((name for name in names if known_operators.get(name).meaning == "changed"), None)
+    if control:
+        raise UsageError(f"{control} changes what is said: no answer to it is right, so none is the worst.")
+    chosen = {"name": "hard", "selector": selector.name, "identity": selector.identity}
+    return msgspec.structs.replace(candidates, set=chosen, plan=plan_id(candidates.plan, chosen))
+
+
+def write_hard_set(
+    to: Path, manifest: Manifest, candidates: Suite, selector: System, place: Path, plan: Plan, overwrite: bool
+) -> Suite:
+    """Runs the selector on all candidates, in folder `place`, where a selection that was stopped resumes; then writes
+    the suite of those on which it did worst."""
+    run = run_system(candidates, selector, place, plan.vary.asking, plan.engine)
+    unchanged = candidates.manifest.unchanged
+    return write_suite(to, manifest, candidates.examples, lambda: hardest(run, plan.vary.seed), overwrite, unchanged)
 
 
 def hardest(run: Run, seed: int) -> Iterator[Variant]:
@@ -49,7 +76,7 @@ def _badness(candidates: list[tuple[Output, Variant, Output]], task: Task, judge
         if not output.ok:
             raise SystemBroken(
                 f"The selector has no answer to a candidate ({variant.source} of example {variant.example_id!r}): "
-                f"{output.error} A hard set needs all answers; mend the selector, then give the same command again."
+                f"{output.error} A hard set needs all answers. Fix the selector, then rerun."
             )
     outputs = [output.value for _, _, output in candidates]
     golds = [variant.gold for _, variant, _ in candidates]

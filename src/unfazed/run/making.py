@@ -17,14 +17,12 @@ from unfazed.core.files import temporary_folder, unwritable
 from unfazed.core.suite import Manifest, Suite, plan_id, refuse_existing, write_suite
 from unfazed.core.values import Example, Variant
 from unfazed.data import Source, open_source
-from unfazed.run.engine import run_system
-from unfazed.run.hard import hardest
+from unfazed.run.hard import hard_manifest, write_hard_set
 from unfazed.run.plan import Plan, SetName, plan_of
 from unfazed.run.varying import vary_on
 from unfazed.run.workers import Engine
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
-from unfazed.vary import operators as known_operators
 from unfazed.vary.engine import OperatorSpec, Variation
 
 Selector = System | Callable[..., Any] | str
@@ -88,7 +86,7 @@ def suite_of(
         source = _source(plan, data)
         variation = _variation(plan, source)
         candidates = _manifest(plan, source, variation)
-        manifest = candidates if hard_for is None else _hard_manifest(candidates, hard_for)
+        manifest = candidates if hard_for is None else hard_manifest(candidates, hard_for)
         if (to / "manifest.json").exists() and not overwrite and Suite(to).manifest.plan == manifest.plan:
             there = Suite(to)
             there.verify()
@@ -98,10 +96,8 @@ def suite_of(
             suite = _write(to, manifest, source, variation, plan.engine, overwrite)
         else:
             work = to.with_name(f".{to.name}.selecting")
-            chosen_from = _candidates(work / "candidates", candidates, source, variation, plan.engine)
-            run = run_system(chosen_from, hard_for, work / "run", plan.vary.asking, plan.engine)
-            suite = write_suite(to, manifest, chosen_from.examples, lambda: hardest(run, variation.seed), overwrite,
-                                chosen_from.manifest.unchanged)  # fmt: skip
+            rivals = _candidates(work / "candidates", candidates, source, variation, plan.engine)
+            suite = write_hard_set(to, manifest, rivals, hard_for, work / "run", plan, overwrite)
             shutil.rmtree(work, ignore_errors=True)
     if not suite.manifest.variants:
         raise NothingEvaluated(
@@ -178,15 +174,6 @@ def _manifest(plan: Plan, source: Source, varied: Variation) -> Manifest:
         set={"name": varied.set} if varied.set != "each" else {},
         plan=plan_id(*decides),
     )
-
-
-def _hard_manifest(candidates: Manifest, selector: System) -> Manifest:
-    names = [str(operator["name"]) for operator in candidates.operators]
-    control = next((name for name in names if known_operators.get(name).meaning == "changed"), None)
-    if control:
-        raise UsageError(f"{control} changes what is said: no answer to it is right, so none is the worst.")
-    chosen = {"name": "hard", "selector": selector.name, "identity": selector.identity}
-    return msgspec.structs.replace(candidates, set=chosen, plan=plan_id(candidates.plan, chosen))
 
 
 def _write(
