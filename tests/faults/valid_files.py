@@ -146,9 +146,9 @@ LOGGED = rows(
     {"doc": {"inputs": '{"text": "three"}', "labels": ["a", "b"]}, "filtered_resps": [[-1.5, True], [-0.5, False]]},
     {"doc": {"inputs": '{"text": "four"}'}, "filtered_resps": [" said "]},
 )
-PROFILES = {
-    "keyboard": (people.TYPISTS_FILE, people.read_typists),
-    "speech": (people.SPEAKERS_FILE, people.read_speakers),
+PROFILES: dict[str, tuple[Path, type]] = {
+    "keyboard": (people.TYPISTS_FILE, people.Typists),
+    "speech": (people.SPEAKERS_FILE, people.Speakers),
 }
 
 
@@ -254,10 +254,12 @@ FILES = {
         lambda f: read_aligned_people(None, [str(f / "r.tsv")]),
     ),
     "calibrated typists": lambda folder: Kind(
-        {"p.json": PROFILES["keyboard"][0].read_bytes()[:200_000]}, lambda f: PROFILES["keyboard"][1](f / "p.json")
+        {"p.json": PROFILES["keyboard"][0].read_bytes()[:200_000]},
+        lambda f: people.read_profiles(f / "p.json", PROFILES["keyboard"][1]),
     ),
     "calibrated speakers": lambda folder: Kind(
-        {"p.json": PROFILES["speech"][0].read_bytes()}, lambda f: PROFILES["speech"][1](f / "p.json")
+        {"p.json": PROFILES["speech"][0].read_bytes()},
+        lambda f: people.read_profiles(f / "p.json", PROFILES["speech"][1]),
     ),
     "ratings": lambda folder: Kind(
         {

@@ -19,14 +19,16 @@ from unfazed.vary.keyboard.ime import UNRANKED
 T = TypeVar("T")
 
 
-def read_people(path: Path | str, kind: type[T], what: str) -> T:
-    """The people in a file of `unfazed calibrate WHAT`."""
+def read_profiles(path: Path | str, kind: type[T]) -> T:
+    """The people in a file that `unfazed calibrate` wrote: `Typists` or `Speakers`."""
     try:
         return decode(Path(path).read_bytes(), kind)
     except OSError as error:
         raise DataError(error.strerror or str(error), path) from error
     except msgspec.DecodeError as error:
-        raise DataError(f"this is not a file of `unfazed calibrate {what}`: {error}", path) from error
+        raise DataError(
+            f"this is not a file of {kind.__name__.lower()} that `unfazed calibrate` wrote: {error}", path
+        ) from error
 
 
 # Slips that happen to words. Marks, digits and letters are handled apart.
@@ -87,14 +89,10 @@ class Typists(msgspec.Struct, frozen=True):
     people: list[TypistProfile]
 
 
-def read_typists(path: Path | str) -> Typists:
-    return read_people(path, Typists, "keyboard")
-
-
 @lru_cache(8)
 def typists(path: str = "") -> Typists:
     """The people in a file, or those that ship with the package."""
-    return read_typists(path or TYPISTS_FILE)
+    return read_profiles(path or TYPISTS_FILE, Typists)
 
 
 def registers(people: list[TypistProfile]) -> list[list[TypistProfile]]:
@@ -214,14 +212,10 @@ class Speakers(msgspec.Struct, frozen=True):
     people: list[SpeakerProfile]
 
 
-def read_speakers(path: Path | str) -> Speakers:
-    return read_people(path, Speakers, "speech")
-
-
 @lru_cache(8)
 def speakers(path: str = "") -> Speakers:
     """The speakers in a file, or those that ship with the package."""
-    return read_speakers(path or SPEAKERS_FILE)
+    return read_profiles(path or SPEAKERS_FILE, Speakers)
 
 
 def new_speaker(people: list[SpeakerProfile], group: str, rng: Stream) -> SpeakerProfile:

@@ -15,10 +15,17 @@ _NEVER = 1e-12  # rates below are none
 
 
 def checked_rate(rate: float) -> float:
-    """A rate as it was given; raises where it is none."""
+    """A rate as it is; raises where it is not from 0 to 1."""
     if not 0 <= rate <= 1:
         raise ValueError(f"rate must be from 0 to 1, not {rate}")
     return rate
+
+
+def checked_choice(name: str, value: str, *choices: str) -> str:
+    """A parameter's value as it is; raises where it is not among the choices."""
+    if value not in choices:
+        raise ValueError(f"{name} must be {' or '.join(choices)}, not {value!r}")
+    return value
 
 
 def picked(count: int, rate: float, rng: Stream) -> list[int]:

@@ -14,7 +14,7 @@ from unfazed.core.errors import DataError
 from unfazed.core.seeds import Seeds
 from unfazed.measure.realism.aligned import read_people
 from unfazed.vary.calibrate_speech import count, fit_speaker
-from unfazed.vary.people import SPOKEN_CLASSES, read_speakers, speakers, spoken_class
+from unfazed.vary.people import SPOKEN_CLASSES, Speakers, read_profiles, speakers, spoken_class
 from unfazed.vary.speech._speaker import Speaker
 from unfazed.vary.speech.mandarin import Mandarin
 
@@ -69,7 +69,7 @@ def test_calibrate_writes_a_profile_that_can_be_used(tmp_path: Path) -> None:
     files = ["--clean", str(tmp_path / "c.json"), "--real", str(tmp_path / "h.json")]
     made = CliRunner().invoke(command, ["speech", *files, "--rows", "even", "-o", str(tmp_path / "p.json")])
     assert made.exit_code == 0, made.output
-    (person,) = read_speakers(tmp_path / "p.json").people
+    (person,) = read_profiles(tmp_path / "p.json", Speakers).people
     assert person.marks["comma"]["lost"] > 0.5
     Mandarin(profile=str(tmp_path / "p.json"))
 

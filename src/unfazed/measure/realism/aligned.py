@@ -15,7 +15,7 @@ from unfazed.data import read_lines, without_break
 from unfazed.vary.calibrate_keyboard import fit_typist
 from unfazed.vary.calibrate_speech import fit_speaker
 from unfazed.vary.keyboard import ime
-from unfazed.vary.people import Speakers, Typists, read_typists
+from unfazed.vary.people import Speakers, Typists, read_profiles
 
 _NOT_TEXT = ("id", "label", "gold", "en")
 
@@ -126,7 +126,7 @@ def calibrated_typists(
     """The file's content, and how many people it holds."""
     before, people = read_people(clean, real, fields)
     used = ROWS[rows]
-    found = list(read_typists(onto).people) if onto else []
+    found = list(read_profiles(onto, Typists).people) if onto else []
     for person in people:
         found.append(fit_typist(_texts(before.rows[used]), _texts(person.rows[used]), ime.engine(engine)))
     return msgspec.json.encode(rounded(msgspec.to_builtins(Typists(engine, found)))) + b"\n", len(found)

@@ -10,7 +10,7 @@ from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
 from unfazed.vary.dialect._pairs import Exchange, Place, changed, pairs_of, read_table
 from unfazed.vary.operator import Change, Operator, Text
-from unfazed.vary.words import checked_rate
+from unfazed.vary.words import checked_choice, checked_rate
 
 _CIRCUMFLEX = re.compile(r"\b(\w*)([ôê])(?=[mn][aeiouáéíóú])(\w*)")
 _ACUTE = {"ô": "ó", "ê": "é"}
@@ -28,9 +28,7 @@ class Portuguese(Operator):
     example = ("O trem está chegando em um minuto.", "O trem está a chegar em um minuto.")
 
     def __init__(self, to: str = "pt-PT", rate: float = 0.0) -> None:
-        if to not in ("pt-PT", "pt-BR"):
-            raise ValueError(f"to must be pt-PT or pt-BR, not {to!r}")
-        self.to, self.rate = to, checked_rate(rate)
+        self.to, self.rate = checked_choice("to", to, "pt-PT", "pt-BR"), checked_rate(rate)
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         back = self.to == "pt-BR"

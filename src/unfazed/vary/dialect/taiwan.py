@@ -12,7 +12,7 @@ from unfazed.core.errors import MissingExtra
 from unfazed.core.seeds import Stream
 from unfazed.vary.dialect._pairs import LONGEST, Place, changed
 from unfazed.vary.operator import Change, Operator, Text, whole_text
-from unfazed.vary.words import checked_rate
+from unfazed.vary.words import checked_choice, checked_rate
 
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _WORD = 8  # characters of the longest words
@@ -30,9 +30,7 @@ class Taiwan(Operator):
     example = ("这个软件的默认打印机是什么？", "这个软件的预设打印机是什么？")
 
     def __init__(self, script: str = "simplified", rate: float = 0.0) -> None:
-        if script not in ("simplified", "traditional"):
-            raise ValueError(f"script must be simplified or traditional, not {script!r}")
-        self.script, self.rate = script, checked_rate(rate)
+        self.script, self.rate = checked_choice("script", script, "simplified", "traditional"), checked_rate(rate)
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         said = text.text[:LONGEST]

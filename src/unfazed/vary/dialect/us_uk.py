@@ -8,7 +8,7 @@ from functools import cache
 from unfazed.core.seeds import Stream
 from unfazed.vary.dialect._pairs import Exchange, changed, pairs_of, read_table
 from unfazed.vary.operator import Change, Operator, Text
-from unfazed.vary.words import checked_rate
+from unfazed.vary.words import checked_choice, checked_rate
 
 _IZE = ("ize", "izes", "ized", "izing", "ization", "izations", "izer", "izers")
 _YZE = ("yze", "yzes", "yzed", "yzing", "yzer", "yzers")
@@ -24,9 +24,7 @@ class UsUk(Operator):
     example = ("the theater has an elevator and gray walls", "the theater has an elevator and grey walls")
 
     def __init__(self, to: str = "uk", rate: float = 0.0) -> None:
-        if to not in ("uk", "us"):
-            raise ValueError(f"to must be uk or us, not {to!r}")
-        self.to, self.rate = to, checked_rate(rate)
+        self.to, self.rate = checked_choice("to", to, "uk", "us"), checked_rate(rate)
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         return changed(text.text, exchange(self.to == "us").places(text.text), self.rate, rng, articles=True)

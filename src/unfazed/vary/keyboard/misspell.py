@@ -72,6 +72,23 @@ winter witner, with wiht, without wihtout, woman women, work wrok, world wrold, 
 writing writting, year yaer, yesterday yesteday, your you're yuor, you're your
 """
 
+_ENDINGS = [
+    pair.split("/")
+    for pair in [
+        "ance/ence",
+        "ence/ance",
+        "ant/ent",
+        "ent/ant",
+        "able/ible",
+        "ible/able",
+        "ary/ery",
+        "er/or",
+        "or/er",
+        "ar/er",
+        "le/el",
+        "al/el",
+    ]
+]
 # Mistakes that go with the sound or the look of a word: where, and what is written instead.
 _RULES = [
     (r"([bcdfglmnprst])\1", r"\1"),  # tomorow
@@ -79,18 +96,7 @@ _RULES = [
     (r"(?<=[aiou])([lst])$", r"\1\1"),  # untill
     (r"(?<!^)ie", "ei"),  # beleive
     (r"(?<!^)ei", "ie"),  # recieve
-    (r"(?<=..)ance$", "ence"),
-    (r"(?<=..)ence$", "ance"),
-    (r"(?<=..)ant$", "ent"),
-    (r"(?<=..)ent$", "ant"),
-    (r"(?<=..)able$", "ible"),
-    (r"(?<=..)ible$", "able"),
-    (r"(?<=..)ary$", "ery"),
-    (r"(?<=..)er$", "or"),
-    (r"(?<=..)or$", "er"),
-    (r"(?<=..)ar$", "er"),
-    (r"(?<=..)le$", "el"),
-    (r"(?<=..)al$", "el"),
+    *((rf"(?<=..){end}$", other) for end, other in _ENDINGS),
     (r"^kn", "n"),
     (r"^wh", "w"),
     (r"^wr", "r"),

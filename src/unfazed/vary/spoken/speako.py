@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 from unfazed.core.edits import Edit
-from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Stream
 from unfazed.vary.operator import Change, Operator, Text
 from unfazed.vary.spoken._phones import letters_of
 from unfazed.vary.spoken._speako import Ears, Heard, ears
+from unfazed.vary.words import checked_choice
 
-Homophones = Literal["allow", "avoid"]
 _LONGEST = 30  # letters; what is longer is no word
 _TRIES = 8
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -38,10 +37,8 @@ class Speako(Operator):
     languages = ("en",)
     example = ("watch a comedy video", "which a comedy video")
 
-    def __init__(self, homophones: Homophones = "allow") -> None:
-        if homophones not in get_args(Homophones):
-            raise UsageError(f'homophones must be "allow" or "avoid", not {homophones!r}.')
-        self.homophones = homophones
+    def __init__(self, homophones: str = "allow") -> None:
+        self.homophones = checked_choice("homophones", homophones, "allow", "avoid")
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         return self.changes([text], [rng])[0]
