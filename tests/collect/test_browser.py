@@ -355,7 +355,7 @@ def test_a_sentence_is_recorded_from_the_microphone(visit):
 
     import numpy as np
 
-    from unfazed.collect.audio import audio_file
+    from unfazed.collect.kinds.read_aloud import audio_file
 
     v = visit(kind="read_aloud", items=[{"id": "i", "text": "一句话"}])
     v.size(1000)

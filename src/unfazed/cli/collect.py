@@ -169,8 +169,8 @@ def export_command(
 @click.option("--again", is_flag=True, help="Transcribe all recordings again.")
 def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
     """Turn the recordings of STUDY into text, also while it is served. Each recogniser's texts are kept by its name."""
-    from unfazed.collect.audio import transcribe
     from unfazed.collect.database import open_database
+    from unfazed.collect.kinds.read_aloud import transcribe
     from unfazed.collect.study import read_study
     from unfazed.systems import Recogniser, open_system
 
@@ -204,8 +204,8 @@ def exclude_command(study_file: str, person: str, reason: str) -> None:
 @click.argument("person")
 def forget_command(study_file: str, person: str) -> None:
     """Delete PERSON, their answers and their logs from STUDY. Backups and exports made before are yours to delete."""
-    from unfazed.collect.audio import audio_file
     from unfazed.collect.database import Transaction, open_database
+    from unfazed.collect.kinds.read_aloud import audio_file
     from unfazed.collect.people import Forgotten, forget, note
     from unfazed.collect.study import read_study
 

@@ -10,9 +10,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
-from unfazed.collect.audio import audio_file
 from unfazed.collect.database import Transaction
 from unfazed.collect.kinds import Kind
+from unfazed.collect.kinds.read_aloud import audio_file
 from unfazed.collect.people import exclude, fact, is_password, note
 from unfazed.collect.site import ADMIN_HOURS, Site, admin_session, is_admin, same_site, signed
 from unfazed.collect.status import coverage, flags, progress, record, throughput

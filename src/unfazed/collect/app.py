@@ -19,8 +19,8 @@ from unfazed.collect.assign import (
     person_of,
     take_answer,
 )
-from unfazed.collect.audio import MAX_AUDIO, BadAudio, audio_file, checked, enter, keep
 from unfazed.collect.database import Transaction, open_database
+from unfazed.collect.kinds.read_aloud import MAX_AUDIO, BadAudio, audio_file, checked, enter, keep
 from unfazed.collect.people import consent, hashed, note
 from unfazed.collect.status import own_progress
 from unfazed.collect.study import PeopleStudy

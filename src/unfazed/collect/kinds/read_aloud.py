@@ -1,13 +1,32 @@
-"""Read aloud: a sentence is shown, the person records it, listens, and sends it or records it again."""
+"""Read aloud: a sentence is shown, the person records it, listens, and sends it or records it again.
+
+Recordings are checked to be audio, made 16 kHz mono, kept under names that we choose, and given to recognisers.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import io
+import math
+import secrets
+import time
+import wave
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
+from unfazed.collect.assign import NotYours, Person
+from unfazed.collect.database import Database, Transaction
 from unfazed.collect.kinds import MAX_TEXT, About, Kind
+from unfazed.collect.study import PeopleStudy
+from unfazed.core.errors import MissingExtra, UsageError
+from unfazed.core.files import write_atomically
 from unfazed.core.values import Json
+
+RATE = 16_000
+MAX_AUDIO = 40 << 20  # bytes of an upload
+_RATES = range(8_000, 192_001)
 
 
 class ReadingItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,3 +58,109 @@ class ReadAloud(Kind):
 
     def judgements(self, answer: Json) -> dict[str, Json]:
         return {}
+
+
+class BadAudio(UsageError):
+    """The recording can't be used; the message's name is a phrase of the pages."""
+
+
+class Recording(NamedTuple):
+    content: bytes  # a WAV file, 16 kHz, mono, 16 bits
+    seconds: float
+    level: float  # dB below full scale
+
+
+def checked(content: bytes, options: ReadingOptions) -> Recording:
+    """The recording as it is kept, or the reason why it is refused."""
+    import numpy as np
+
+    samples, rate = _samples(content)
+    seconds = len(samples) / rate
+    if seconds < options.min_seconds:
+        raise BadAudio("audio_short")
+    if seconds > options.max_seconds:
+        raise BadAudio("audio_long")
+    level = 20 * math.log10(max(float(np.sqrt(np.mean(samples.astype(np.float64) ** 2))), 1e-9))
+    if level < options.least_level:
+        raise BadAudio("audio_quiet")
+    try:
+        import soxr
+    except ImportError as error:
+        raise MissingExtra("Recording", "collect") from error
+    slow = soxr.resample(samples, rate, RATE)
+    out = io.BytesIO()
+    with wave.open(out, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes((np.clip(slow, -1, 1) * 32767).astype("<i2").tobytes())
+    return Recording(out.getvalue(), seconds, level)
+
+
+def _samples(content: bytes) -> tuple[Any, int]:
+    """A WAV file's samples from -1 to 1, channels mixed to one, and its rate."""
+    import numpy as np
+
+    try:
+        with wave.open(io.BytesIO(content)) as file:
+            channels, width, rate = file.getnchannels(), file.getsampwidth(), file.getframerate()
+            frames = file.readframes(file.getnframes())
+    except (wave.Error, EOFError, ValueError, RuntimeError) as error:
+        raise BadAudio("audio_bad") from error
+    if width != 2 or channels not in (1, 2) or rate not in _RATES:
+        raise BadAudio("audio_bad")
+    whole = np.frombuffer(frames[: len(frames) // (2 * channels) * 2 * channels], dtype="<i2")
+    return whole.reshape(-1, channels).mean(axis=1).astype(np.float32) / 32768, rate
+
+
+def audio_folder(study: PeopleStudy) -> Path:
+    return Path(study.file).with_suffix(".audio")
+
+
+def audio_file(study: PeopleStudy, name: str) -> Path:
+    return audio_folder(study) / f"{name}.wav"
+
+
+def keep(study: PeopleStudy, recording: Recording) -> str:
+    """Writes the file and returns its name."""
+    name = secrets.token_hex(16)
+    write_atomically(audio_file(study, name), recording.content)
+    return name
+
+
+def enter(tx: Transaction, person: Person, item: str, name: str, recording: Recording) -> list[str]:
+    """Notes a recording of an item that the person has; returns the names of takes that it replaces."""
+    states = tx.rows("SELECT state FROM work WHERE item = ? AND person = ?", item, person.id)
+    if not states or states[0][0] == "answered":
+        raise NotYours("This item was not given to you, or has been answered.")
+    older = [old for (old,) in tx.rows("SELECT name FROM audio WHERE item = ? AND person = ?", item, person.id)]
+    tx.run("DELETE FROM audio WHERE item = ? AND person = ?", item, person.id)
+    values = (name, item, person.id, round(recording.seconds * 1000), recording.level, time.time())
+    tx.run("INSERT INTO audio VALUES (?, ?, ?, ?, ?, ?)", *values)
+    return older
+
+
+def transcribe(
+    study: PeopleStudy, database: Database, recogniser: str, hear: Callable[[Path], str], again: bool = False
+) -> int:
+    """Has every answered recording heard that this recogniser has not heard yet, each kept as it comes."""
+    if not study.make_kind().uploads:
+        raise UsageError(f"A {study.kind} study has no recordings.")
+    sql = (
+        "SELECT a.name FROM audio a JOIN work w ON w.item = a.item AND w.person = a.person WHERE w.state = 'answered' "
+        "AND NOT EXISTS (SELECT 1 FROM heard h WHERE h.name = a.name AND h.recogniser = ?) ORDER BY a.name"
+    )
+    if again:
+        database.write(lambda tx: tx.run("DELETE FROM heard WHERE recogniser = ?", recogniser))
+    names = [name for (name,) in database.read(lambda tx: tx.rows(sql, recogniser))]
+    for name in names:
+        text = hear(audio_file(study, name))
+        database.write(lambda tx, name=name, text=text: _heard(tx, name, recogniser, text))  # type: ignore[misc]
+    return len(names)
+
+
+def _heard(tx: Transaction, name: str, recogniser: str, text: str) -> None:
+    """A recording that was deleted meanwhile leaves nothing behind."""
+    if tx.rows("SELECT 1 FROM audio WHERE name = ?", name):
+        sql = "INSERT INTO heard VALUES (?, ?, ?) ON CONFLICT (name, recogniser) DO UPDATE SET text = excluded.text"
+        tx.run(sql, name, recogniser, text)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from unfazed.collect.kinds.retype import Piece, label, pieces, typing_errors
 
-RECORDED = Path(__file__).parents[3] / "../shared/collect"
+RECORDED = Path(__file__).parents[2] / "../shared/collect"
 
 
 def keys(text, hidden=False):

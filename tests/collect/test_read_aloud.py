@@ -11,9 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unfazed.collect.audio import BadAudio, audio_file, audio_folder, checked, transcribe
 from unfazed.collect.export import answers_of, export
-from unfazed.collect.kinds.read_aloud import ReadingOptions
+from unfazed.collect.kinds.read_aloud import BadAudio, ReadingOptions, audio_file, audio_folder, checked, transcribe
 from unfazed.collect.people import forget
 from unfazed.core.errors import UsageError
 
