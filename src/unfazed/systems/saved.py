@@ -14,14 +14,14 @@ from zipfile import BadZipFile
 import msgspec
 import numpy as np
 
-from unfazed.core.errors import DataError, StoredFileError, UsageError
+from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.files import partial_of, put_in_place
 from unfazed.core.ids import canonical, file_hash
 from unfazed.core.json import decode
-from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json
 from unfazed.core.version import VERSION
 from unfazed.systems.system import System
+from unfazed.systems.training import learnable
 
 Arrays = Mapping[str, Any]
 
@@ -139,13 +139,7 @@ class SavedSystem(System):
         if task not in learns:
             plural = "s" if len(learns) > 1 else ""
             raise UsageError(f"{cls.name} learns the task{plural} {' and '.join(learns)}, not {task!r}.")
-        found, problem_of = list(examples), task_named(task).gold_problem
-        if not found:
-            raise UsageError(f"{cls.name} was given no examples to learn from.")
-        for example in found:
-            if problem := problem_of(example):
-                raise DataError(f"example {example.id!r} (row {example.row}) can't be learnt from: {problem}")
-        return found
+        return learnable(cls.name, examples, task)
 
 
 class Quiet:

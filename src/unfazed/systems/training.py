@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import sha256
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import msgspec
 
-from unfazed.core.errors import MissingExtra, StoredFileError, UsageError, nearest
+from unfazed.core.errors import DataError, MissingExtra, StoredFileError, UsageError, nearest
 from unfazed.core.files import write_atomically
-from unfazed.core.ids import file_hash
+from unfazed.core.ids import content_id, file_hash
 from unfazed.core.json import decode
 from unfazed.core.progress import Progress
+from unfazed.core.seeds import Seeds
+from unfazed.core.task import task_named
+from unfazed.core.values import Example, Json
 from unfazed.core.version import VERSION
 from unfazed.systems.system import System
 
 if TYPE_CHECKING:
     from unfazed.systems.loop import Loop
+
+_HELD_OUT = 10  # one in so many examples is kept for dev where none is given
+
+T = TypeVar("T")
 
 
 class TrainingSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +81,27 @@ def changed(settings: TrainingSettings, options: Mapping[str, Any]) -> TrainingS
     if share is not None:
         raise UsageError(f"Training needs {share} to be 0 or more and less than 1.")
     return new
+
+
+def learnable(name: str, examples: Iterable[Example], task: str) -> list[Example]:
+    """The examples, once it is known that the system of this name can learn from them, or be tested on them."""
+    found, problem_of = list(examples), task_named(task).gold_problem
+    if not found:
+        raise UsageError(f"{name} was given no examples to learn from or to be tested on.")
+    for example in found:
+        if problem := problem_of(example):
+            raise DataError(f"example {example.id!r} (row {example.row}) can't be learnt from: {problem}")
+    return found
+
+
+def held_out(learnt: list[T], dev: list[T] | None, text: Callable[[T], Json]) -> tuple[list[T], list[T]]:
+    """Training and dev data; without `dev`, a tenth is held out, by the text: the same is never on both sides."""
+    if dev is not None:
+        return learnt, dev
+    aside = [int(content_id(text(one)), 16) % _HELD_OUT == 0 for one in learnt]
+    kept = [one for one, out in zip(learnt, aside, strict=True) if not out]
+    held = [one for one, out in zip(learnt, aside, strict=True) if out]
+    return (kept, held) if kept and held else (learnt, learnt)  # too few to hold any out
 
 
 def need(what: str, *modules: str) -> None:
@@ -179,6 +207,11 @@ class TrainedSystem(System):
     def _packed(self) -> bytes:
         raise NotImplementedError
 
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """The model that was saved; raises if a file is missing, changed or of another version."""
+        raise NotImplementedError
+
     @cached_property
     def _content(self) -> bytes:
         return self._packed()
@@ -187,14 +220,55 @@ class TrainedSystem(System):
     def identity(self) -> str:
         return self.card.identity or f"{self.name} {sha256(self._content).hexdigest()[:32]}"
 
-    def _fitted(self, training: Loop, examples: int, place: Place | None, progress: bool) -> Self:
-        """Trains, with a checkpoint after each epoch and the result saved where there is a place for them."""
+    @classmethod
+    def seeds(cls, settings: TrainingSettings) -> Seeds:
+        """Where all that is drawn in a training comes from."""
+        return Seeds(settings.seed, cls.name, cls.version_of_models)
+
+    @classmethod
+    def new_card(
+        cls, settings: TrainingSettings, learnt: Sequence[Any], tested: Sequence[Any], begins: Json, task: str
+    ) -> ModelCard:
+        """The card of a training to come; `begins` stands for pretrained weights, if any."""
+        import torch
+
+        data, dev = content_id(learnt, 16), content_id(tested, 16)
+        decides = [cls.name, cls.version_of_models, settings, data, dev, begins, str(torch.__version__)]
+        return ModelCard(
+            system=cls.name,
+            version=cls.version_of_models,
+            task=task,
+            settings=settings,
+            examples=len(learnt),
+            data=data,
+            dev_examples=len(tested),
+            dev_scores=[],
+            plan=content_id(decides, 16),
+        )
+
+    def fitted(
+        self,
+        training: Callable[[], Loop],
+        to: str | Path | None = None,
+        overwrite: bool = False,
+        progress: bool = False,
+    ) -> Self:
+        """Trains; with `to`, leaves a checkpoint there after each epoch, and saves the result.
+
+        Where the same training has already ended, the model that it saved is opened instead.
+        """
+        place = Place(to) if to is not None else None
+        if place and place.holds(plan=self.card.plan):
+            return type(self).load(place.folder)
+        if place:
+            place.claim(overwrite)
         from unfazed.systems.loop import Checkpoint
 
+        loop = training()
         checkpoint = Checkpoint(place.checkpoint, self.card.plan) if place else None
         stream = sys.stderr if progress else StringIO()
-        with Progress(f"training {self.name}", training.settings.epochs * examples, stream) as counted:
-            history = training.run(checkpoint, counted)
+        with Progress(f"training {self.name}", loop.settings.epochs * self.card.examples, stream) as counted:
+            history = loop.run(checkpoint, counted)
         self.card = msgspec.structs.replace(self.card, dev_scores=history.scores)
         if place and checkpoint:
             self._write(place)

@@ -14,21 +14,26 @@ from unfazed.core import (
     Example,
     Inputs,
     Json,
-    Seeds,
-    UsageError,
     canonical,
-    content_id,
     decode_json,
-    task_named,
 )
 from unfazed.systems import Failed
-from unfazed.systems.training import ModelCard, Place, TrainedSystem, TrainingSettings, changed, need, seeded, threads
+from unfazed.systems.training import (
+    ModelCard,
+    TrainedSystem,
+    TrainingSettings,
+    changed,
+    held_out,
+    learnable,
+    need,
+    seeded,
+    threads,
+)
 
 if TYPE_CHECKING:
     from unfazed.papers.parte.networks import PairNetwork
 
 VERSION_OF_MODELS = 1
-_HELD_OUT = 10  # one in so many pairs is kept for dev where none is given
 
 
 class Pair(NamedTuple):
@@ -89,52 +94,22 @@ class NliSystem(TrainedSystem):
         """
         settings = changed(cls.defaults, options)
         need(cls.name)
-        from unfazed.papers.parte.networks import LONGEST
+        from unfazed.papers.parte.networks import LONGEST, Training
         from unfazed.papers.parte.vectors import Vectors, words_of
 
         fields, pairs = _pairs(cls.name, examples)
-        learnt, tested = _split(pairs, None if dev is None else _pairs(cls.name, dev, fields)[1])
+        dev_pairs = None if dev is None else _pairs(cls.name, dev, fields)[1]
+        learnt, tested = held_out(pairs, dev_pairs, lambda pair: pair.premise)
         by_key = {canonical(pair.label): pair.label for pair in learnt}  # in JSON, 1 is not true
         labels = [by_key[key] for key in sorted(by_key)]
         known = Vectors.read(vectors, (words_of(text, LONGEST) for pair in learnt for text in pair[:2]))
-        seeds = Seeds(settings.seed, cls.name, VERSION_OF_MODELS)
+        seeds = cls.seeds(settings)
         with threads(settings.threads):
             with seeded(seeds.stream("weights", 0).bits() >> 1):
                 network = cls.network_class()(known, len(labels), settings)
-            system = cls(network, labels, fields, cls._card(network, learnt, tested))
-            place = Place(to) if to is not None else None
-            if place and place.holds(plan=system.card.plan):
-                return cls.load(place.folder)
-            if place:
-                place.claim(overwrite)
-            return system._trained(learnt, tested, seeds, place, progress)
-
-    @classmethod
-    def _card(cls, network: PairNetwork, learnt: list[Pair], tested: list[Pair]) -> ModelCard:
-        import torch
-
-        data, dev = content_id(learnt, 16), content_id(tested, 16)
-        vectors = sha256(network.vectors.rows.tobytes() + "\n".join(network.vectors.words).encode()).hexdigest()
-        decides = [cls.name, VERSION_OF_MODELS, network.settings, data, dev, vectors, str(torch.__version__)]
-        return ModelCard(
-            system=cls.name,
-            version=VERSION_OF_MODELS,
-            task="classify",
-            settings=network.settings,
-            examples=len(learnt),
-            data=data,
-            dev_examples=len(tested),
-            dev_scores=[],
-            plan=content_id(decides, 16),
-        )
-
-    def _trained(
-        self, learnt: list[Pair], tested: list[Pair], seeds: Seeds, place: Place | None, progress: bool
-    ) -> Self:
-        from unfazed.papers.parte.networks import Training
-
-        training = Training(self.network, self.labels, learnt, tested, seeds)
-        return self._fitted(training, len(learnt), place, progress)
+            begins = sha256(known.rows.tobytes() + "\n".join(known.words).encode()).hexdigest()
+            system = cls(network, labels, fields, cls.new_card(settings, learnt, tested, begins, "classify"))
+            return system.fitted(lambda: Training(network, labels, learnt, tested, seeds), to, overwrite, progress)
 
     def _packed(self) -> bytes:
         """The word vectors are kept with the weights."""
@@ -178,31 +153,17 @@ def _pairs(
     name: str, examples: Iterable[Example], fields: tuple[str, str] | None = None
 ) -> tuple[tuple[str, str], list[Pair]]:
     """The names of the two texts, and the pairs; raises for the first example that can't be learnt from."""
-    found, problem_of = [], task_named("classify").gold_problem
-    for example in examples:
+    learnt = learnable(name, examples, "classify")
+    for example in learnt:
         names = list(example.inputs)
         if set(names) == {"premise", "hypothesis"}:
             names = ["premise", "hypothesis"]
         if len(names) != 2 or (fields is not None and set(names) != set(fields)):
             wanted = " and ".join(fields or ("premise", "hypothesis"))
             raise DataError(f"example {example.id!r} (row {example.row}) needs the texts {wanted}, not {names}")
-        if problem := problem_of(example):
-            raise DataError(f"example {example.id!r} (row {example.row}) can't be learnt from: {problem}")
         fields = fields or (names[0], names[1])
-        found.append(Pair(example.inputs[fields[0]], example.inputs[fields[1]], example.gold))
-    if not found or fields is None:
-        raise UsageError(f"{name} was given no examples to learn from or to be tested on.")
-    return fields, found
-
-
-def _split(pairs: list[Pair], dev: list[Pair] | None) -> tuple[list[Pair], list[Pair]]:
-    """Training and dev pairs. Held out by the premise, so that the same premise is never on both sides."""
-    if dev is not None:
-        return pairs, dev
-    aside = [int(content_id(pair.premise), 16) % _HELD_OUT == 0 for pair in pairs]
-    kept = [pair for pair, out in zip(pairs, aside, strict=True) if not out]
-    held = [pair for pair, out in zip(pairs, aside, strict=True) if out]
-    return (kept, held) if kept and held else (pairs, pairs)  # too few to hold any out
+    assert fields is not None
+    return fields, [Pair(e.inputs[fields[0]], e.inputs[fields[1]], e.gold) for e in learnt]
 
 
 class Bow(NliSystem):

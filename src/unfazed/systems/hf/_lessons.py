@@ -6,20 +6,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from unfazed.core.errors import DataError, UsageError
-from unfazed.core.ids import content_id
+from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Seeds
-from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json
 from unfazed.systems.hf._model import Folder, HfSystem, options_of
-from unfazed.systems.training import TrainingSettings, changed, need, seeded, threads
+from unfazed.systems.training import TrainingSettings, changed, held_out, learnable, need, seeded, threads
 
 if TYPE_CHECKING:
     from unfazed.systems.hf._tuning import TunedCard
 
 DEFAULTS = TrainingSettings(epochs=5, patience=2, batch_size=32, lr=5e-5, weight_decay=0.01, average=0.0)
 IGNORED = -100  # as transformers marks what no loss is taken of
-_HELD_OUT = 10  # one in so many examples is kept for dev where none is given
 
 
 class Lesson(NamedTuple):
@@ -73,7 +70,7 @@ class Teachable(HfSystem):
 
         chosen = changed(DEFAULTS, settings or {})
         learnt = checked(cls, examples, task)
-        learnt, tested = _split(learnt, None if dev is None else checked(cls, dev, task))
+        learnt, tested = held_out(learnt, None if dev is None else checked(cls, dev, task), lambda e: e.inputs)
         with threads(chosen.threads):
             system = cls._fresh(path, learnt, chosen, options)
             return tuned(system, task, chosen, learnt, tested, to, overwrite, progress)
@@ -98,23 +95,7 @@ def checked(cls: type[Teachable], examples: Iterable[Example], task: str) -> lis
     """The examples, once it is known that they can be learnt from."""
     if task not in cls.tasks or task == "text":
         raise UsageError(f"{cls.name} learns {' or '.join(t for t in cls.tasks if t != 'text')}, not {task!r}.")
-    found, problem_of = list(examples), task_named(task).gold_problem
-    if not found:
-        raise UsageError(f"{cls.name} was given no examples to learn from or to be tested on.")
-    for example in found:
-        if problem := problem_of(example):
-            raise DataError(f"example {example.id!r} (row {example.row}) can't be learnt from: {problem}")
-    return found
-
-
-def _split(learnt: list[Example], dev: list[Example] | None) -> tuple[list[Example], list[Example]]:
-    """Training and dev examples. Held out by the texts, so that the same are never on both sides."""
-    if dev is not None:
-        return learnt, dev
-    aside = [int(content_id(e.inputs), 16) % _HELD_OUT == 0 for e in learnt]
-    kept = [e for e, out in zip(learnt, aside, strict=True) if not out]
-    held = [e for e, out in zip(learnt, aside, strict=True) if out]
-    return (kept, held) if kept and held else (learnt, learnt)  # too few to hold any out
+    return learnable(cls.name, examples, task)
 
 
 def padded_labels(rows: Sequence[Sequence[int]], width: int) -> Any:

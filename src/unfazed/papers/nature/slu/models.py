@@ -10,25 +10,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import msgspec
 
 from unfazed.core import (
-    DataError,
     Example,
     Inputs,
     Json,
-    Seeds,
     UsageError,
     canonical,
-    content_id,
     decode_json,
-    task_named,
 )
 from unfazed.systems import Failed
 from unfazed.systems.training import (
     Labels,
     ModelCard,
-    Place,
     TrainedSystem,
     TrainingSettings,
     changed,
+    held_out,
+    learnable,
     need,
     seeded,
     threads,
@@ -40,7 +37,6 @@ if TYPE_CHECKING:
     from unfazed.systems.network import Front, Network
 
 VERSION_OF_MODELS = 1
-_HELD_OUT = 10  # one in so many texts is kept for dev where none is given
 
 
 class Attention(NamedTuple):
@@ -100,18 +96,19 @@ class SluSystem(TrainedSystem):
         """
         settings = changed(cls.defaults, options)
         need(cls.name, *(("transformers",) if encoder else ()))
+        from unfazed.papers.nature.slu.training import Training
+        from unfazed.systems.loop import packed
+
         if cls.needs_encoder and encoder is None:
             raise UsageError(f"{cls.name} stands on a Hugging Face encoder. Give the folder of one as encoder.")
-        said, tested = _split(_said(cls.name, examples), None if dev is None else _said(cls.name, dev))
+        said, tested = held_out(
+            _said(cls.name, examples), None if dev is None else _said(cls.name, dev), lambda s: s.tokens
+        )
         with threads(settings.threads):
             network = cls._new_network(said, settings, encoder)
-            card = cls._card(network, said, tested, encoder is not None)
-            place = Place(to) if to is not None else None
-            if place and place.holds(plan=card.plan):
-                return cls.load(place.folder)
-            if place:
-                place.claim(overwrite)
-            return cls(network, card)._trained(said, tested, place, progress)
+            begins = None if encoder is None else sha256(packed(network.front.state_dict(), b"{}")).hexdigest()
+            system = cls(network, cls.new_card(settings, said, tested, begins, "slu"))
+            return system.fitted(lambda: Training(network, said, tested, cls.seeds(settings)), to, overwrite, progress)
 
     @classmethod
     def _new_network(cls, said: list[Said], settings: TrainingSettings, encoder: str | Path | None) -> Network:
@@ -119,40 +116,9 @@ class SluSystem(TrainedSystem):
         from unfazed.systems.network import Encoder
 
         labels = Labels(sorted({s.intent for s in said}), sorted({"O", *(tag for s in said for tag in s.tags)}))
-        with seeded(cls._seeds(settings).stream("weights", 0).bits() >> 1):
+        with seeded(cls.seeds(settings).stream("weights", 0).bits() >> 1):
             front = Words.of((s.tokens for s in said), settings) if encoder is None else Encoder.opened(encoder)
             return cls.network_class()(front, labels, settings)
-
-    @classmethod
-    def _seeds(cls, settings: TrainingSettings) -> Seeds:
-        return Seeds(settings.seed, cls.name, VERSION_OF_MODELS)
-
-    @classmethod
-    def _card(cls, network: Network, said: list[Said], tested: list[Said], pretrained: bool) -> ModelCard:
-        import torch
-
-        from unfazed.systems.loop import packed
-
-        data, dev = content_id(said, 16), content_id(tested, 16)
-        begins = sha256(packed(network.front.state_dict(), b"{}")).hexdigest() if pretrained else None
-        return ModelCard(
-            system=cls.name,
-            version=VERSION_OF_MODELS,
-            settings=network.settings,
-            examples=len(said),
-            data=data,
-            dev_examples=len(tested),
-            dev_scores=[],
-            plan=content_id(
-                [cls.name, VERSION_OF_MODELS, network.settings, data, dev, begins, str(torch.__version__)], 16
-            ),
-        )
-
-    def _trained(self, said: list[Said], tested: list[Said], place: Place | None, progress: bool) -> Self:
-        from unfazed.papers.nature.slu.training import Training
-
-        training = Training(self.network, said, tested, self._seeds(self.network.settings))
-        return self._fitted(training, len(said), place, progress)
 
     def _packed(self) -> bytes:
         from unfazed.systems.loop import packed
@@ -211,27 +177,10 @@ class SluSystem(TrainedSystem):
 
 
 def _said(name: str, examples: Iterable[Example]) -> list[Said]:
-    """Examples as sentences; raises DataError for the first that can't be learnt from."""
     from unfazed.papers.nature.slu.training import Said
 
-    found, problem_of = [], task_named("slu").gold_problem
-    for example in examples:
-        if problem := problem_of(example):
-            raise DataError(f"example {example.id!r} (row {example.row}) can't be learnt from: {problem}")
-        found.append(Said(example.inputs["text"].split(" "), example.gold["intent"], list(example.gold["slots"])))
-    if not found:
-        raise UsageError(f"{name} was given no examples to learn from or to be tested on.")
-    return found
-
-
-def _split(said: list[Said], dev: list[Said] | None) -> tuple[list[Said], list[Said]]:
-    """Training and dev sentences. Held out by the text, so that the same text is never on both sides."""
-    if dev is not None:
-        return said, dev
-    aside = [int(content_id(s.tokens), 16) % _HELD_OUT == 0 for s in said]
-    kept = [s for s, out in zip(said, aside, strict=True) if not out]
-    held = [s for s, out in zip(said, aside, strict=True) if out]
-    return (kept, held) if kept and held else (said, said)  # too few to hold any out
+    learnt = learnable(name, examples, "slu")
+    return [Said(e.inputs["text"].split(" "), e.gold["intent"], list(e.gold["slots"])) for e in learnt]
 
 
 class Bilstm(SluSystem):
