@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from pathlib import Path
+from typing import TypeVar
 
 PAGE = Path(__file__).with_name("names.md")
 
@@ -71,7 +72,7 @@ def names_of(module: object) -> list[str]:
     if listed is not None:
         return list(listed)
     here = module.__name__  # type: ignore[attr-defined]
-    found = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    found = {n: v for n, v in vars(module).items() if not n.startswith("_") and not isinstance(v, TypeVar)}
     return sorted(name for name, value in found.items() if getattr(value, "__module__", None) == here)
 
 
