@@ -2,55 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import click
 
 from unfazed.cli._options import format_option
 
-
-def _registries() -> dict[str, Callable[[], Any]]:
-    def operators() -> Any:
-        from unfazed.vary import operators
-
-        return operators
-
-    def scorers() -> Any:
-        from unfazed.score import scorers
-
-        return scorers
-
-    def readers() -> Any:
-        from unfazed.data import readers
-
-        return readers
-
-    def systems() -> Any:
-        from unfazed.systems import systems
-
-        return systems
-
-    def metrics() -> Any:
-        from unfazed.systems.metrics import metrics
-
-        return metrics
-
-    def tasks() -> Any:
-        from unfazed.core.task import tasks
-
-        return tasks
-
-    def exporters() -> Any:
-        from unfazed.report.export import exporters
-
-        return exporters
-
-    return {f.__name__: f for f in (operators, scorers, readers, systems, metrics, tasks, exporters)}
+_REGISTRIES = {
+    "operators": "unfazed.vary",
+    "scorers": "unfazed.score",
+    "readers": "unfazed.data",
+    "systems": "unfazed.systems",
+    "metrics": "unfazed.systems.metrics",
+    "tasks": "unfazed.core.task",
+    "exporters": "unfazed.report.export",
+}
 
 
 @click.command("list", short_help="List operators, scorers, readers, systems, metrics, tasks or exporters.")
-@click.argument("kind", type=click.Choice([*_registries(), "corpora"]))
+@click.argument("kind", type=click.Choice([*_REGISTRIES, "corpora"]))
 @format_option
 def command(kind: str, format_: str) -> None:
     """List everything of one KIND, built in or from plug-ins, with what each does.
@@ -61,7 +32,7 @@ def command(kind: str, format_: str) -> None:
     """
     from unfazed.report.tables import render
 
-    rows = _corpora() if kind == "corpora" else _things(_registries()[kind]())
+    rows = _corpora() if kind == "corpora" else _things(getattr(import_module(_REGISTRIES[kind]), kind))
     click.echo(render(rows, format_))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -48,10 +49,7 @@ def train(data: tuple[str, ...], to: str, **options: object) -> None:
 @_to
 def encode(texts: str, folder: str, to: str) -> None:
     """Write each line of FILE as the numbers of its tokens."""
-    from unfazed.papers.readin.subchar import SubChar
-
-    made = SubChar.load(folder)
-    _each_line(texts, to, lambda line: " ".join(map(str, made.encode(line))))
+    _each_line(texts, folder, to, lambda vocabulary, line: " ".join(map(str, vocabulary.encode(line))))
 
 
 @command.command("decode", short_help="Numbers of tokens as texts, a text a line.")
@@ -60,10 +58,7 @@ def encode(texts: str, folder: str, to: str) -> None:
 @_to
 def decode(numbers: str, folder: str, to: str) -> None:
     """Write the text of each line of FILE; with an index, the very text that was encoded."""
-    from unfazed.papers.readin.subchar import SubChar
-
-    made = SubChar.load(folder)
-    _each_line(numbers, to, lambda line: made.decode(_numbers(line, len(made))))
+    _each_line(numbers, folder, to, lambda vocabulary, line: vocabulary.decode(_numbers(line, len(vocabulary))))
 
 
 @command.command("fold", short_help="Data with characters of one code written as one, to train with.")
@@ -86,25 +81,21 @@ def fold(data: str, encoding: str, to: str) -> None:
     click.echo(f"{count:,} examples in {to}", err=True)
 
 
-def _each_line(path: str, to: str, change: Callable[[str], str]) -> None:
-    import sys
+def _each_line(path: str, folder: str, to: str, change: Callable[[Any, str], str]) -> None:
+    """Writes each line as the vocabulary in `folder` changes it."""
     from pathlib import Path
 
-    from unfazed.core.files import write_atomically
+    from unfazed.core.files import replacing_or_printing
     from unfazed.data import read_lines, without_break
+    from unfazed.papers.readin.subchar import SubChar
 
-    def changed() -> Iterator[str]:
+    vocabulary = SubChar.load(folder)
+    with replacing_or_printing(to) as write:
         for number, line in enumerate(read_lines(Path(path)), 1):
             try:
-                yield change(without_break(line)) + "\n"
+                write(f"{change(vocabulary, without_break(line))}\n".encode())
             except ValueError as error:
                 raise click.ClickException(f"{path}:{number}: {error}") from error
-
-    content = "".join(changed()).encode("utf-8")
-    if to == "-":
-        sys.stdout.buffer.write(content)
-    else:
-        write_atomically(Path(to), content)
 
 
 def _numbers(line: str, size: int) -> list[int]:

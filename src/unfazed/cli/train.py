@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ def intent(data: str, task: str | None, seed: int, to: str) -> None:
     kind = task_and_language(data, options)
     system = Intent.train(read_examples(data, options), kind.task, seed=seed)
     system.save(Path(to))
-    click.echo(f"Trained system in {to}", err=True)
+    _trained(to)
 
 
 @command.command("corrector", short_help="A corrector of Chinese typos, from clean texts.")
@@ -125,8 +125,7 @@ def slu(data: str, model: str, encoder: str | None, dev: str | None, to: str, **
         progress=True,
         **options,
     )
-    scores = system.card.dev_scores
-    click.echo(f"Trained system in {to}: {max(scores):.1%} end to end on dev, {len(scores)} epochs", err=True)
+    _trained(to, system.card.dev_scores, "end to end on dev")
 
 
 @command.command("pair", short_help="A linear classifier of pairs of texts: do they say the same?")
@@ -146,7 +145,7 @@ def pair(data: str, inputs: tuple[str, ...], gold: str | None, overwrite: bool, 
 
     options = ReadOptions(task="classify", inputs=inputs, gold=gold)
     Pair.train(read_examples(data, options), progress=True).save(Path(to), overwrite)
-    click.echo(f"Trained system in {to}", err=True)
+    _trained(to)
 
 
 @command.command("nli", short_help="A judge of entailment, or of any label of two texts.")
@@ -190,7 +189,7 @@ def nli(
     examples = list(chain.from_iterable(read_examples(part, reading) for part in data))
     if model == "baseline":
         Nli.train(examples, seed=int(options["seed"] or 0), progress=True).save(Path(to), overwrite)
-        click.echo(f"Trained system in {to}", err=True)
+        _trained(to)
         return
     if vectors is None:
         raise click.UsageError(f"--model {model} needs --vectors FILE.")
@@ -203,8 +202,7 @@ def nli(
         progress=True,
         **options,
     )
-    scores = system.card.dev_scores
-    click.echo(f"Trained system in {to}: {max(scores):.1%} right on dev, {len(scores)} epochs", err=True)
+    _trained(to, system.card.dev_scores, "right on dev")
 
 
 @command.command("reader", short_help="A linear reader that finds answers in a text.")
@@ -223,7 +221,7 @@ def reader(data: str, seed: int, overwrite: bool, to: str) -> None:
 
     examples = read_examples(data, ReadOptions(task="qa"))
     Reader.train(examples, seed=seed, progress=True).save(Path(to), overwrite)
-    click.echo(f"Trained system in {to}", err=True)
+    _trained(to)
 
 
 @command.command("hf", short_help="Fine-tune a Hugging Face model from a folder.")
@@ -277,8 +275,13 @@ def hf(data: str, model: str, task: str | None, dev: str | None, overwrite: bool
         progress=True,
         **options,
     )
-    scores = card.dev_scores
-    click.echo(f"Trained model in {to}: {max(scores):.1%} on dev, {len(scores)} epochs", err=True)
+    _trained(to, card.dev_scores, "on dev", "model")
+
+
+def _trained(to: str, scores: Sequence[float] = (), of: str = "", what: str = "system") -> None:
+    """Prints where the trained system is, and its best score on the development data."""
+    best = f": {max(scores):.1%} {of}, {len(scores)} epochs" if scores else ""
+    click.echo(f"Trained {what} in {to}{best}", err=True)
 
 
 def _parts(data: Path, dev: str | None) -> tuple[Path, Path | None]:

@@ -157,10 +157,6 @@ class CallableSystem(System):
         # Taken once: calls may change what an instance holds, and that makes no new system.
         self._identity = f"{name_of(function)} {fingerprint(function)}" if said is None else str(said)
 
-    @property
-    def identity(self) -> str:
-        return self._identity
-
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         return [plain(output) for output in self.outputs(batch)]
 

@@ -153,10 +153,6 @@ class JsonSystem(System):
         self.name = self._client.shown
         self._identity = f"http {content_id(parts.geturl())} {self.name}" if identity is None else identity
 
-    @property
-    def identity(self) -> str:
-        return self._identity
-
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         if not batch:
             return []

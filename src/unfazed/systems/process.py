@@ -64,10 +64,6 @@ class ProcessSystem(System):
         # Processes end with the system even where nobody called close().
         self._finalizer = weakref.finalize(self, _end_all, self._seats)
 
-    @property
-    def identity(self) -> str:
-        return self._identity
-
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         if not batch:
             return []

@@ -70,10 +70,6 @@ class ChatRewriter(Rewriter):
         self.name = f"{self._chat.client.shown}#{model}"
         self._identity = f"rewriter {content_id([url, model, prompt.text, temperature, body], 16)}"
 
-    @property
-    def identity(self) -> str:
-        return self._identity
-
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         return [self._rewritten(inputs) for inputs in batch]
 

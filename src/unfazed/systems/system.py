@@ -28,10 +28,12 @@ class System:
     retries: int = 2  # how often an item that failed, not finally, is asked again
     reference: tuple[str, dict[str, Json]] | None = None  # what opens it again in another process, where that is known
 
+    _identity: str  # for systems whose identity is known when they are made
+
     @property
     def identity(self) -> str:
         """Changes whenever the answers could: part of the key under which outputs are stored."""
-        raise NotImplementedError
+        return self._identity
 
     def prepare(self, suite: Suite) -> None:
         """Called with the suite before the first of its requests; may refuse it."""

@@ -50,10 +50,6 @@ class Pipeline(System):
         told = [self.fields, self.template and self.template.text, self.max_new_tokens]
         self._identity = identity or f"hf/pipeline {model.task} {_content(model)} {content_id(told)}"
 
-    @property
-    def identity(self) -> str:
-        return self._identity
-
     def prepare(self, suite: Suite) -> None:
         fits = _TASKS[self.pipe.task]
         if suite.manifest.task not in fits:

@@ -81,9 +81,9 @@ class WorkerMetric(Metric):
         return float(answer)
 
     def _started(self) -> ProcessSystem:
-        script = Path(__file__).with_name(f"_{self._environment}_worker.py")
+        script = Path(__file__).with_name("_worker.py")
         return ProcessSystem(
-            [str(python(self._environment)), "-P", str(script), *self._arguments],
+            [str(python(self._environment)), "-P", str(script), self._environment, *self._arguments],
             name=self.name,
             identity=self.name,
             timeout=self._timeout,
