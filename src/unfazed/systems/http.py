@@ -62,12 +62,12 @@ class ChatSystem(System):
         self._answers = None if answers is None else _normal(parsed_answers(answers))
         decides = [system_message, temperature, max_tokens, body, json, self._answers, self._chat.client.url.query]
         self._settings = content_id(decides)
-        self._identity = identity
+        self._named_identity = identity
 
     @property
     def identity(self) -> str:
-        if self._identity is not None:
-            return self._identity
+        if self._named_identity is not None:
+            return self._named_identity
         prompt = self._template.id if self._template else "none"
         return f"chat {self._chat.client.shown} model={self._chat.model} prompt={prompt} settings={self._settings}"
 

@@ -1,4 +1,4 @@
-"""Scores with a learned metric: `python _worker.py comet|bleurt MODEL`. Runs in its own environment, without unfazed."""
+"""Scores with a learned metric: `python _worker.py comet|bleurt MODEL`. It runs in its own environment."""
 
 from __future__ import annotations
 
