@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from unfazed.core.errors import PullError, UnknownName, UsageError
-from unfazed.data import Corpus, CorpusFile, _pull, corpora, corpus_named, pull
+from unfazed.data import Corpus, CorpusFile, _corpora, corpora, corpus_named, pull
 
 CONTENT = {"train/label": b"go\nstay\n" * 1000, "test/label": b"go\n" * 50_000}
 
@@ -72,7 +72,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Corpus:
     files = tuple(CorpusFile(path, len(body), sha256(body).hexdigest()) for path, body in CONTENT.items())
     corpus = Corpus("tiny", "two files", "ours", "http://home.invalid", "http://home.invalid/data", files)
     real = corpus_named
-    monkeypatch.setattr(_pull, "corpus_named", lambda name: corpus if name == "tiny" else real(name))
+    monkeypatch.setattr(_corpora, "corpus_named", lambda name: corpus if name == "tiny" else real(name))
     for variable in ("UNFAZED_CACHE", "UNFAZED_MIRROR", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(variable, raising=False)
     return corpus
@@ -179,7 +179,7 @@ def test_a_disk_that_fills_up_is_said_so_wherever_it_shows(server: Server, tmp_p
     """The same without root: the error comes on closing, when the system writes what it had buffered."""
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full here")
-    monkeypatch.setattr(_pull, "_partial", lambda target: _link(target))
+    monkeypatch.setattr(_corpora, "_partial", lambda target: _link(target))
     with pytest.raises(PullError, match="the disk is full"):
         pull("tiny", tmp_path, server.url)
     assert files_under(tmp_path) == {}
