@@ -18,11 +18,14 @@ def free_port() -> int:
 
 
 def main() -> None:
-    from ray.cluster_utils import Cluster
-
     with tempfile.TemporaryDirectory(
         prefix="r", dir="/tmp", ignore_cleanup_errors=True
     ) as place:  # sockets need it short
+        # Ray writes where its newest cluster is into this folder, and does not make it on a machine that is new to Ray.
+        os.environ["RAY_TMPDIR"] = place
+        Path(place, "ray").mkdir()
+        from ray.cluster_utils import Cluster
+
         client = free_port()
         quick = {  # a node that is dead is noticed in seconds, one that is slow is not taken for dead
             "health_check_initial_delay_ms": 0,
