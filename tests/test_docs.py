@@ -14,6 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
 
 import unfazed
@@ -37,7 +38,7 @@ def run_console(text: str, place: Path) -> None:
         expected = int(found.group(1)) if (found := re.search(r"exits (\d)", comment)) else 0
         if shlex.split(command)[0] in ("make", "pip", "git", "cd", "sudo"):
             continue  # the set-up itself, which has been done
-        environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}"}
+        environment = {**os.environ, "PATH": f"{commands.path()}:{bin_folder}:{os.environ['PATH']}"}
         done = subprocess.run(["bash", "-c", command], cwd=place, env=environment, capture_output=True, text=True)
         assert done.returncode == expected, f"$ {command}\n{done.stdout}\n{done.stderr}"
 

@@ -11,6 +11,7 @@ import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import commands
 import pytest
 
 SHARED = Path(__file__).parents[2] / "../shared/data"
@@ -36,9 +37,7 @@ MINE = [
 
 
 def unfazed(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "unfazed", *arguments], cwd=cwd, capture_output=True, text=True, encoding="utf-8"
-    )
+    return commands.unfazed(*arguments, cwd=cwd)
 
 
 @pytest.fixture

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
+import commands
 import pytest
 
 SHARED = Path(__file__).parents[2] / "../shared/data"
@@ -15,8 +14,7 @@ SHARED = Path(__file__).parents[2] / "../shared/data"
 @pytest.fixture
 def unfazed(tmp_path):
     def run(*arguments):
-        command = [sys.executable, "-m", "unfazed", *map(str, arguments)]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8")
+        return commands.unfazed(*arguments, cwd=tmp_path)
 
     return run
 

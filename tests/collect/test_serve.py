@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import commands
 import httpx
 import pytest
 
@@ -19,8 +20,7 @@ from unfazed.core.errors import UsageError
 
 
 def unfazed(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "unfazed", "collect", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    return commands.unfazed("collect", *arguments, cwd=folder)
 
 
 def test_a_study_from_nothing(tmp_path):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
+import commands
 import pytest
 
 COMMAND = [sys.executable, "-m", "unfazed"]
@@ -53,10 +54,7 @@ def place(tmp_path: Path) -> Path:
 @pytest.fixture
 def unfazed(place: Path) -> Unfazed:
     def run(*arguments: str | Path, env: dict[str, str] | None = None) -> Done:
-        return subprocess.run(
-            [*COMMAND, *map(str, arguments)],
-            cwd=place, capture_output=True, text=True, timeout=120, env={**os.environ, **(env or {})},
-        )  # fmt: skip
+        return commands.unfazed(*arguments, cwd=place, env=env)
 
     return run
 

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 
 from .conftest import COMMAND
@@ -199,14 +200,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "bad.py").write_text(MODULE)
     (folder / "mine.jsonl").write_text("".join(f'{{"text": "number {i}", "label": "a"}}\n' for i in range(20)))
     command = "vary mine.jsonl --with keyboard/adjacent --seed 7 -o suite"
-    subprocess.run([*COMMAND, *command.split()], cwd=folder, check=True, capture_output=True)
+    commands.unfazed(*command.split(), cwd=folder, check=True)
     return folder
 
 
+ASKING = "run suite --system bad:{0} --format json --bootstrap 100 -o {0}"
+
+
 def started(place: Path, name: str, *more: str) -> subprocess.Popen[bytes]:
-    command = f"run suite --system bad:{name} --format json --bootstrap 100 -o {name}"
     return subprocess.Popen(
-        [*COMMAND, *command.split(), *more],
+        [*COMMAND, *ASKING.format(name).split(), *more],
         cwd=place,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -214,14 +217,13 @@ def started(place: Path, name: str, *more: str) -> subprocess.Popen[bytes]:
     )
 
 
-def asked(place: Path, name: str, *more: str) -> tuple[int, bytes, str]:
-    child = started(place, name, *more)
-    out, told = child.communicate(timeout=120)
-    assert b"Traceback" not in told
-    return child.returncode, out, told.decode(errors="replace")
+def asked(place: Path, name: str, *more: str) -> tuple[int, str, str]:
+    done = commands.unfazed(*ASKING.format(name).split(), *more, cwd=place)
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout, done.stderr
 
 
-def clean(out: bytes) -> dict[str, Any]:
+def clean(out: str) -> dict[str, Any]:
     return dict(json.loads(out)["clean"])
 
 
@@ -243,7 +245,7 @@ def test_an_item_without_an_answer_is_missing_and_no_other(place: Path, name: st
 @pytest.mark.parametrize(("name", "says"), [("never_ends", "more than 40 outputs"), ("returns_a_dict", "dict")])
 def test_a_broken_contract_stops_the_run_with_the_reason(place: Path, name: str, says: str) -> None:
     code, out, told = asked(place, name)
-    assert (code, out) == (3, b"")
+    assert (code, out) == (3, "")
     assert f"bad:{name} returned {says}" in told
 
 
@@ -254,7 +256,7 @@ def test_an_answer_of_100_megabytes(place: Path) -> None:
     assert (clean(out)["value"], clean(out)["n"], clean(out)["missing"]) == (0.95, 20, 0)
     assert len(told) < 10_000
     report = "report returns_100_megabytes -o report.html --bootstrap 100"
-    subprocess.run([*COMMAND, *report.split()], cwd=place, check=True, capture_output=True, timeout=120)
+    commands.unfazed(*report.split(), cwd=place, check=True)
     assert (place / "report.html").stat().st_size < 1_000_000
 
 
@@ -263,7 +265,7 @@ def test_a_system_that_ends_the_process_loses_no_stored_answer_and_is_no_result(
     """Nobody can hold a process that ends itself; workers can be seen to be gone."""
     for _ in range(2):
         code, out, _ = asked(place, "vanishes", "--batch-size", "5")
-        assert (code, out) == (7, b"")
+        assert (code, out) == (7, "")
     lines = (place / "asked.log").read_text().splitlines()
     assert len(lines) - len(set(lines)) <= 5, "asked again more than the last batch, which was not yet written"
     code, out, told = asked(place, "vanishes", "--batch-size", "5", "--workers", "2")
@@ -297,21 +299,21 @@ def test_a_program_that_hangs_is_left_by_its_timeout(place: Path) -> None:
         "start_timeout=0.1",
     ]
     command[3] = "cmd:python3 hang.py"
-    done = subprocess.run([*COMMAND, *command], cwd=place, capture_output=True, text=True, timeout=120)
+    done = commands.unfazed(*command, cwd=place)
     assert done.returncode == 3
     assert "before its first answer" in done.stderr
 
 
 def test_an_interrupt_from_within_is_an_interrupt(place: Path) -> None:
     code, out, told = asked(place, "interrupts")
-    assert (code, out) == (2, b"")
+    assert (code, out) == (2, "")
     assert "Stopped" in told
 
 
 def test_a_module_that_exits_when_it_is_imported(place: Path) -> None:
     (place / "leaves.py").write_text("import sys\nsys.exit(0)\n")
     command = ["run", "suite", "--system", "leaves:predict", "-o", "leaves"]
-    done = subprocess.run([*COMMAND, *command], cwd=place, capture_output=True, text=True, timeout=120)
+    done = commands.unfazed(*command, cwd=place)
     assert done.returncode == 4
     assert "leaves:predict can't be imported: SystemExit: 0" in done.stderr
 

@@ -11,6 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import commands
 import pytest
 
 from unfazed.core.suite import Suite
@@ -107,7 +108,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole")
     make_place(folder)
     for command in ([*VARY, "-o", "suite"], ["run", "suite", *RUN, "-o", "run"]):
-        done = subprocess.run([*COMMAND, *command], cwd=folder, check=True, capture_output=True, text=True)
+        done = commands.unfazed(*command, cwd=folder, check=True)
     (folder / "results.json").write_text(done.stdout)
     return folder
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import commands
 import pytest
 
-from .conftest import COMMAND
 from .test_read_only import COMMANDS, place  # noqa: F401  a fixture
 
 LEFT_OUT = ("data pull", "begun", "answers.jsonl")  # which writes no byte where there is no answer
@@ -45,7 +45,7 @@ def files(folder: Path) -> list[str]:
 def test_a_full_disk_is_told_and_nothing_is_left(place: Path, full: Path, command: str) -> None:  # noqa: F811
     before = files(full)
     arguments = command.format(there=full, free=place).split()
-    done = subprocess.run([*COMMAND, *arguments], cwd=place, capture_output=True, text=True, timeout=120)
+    done = commands.unfazed(*arguments, cwd=place)
     assert done.returncode == 3, done.stderr
     assert str(full) in done.stderr
     assert any(told in done.stderr for told in ("No space left", "disk is full", "disk I/O error", "unable to open"))

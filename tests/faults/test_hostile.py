@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import commands
 import httpx
 import pytest
 from hypothesis import given
@@ -30,7 +31,7 @@ from unfazed.report.html import write_report
 from unfazed.report.tables import FORMATS, render
 from unfazed.run.engine import run_system
 
-from .conftest import COMMAND, collecting
+from .conftest import collecting
 from .mutate import fuzz
 
 MARK = "document.body.id='pwned'"
@@ -145,11 +146,11 @@ def test_nothing_runs_in_a_report_and_nothing_leaves_its_place(place: Path) -> N
         "--retries",
         "0",
     ]
-    done = subprocess.run([*COMMAND, *run], cwd=place, capture_output=True, text=True, timeout=120)
+    done = commands.unfazed(*run, cwd=place)
     assert done.returncode == 3, done.stderr  # some of the items fail
     assert "\x1b" not in done.stdout + done.stderr
     report = "report run -o report.html --bootstrap 50"
-    subprocess.run([*COMMAND, *report.split()], cwd=place, capture_output=True, timeout=120)
+    commands.unfazed(*report.split(), cwd=place)
     page = (place / "report.html").read_text()
     assert harmful(page) == []
     assert "onerror" in page, "the texts are there, as texts"
@@ -174,10 +175,7 @@ def test_exports_stay_in_their_folder(tmp_path: Path) -> None:
     """Files are named after operators, whose names come from outside."""
     suite_of(tmp_path / "x" / "suite", [text for text in TEXTS if "\0" not in text], gold="a")
     for name in ("lm_eval", "inspect_ai", "datasets"):
-        done = subprocess.run(
-            [*COMMAND, "export", tmp_path / "x" / "suite", "--as", name, "-o", tmp_path / "x" / name],
-            capture_output=True, text=True, timeout=120,
-        )  # fmt: skip
+        done = commands.unfazed("export", tmp_path / "x" / "suite", "--as", name, "-o", tmp_path / "x" / name)
         assert "Traceback" not in done.stderr
         assert done.returncode == 0, done.stderr
     there = {file.relative_to(tmp_path).parts[0] for file in tmp_path.rglob("*")}

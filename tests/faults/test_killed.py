@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 
 from .conftest import COMMAND, Unfazed
@@ -104,7 +105,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "vary slu.jsonl --with spoken/filler_end -o slu",
         "run suite --system my_module:predict -o run",
     ):
-        subprocess.run([*COMMAND, *command.split()], cwd=folder, check=True, capture_output=True)
+        commands.unfazed(*command.split(), cwd=folder, check=True)
     return folder
 
 
@@ -129,7 +130,7 @@ def test_killed_at_every_file_operation(start: Path, tmp_path: Path, name: str) 
     folder = tmp_path / "work"
     shutil.copytree(start, folder)
     for earlier in before:
-        subprocess.run([*COMMAND, *earlier.split()], cwd=folder, check=True, capture_output=True)
+        commands.unfazed(*earlier.split(), cwd=folder, check=True)
     found = steps(folder, command)
     assert found["code"] == 0
     assert len(found["kills"]) >= 2

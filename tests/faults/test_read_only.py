@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import commands
 import pytest
 
 from .conftest import COMMAND
@@ -64,7 +65,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "suite export suite -o suite.jsonl",
         "collect new study.toml",
     ):
-        subprocess.run([*COMMAND, *command.split()], cwd=folder, check=True, capture_output=True)
+        commands.unfazed(*command.split(), cwd=folder, check=True)
     shutil.copytree(folder / "run", folder / "there" / "begun")
     shutil.copytree(folder / "suite", folder / "there" / "kept")
     (folder / "there" / "begun" / "run.json").write_bytes(
@@ -94,7 +95,7 @@ def there(place: Path) -> Iterator[Path]:
 def test_a_read_only_folder_is_named_and_nothing_is_left(place: Path, there: Path, command: str) -> None:
     before = sorted(file.name for file in there.iterdir())
     arguments = command.format(there=there, free=place).split()
-    done = subprocess.run([*COMMAND, *arguments], cwd=place, capture_output=True, text=True, timeout=120)
+    done = commands.unfazed(*arguments, cwd=place)
     assert done.returncode == 3, done.stderr
     assert str(there) in done.stderr
     assert any(told in done.stderr for told in ("Read-only", "denied", "readonly", "unable to open"))
@@ -115,7 +116,7 @@ def test_a_read_only_folder_is_named_and_nothing_is_left(place: Path, there: Pat
 )
 def test_what_is_read_only_can_be_read(place: Path, there: Path, command: str) -> None:
     arguments = command.format(there=there).split()
-    done = subprocess.run([*COMMAND, *arguments], cwd=place, capture_output=True, text=True, timeout=120)
+    done = commands.unfazed(*arguments, cwd=place)
     assert done.returncode == 0, done.stderr
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
+import commands
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,7 +20,7 @@ from unfazed.score import kendall, pearson
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "unfazed", *arguments], capture_output=True, text=True)
+    return commands.unfazed(*arguments)
 
 
 WMT = Path(__file__).parents[2] / "../shared/data/wmt20_da"

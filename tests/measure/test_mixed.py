@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 import warnings
 from pathlib import Path
 
+import commands
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,7 +19,7 @@ from unfazed.measure.mixed import Mixed, complete_effects, mixed_effects
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "unfazed", *arguments], capture_output=True, text=True)
+    return commands.unfazed(*arguments)
 
 
 R_SCRIPT = """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 
+import commands
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,7 +18,7 @@ from unfazed.measure.wins import pairs_for_difference, pairs_for_wins, power_of_
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "unfazed", *arguments], capture_output=True, text=True)
+    return commands.unfazed(*arguments)
 
 
 @given(st.integers(0, 300), st.integers(1, 300), st.sampled_from([0.5, 0.1, 0.93]))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import commands
 import pytest
 
 from unfazed.core.errors import SystemBroken
@@ -124,7 +125,7 @@ def test_a_corrector_behind_a_url(server: str) -> None:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "unfazed", *arguments], capture_output=True, text=True)
+    return commands.unfazed(*arguments)
 
 
 def test_on_the_command_line() -> None:

@@ -6,9 +6,9 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
+import commands
 import pytest
 
 from unfazed.core.errors import UsageError
@@ -137,10 +137,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def study(place: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "unfazed", "study", "nature", "--data", "data", "--datasets", NAME, "-o", "out"]
-    return subprocess.run(
-        [*command, "--epochs", "2", "--repetitions", "3", *more], cwd=place, capture_output=True, text=True
-    )
+    command = ["study", "nature", "--data", "data", "--datasets", NAME, "-o", "out"]
+    return commands.unfazed(*command, "--epochs", "2", "--repetitions", "3", *more, cwd=place)
 
 
 def is_estimate(value: object) -> bool:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 
+import commands
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -181,13 +180,7 @@ def test_a_bad_rating_is_named(tmp_path: Path, content: str, message: str) -> No
 
 def test_the_commands(tmp_path: Path) -> None:
     a_suite(tmp_path / "s")
-    run = lambda *words: subprocess.run(  # noqa: E731
-        [sys.executable, "-m", "unfazed", "paraphrase", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    run = lambda *words: commands.unfazed("paraphrase", *words, cwd=tmp_path, check=True)  # noqa: E731
     done = run("filter", "s", "-o", "kept", "--format", "json")
     steps = json.loads(done.stdout)
     assert [(s["step"], s["candidates"]) for s in steps][:2] == [("generated", 4), ("not identical", 4)]

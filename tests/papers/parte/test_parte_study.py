@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import commands
 import pytest
 
 from unfazed.core.errors import UnknownName, UsageError
@@ -25,7 +24,7 @@ QUICK = {"bootstrap": 50}
 def published(tmp_path_factory):
     to = tmp_path_factory.mktemp("parte")
     command = ["study", "parte", "--data", DATA, "--predictions", FILE, "--format", "json", "-o", to / "out"]
-    done = subprocess.run([sys.executable, "-m", "unfazed", *map(str, command)], capture_output=True, text=True)
+    done = commands.unfazed(*command)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), to / "out"
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
+import commands
 import pytest
 
 from unfazed.core.errors import DataError, UnknownName
@@ -18,8 +17,7 @@ needs_readin = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is n
 
 
 def unfazed(*arguments):
-    command = [sys.executable, "-m", "unfazed", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    return commands.unfazed(*arguments)
 
 
 @needs_readin
