@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import commands
 import numpy as np
 import pytest
 
@@ -165,8 +164,10 @@ def test_the_command(tmp_path: Path) -> None:
             for e in LEARNT]  # fmt: skip
     (tmp_path / "pairs.jsonl").write_text("\n".join(rows))
     for more in (["-o", "small"], ["--model", "bow", "--vectors", "v.txt", "--epochs", "2", "-o", "bow"]):
-        commands.unfazed("train", "nli", "pairs.jsonl", *more, cwd=tmp_path, check=True)
+        command = [sys.executable, "-m", "unfazed", "train", "nli", "pairs.jsonl", *more]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
         assert open_system(str(tmp_path / more[-1])).predict([LEARNT[0].inputs])
-    done = commands.unfazed("train", "nli", "pairs.jsonl", "--model", "bow", "-o", "x", cwd=tmp_path)
+    wrong = [sys.executable, "-m", "unfazed", "train", "nli", "pairs.jsonl", "--model", "bow", "-o", "x"]
+    done = subprocess.run(wrong, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 4
     assert "needs --vectors FILE" in done.stderr
