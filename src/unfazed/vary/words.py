@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from math import log1p
 from typing import TypeVar
 
+from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Stream
 
 T = TypeVar("T")
@@ -24,7 +25,7 @@ def checked_rate(rate: float) -> float:
 def checked_choice(name: str, value: str, *choices: str) -> str:
     """A parameter's value as it is; raises where it is not among the choices."""
     if value not in choices:
-        raise ValueError(f"{name} must be {' or '.join(choices)}, not {value!r}")
+        raise UsageError(f"{name} must be {' or '.join(choices)}, not {value!r}.")
     return value
 
 

@@ -375,7 +375,7 @@ def test_homophones_can_be_avoided() -> None:
     assert said("four") == "for"
     assert said("four", homophones="avoid") == "far"
     with pytest.raises(UsageError, match="allow"):
-        Speako(homophones="never")  # type: ignore[arg-type]
+        Speako(homophones="never")
 
 
 def test_each_word_is_as_likely_as_any() -> None:
