@@ -5,12 +5,13 @@ from unfazed.core.estimate.intervals import (
     Resampling,
     Wanted,
     certain_interval,
+    digest,
     estimates,
     interval,
     mean_of,
+    sign,
 )
 from unfazed.core.estimate.resample import Sample, bootstrap, count_rows, merge_rows, sample_of, swap
-from unfazed.core.estimate.signature import digest, sign
 from unfazed.core.estimate.significance import (
     CORRECTIONS,
     binomial_tail,

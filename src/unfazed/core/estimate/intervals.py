@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from math import isfinite, sqrt
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from unfazed.core.errors import UsageError
 from unfazed.core.estimate.resample import Sample, bootstrap, sample_of
 from unfazed.core.estimate.statistics import Array, Observations
 from unfazed.core.ids import content_id
 from unfazed.core.values import Estimate
+from unfazed.core.version import VERSION
 
 _NO_WIDTH = 1e-12
 _MEAN_VERSION = 1  # of the definition of `mean_of`; part of its signature
@@ -120,7 +123,7 @@ def mean_of(found: Sequence[Estimate]) -> Estimate:
     Donner, 2008), so that it needs no symmetry and no new draws.
     """
     k, n, missing = len(found), sum(e.n for e in found), sum(e.missing for e in found)
-    signature = f"measure=mean:{_MEAN_VERSION}|of={content_id([e.signature for e in found])}"
+    signature = sign({"measure": f"mean:{_MEAN_VERSION}", "of": content_id([e.signature for e in found])})
     values = [e.value for e in found if e.value is not None]
     if not k or len(values) < k:
         return Estimate(None, None, None, n, missing, signature)
@@ -130,3 +133,25 @@ def mean_of(found: Sequence[Estimate]) -> Estimate:
     low = mean - sqrt(sum(d * d for d in below)) / k if len(below) == k else None
     high = mean + sqrt(sum(d * d for d in above)) / k if len(above) == k else None
     return Estimate(mean, low, high, n, missing, signature)
+
+
+def sign(fields: Mapping[str, object], settings: Resampling | None = None, **more: object) -> str:
+    """`name=value` joined by bars: the fields, how intervals are made, `more`, and the version of unfazed."""
+    how = {} if settings is None else {"level": settings.level, "bootstrap": settings.bootstrap, "seed": settings.seed}
+    pairs = {**fields, **how, **more, "unfazed": VERSION}
+    return "|".join(f"{name}={_plain(str(value))}" for name, value in pairs.items())
+
+
+def digest(*arrays: npt.NDArray[Any]) -> str:
+    """An id of the numbers in some arrays, for a signature."""
+    h = blake2b(digest_size=8)
+    for array in arrays:
+        h.update(repr((array.dtype.str, array.shape)).encode())
+        h.update(np.ascontiguousarray(array).tobytes())
+    return h.hexdigest()
+
+
+def _plain(text: str) -> str:
+    """A text that can stand in a signature: one line, and no bar that would end the field."""
+    escaped = text.replace("%", "%25").replace("|", "%7C")
+    return "".join(c if c.isprintable() else f"%{ord(c):02X}" for c in escaped)

@@ -13,7 +13,7 @@ import numpy as np
 
 from unfazed.core import Estimate, Json, Suite
 from unfazed.core.estimate import Observations, Question, Ratio, Resampling, estimates, mean_of, sign
-from unfazed.measure import Difference, compare, measure_run
+from unfazed.measure import compare, measure_run
 from unfazed.papers.nature.acceptance import read_acceptance
 from unfazed.papers.nature.corpora import PAPERS, SluCorpus, sizes
 from unfazed.run import Run
@@ -172,11 +172,7 @@ def _gains(plain: Runs, augmented: Runs) -> Iterator[tuple[str, Json]]:
         without, with_ = (getattr(measure_run(run, ["end_to_end"]).whole, measure) for run in pair)
         compared = compare(*pair, scores=["end_to_end"]).differences
         gain = next(d for d in compared if (d.measure, d.set) == (measure, "all"))
-        yield row, {"without": without, "with": with_, "gain": _estimate(gain), "p": gain.p}
-
-
-def _estimate(found: Difference) -> Estimate:
-    return Estimate(found.difference, found.low, found.high, found.n, found.missing, found.signature)
+        yield row, {"without": without, "with": with_, "gain": gain.estimate, "p": gain.p}
 
 
 def _share(percent: float) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from unfazed.core import Estimate, Json, option_name, task_named
+from unfazed.core import Json, option_name, task_named
 from unfazed.measure import compare, measure_run, typing_errors
 from unfazed.papers.readin.methods import PLAIN, ReadinCorpus
 from unfazed.papers.readin.reader import clean_file, people_in, read_rows
@@ -86,8 +86,7 @@ def _gains(plain: Run, other: Run, scores: Mapping[str, str]) -> dict[str, Json]
     for score in sorted(set(scores.values())):
         for d in compare(plain, other, scores=[score]).differences:
             if d.set == "all" and scores.get(d.measure) == score:
-                estimate = Estimate(d.difference, d.low, d.high, d.n, d.missing, d.signature)
-                gains[d.measure] = {"difference": estimate, "p": d.p}
+                gains[d.measure] = {"difference": d.estimate, "p": d.p}
     return gains
 
 
