@@ -9,17 +9,16 @@ import msgspec
 
 from unfazed.core.asking import ask
 from unfazed.core.errors import SystemBroken
-from unfazed.core.suite import Suite
 from unfazed.core.values import Inputs, Json
 from unfazed.mitigate.noisy_channel import NAME as EMBEDDED
 from unfazed.systems.opening import open_system
-from unfazed.systems.system import Failed, System
+from unfazed.systems.system import Failed, System, SystemAround
 
 NAME = "mitigate/correct"
 _QUESTION = "question"  # where there is one, the other inputs are the system's own: a paragraph, a schema
 
 
-class Corrected(System):
+class Corrected(SystemAround):
     """Corrects the texts of each input, then asks `system`, which has all options that are not named here.
 
     A corrector is a system too: it takes `{"text": …}` and gives the text. `fields` are the inputs to correct; by
@@ -33,20 +32,16 @@ class Corrected(System):
         fields: str | Sequence[str] = (),
         **options: Any,
     ) -> None:
-        self.system = open_system(system, **options)
+        super().__init__(open_system(system, **options))
         self.corrector = open_system(corrector)
         self.fields = fields
         self.name = f"{self.system.name} after {self.corrector.name}"
-        self.batch_size = self.system.batch_size
         self.concurrency = min(self.system.concurrency, self.corrector.concurrency)
 
     @property
     def identity(self) -> str:
         fields = f" of {msgspec.json.encode(self.fields).decode()}" if self.fields else ""
         return f"{self.system.identity} after correction{fields} by {self.corrector.identity}"
-
-    def prepare(self, suite: Suite) -> None:
-        self.system.prepare(suite)
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         texts = list(dict.fromkeys(text for inputs in batch for text in chosen(inputs, self.fields).values()))
@@ -63,13 +58,13 @@ class Corrected(System):
         return [failed if isinstance(failed, Failed) else next(answers) for failed in found]
 
     def used(self) -> dict[str, float]:
-        used = self.system.used()
+        used = super().used()
         for name, amount in self.corrector.used().items():
             used[name] = used.get(name, 0) + amount
         return used
 
     def close(self) -> None:
-        self.system.close()
+        super().close()
         self.corrector.close()
 
 

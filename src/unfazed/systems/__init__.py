@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from unfazed.systems.process import ProcessSystem
     from unfazed.systems.recognise import Recogniser, heard
     from unfazed.systems.rewrite import Rewriter
-    from unfazed.systems.system import Failed
+    from unfazed.systems.system import Failed, SystemAround
 
 __all__ = ["Failed", "Intent", "Metric", "ProcessSystem", "Recogniser", "Rewriter", "Scores", "Segment", "System",
-    "heard", "open_system", "systems"]  # fmt: skip
+    "SystemAround", "heard", "open_system", "systems"]  # fmt: skip
 
 systems: Registry[System] = Registry("system", System, "unfazed.systems", folders=True, besides=("metrics",))
 

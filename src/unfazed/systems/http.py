@@ -137,7 +137,20 @@ class ChatSystem(System):
             return Failed(f"the answer {_short(answer.text)} is not JSON: {error}", final=True)
 
 
-class JsonSystem(System):
+class HttpSystem(System):
+    """A system that asks a server through `_client`."""
+
+    _client: Client
+    retries = 6
+
+    def used(self) -> dict[str, float]:
+        return self._client.used()
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class JsonSystem(HttpSystem):
     """Posts `{"inputs": [{…}, …]}` and reads `{"outputs": […]}`, one output for each input, in order.
 
     An item that the server has no output for is named in `"errors"`, a list as long, of texts and nulls.
@@ -145,7 +158,6 @@ class JsonSystem(System):
 
     batch_size = 16
     concurrency = 4
-    retries = 6
 
     def __init__(self, url: str, key_env: str | None = None, identity: str | None = None, **waits: float) -> None:
         parts = checked_url(url)
@@ -163,12 +175,6 @@ class JsonSystem(System):
             if len(batch) > 1 and problem.reached:
                 raise  # one of them may be to blame: they are asked one by one
             return [Failed(str(problem), final=True) for _ in batch]
-
-    def used(self) -> dict[str, float]:
-        return self._client.used()
-
-    def close(self) -> None:
-        self._client.close()
 
     def _read(self, value: Json, asked: int) -> list[Json | Failed]:
         outputs = value.get("outputs") if isinstance(value, dict) else None

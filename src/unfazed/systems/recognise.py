@@ -19,8 +19,9 @@ from unfazed.core.ids import content_id, file_hash
 from unfazed.core.store import AnswerStore
 from unfazed.core.values import Failed, Inputs, Json
 from unfazed.systems.child import BrokeOff, Child
+from unfazed.systems.http import HttpSystem
 from unfazed.systems.process import MAX_LINE, command_id
-from unfazed.systems.system import System
+from unfazed.systems.system import System, SystemAround
 
 if TYPE_CHECKING:
     import numpy as np
@@ -221,7 +222,7 @@ class RecogniserCommand(Recogniser):
         return " ".join(written.decode("utf-8", "replace").split())
 
 
-class RecogniserServer(Recogniser):
+class RecogniserServer(HttpSystem, Recogniser):
     """A server that takes `{"audio": WAV in base64, "language": "zh"}` and gives `{"text": …}`."""
 
     concurrency = 4
@@ -241,20 +242,13 @@ class RecogniserServer(Recogniser):
         except Unanswered as problem:
             raise SystemBroken(f"The recogniser at {self.name} gave no text: {problem}") from problem
 
-    def used(self) -> dict[str, float]:
-        return self._client.used()
 
-    def close(self) -> None:
-        self._client.close()
-
-
-class RecogniserOf(Recogniser):
+class RecogniserOf(SystemAround, Recogniser):
     """Any system as a recogniser: its inputs are `audio`, the path, and `language`; its output is the text."""
 
     def __init__(self, system: System, language: str = "en") -> None:
-        super().__init__(language)
-        self.system, self.name = system, system.name
-        self.batch_size, self.concurrency, self.retries = system.batch_size, system.concurrency, system.retries
+        SystemAround.__init__(self, system)
+        Recogniser.__init__(self, language)
 
     def decides(self) -> Json:
         return self.system.identity
@@ -271,12 +265,6 @@ class RecogniserOf(Recogniser):
             answer if isinstance(answer, (str, Failed)) else Failed(f"{answer!r:.60} is no text", final=True)
             for answer in answers
         ]
-
-    def used(self) -> dict[str, float]:
-        return self.system.used()
-
-    def close(self) -> None:
-        self.system.close()
 
 
 def sherpa_files(folder: Path, model: str) -> tuple[str, dict[str, str]]:

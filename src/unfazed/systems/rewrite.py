@@ -15,7 +15,7 @@ from unfazed.core.ids import content_id, file_hash
 from unfazed.core.prompt import Template
 from unfazed.core.values import Failed, Inputs, Json
 from unfazed.systems.hf import load_pretrained
-from unfazed.systems.system import System
+from unfazed.systems.system import System, SystemAround
 
 _FILES = ("*.json", "*.safetensors", "*.bin", "*.model", "*.txt")  # of a model in a folder
 _ALL = 10  # texts that a server refuses before it answers any: the request itself is wrong
@@ -196,12 +196,8 @@ def weights_id(folder: str) -> str:
     return content_id([[file.name, file_hash(file)] for file in files])
 
 
-class RewriterOf(Rewriter):
+class RewriterOf(SystemAround, Rewriter):
     """Any system as a rewriter."""
-
-    def __init__(self, system: System) -> None:
-        self.system, self.name = system, system.name
-        self.batch_size, self.concurrency, self.retries = system.batch_size, system.concurrency, system.retries
 
     @property
     def identity(self) -> str:
@@ -209,12 +205,6 @@ class RewriterOf(Rewriter):
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         return self.system.predict(batch)
-
-    def used(self) -> dict[str, float]:
-        return self.system.used()
-
-    def close(self) -> None:
-        self.system.close()
 
 
 def rewriting_prompt(path: str, folder: Path) -> Template:

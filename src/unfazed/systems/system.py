@@ -13,7 +13,7 @@ from unfazed.core.values import Failed, Inputs, Json
 if TYPE_CHECKING:
     from unfazed.core.suite import Suite
 
-__all__ = ["Failed", "System", "plain"]
+__all__ = ["Failed", "System", "SystemAround", "plain"]
 
 
 class System:
@@ -66,6 +66,23 @@ class System:
 
 
 _DEPTH = 100
+
+
+class SystemAround(System):
+    """A system that asks another one, which it prepares and closes. Extend with `predict` and `identity`."""
+
+    def __init__(self, system: System) -> None:
+        self.system, self.name = system, system.name
+        self.batch_size, self.concurrency, self.retries = system.batch_size, system.concurrency, system.retries
+
+    def prepare(self, suite: Suite) -> None:
+        self.system.prepare(suite)
+
+    def used(self) -> dict[str, float]:
+        return self.system.used()
+
+    def close(self) -> None:
+        self.system.close()
 
 
 class _NotPlain(Exception):

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from unfazed.core import DataError, Example, Inputs, Json, Suite, UnknownName, content_id
+from unfazed.core import DataError, Example, Inputs, Json, UnknownName, content_id
 from unfazed.mitigate import chosen_inputs
-from unfazed.systems import Failed, System, open_system
+from unfazed.systems import Failed, System, SystemAround, open_system
 
 _FILE = Path(__file__).parent / "data" / "characters.txt.xz"
 _COLUMNS = {"pinyin": 1, "pinyin_tone": 1, "zhuyin": 2, "wubi": 3, "stroke": 4}
@@ -119,7 +119,7 @@ NAME = "mitigate/fold"
 VERSION = 1
 
 
-class Folded(System):
+class Folded(SystemAround):
     """Writes each character as the commonest with its code, then asks `system`, which has all other options.
 
     The system should have been trained on texts folded the same way. `fields` are as for mitigate/correct.
@@ -132,28 +132,18 @@ class Folded(System):
         fields: str | Sequence[str] = (),
         **options: Any,
     ) -> None:
-        self.system = open_system(system, **options)
+        super().__init__(open_system(system, **options))
         self.codes = Codes(encoding, index=False)
         self.fields = fields
         self.name = f"{self.system.name} by {encoding}"
-        self.batch_size, self.concurrency = self.system.batch_size, self.system.concurrency
 
     @property
     def identity(self) -> str:
         fields = "" if not self.fields else f" of {msgspec.json.encode(self.fields).decode()}"
         return f"{self.system.identity} after folding{fields} by {self.codes.encoding} {self.codes.digest} {VERSION}"
 
-    def prepare(self, suite: Suite) -> None:
-        self.system.prepare(suite)
-
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         return self.system.predict([folded_inputs(inputs, self.codes, self.fields) for inputs in batch])
-
-    def used(self) -> dict[str, float]:
-        return self.system.used()
-
-    def close(self) -> None:
-        self.system.close()
 
 
 def fold_examples(examples: Iterable[Example], codes: Codes, fields: str | Sequence[str] = ()) -> Iterator[Example]:

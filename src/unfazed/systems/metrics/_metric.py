@@ -15,7 +15,8 @@ from unfazed.core.ids import content_id
 from unfazed.core.store import AnswerStore
 from unfazed.core.values import Failed, Inputs, Json
 from unfazed.systems.callable import CallableSystem, fingerprint
-from unfazed.systems.system import System
+from unfazed.systems.http import HttpSystem
+from unfazed.systems.system import System, SystemAround
 
 COMPARED = ("reference", "source", "tag")
 
@@ -127,19 +128,17 @@ class Scores:
         return [math.nan if output.value is None else float(output.value) for output in outputs]
 
 
-class MetricOf(Metric):
+class MetricOf(SystemAround, Metric):
     """Any system as a metric: it gets the candidate, reference, source and tag as inputs, and its output is the score.
 
     A function's attribute `uses` says what of reference, source and tag it looks at, `tags` which tags it knows.
     """
 
     def __init__(self, system: System, uses: Sequence[str] | None = None) -> None:
+        super().__init__(system)
         told: Any = system.function if isinstance(system, CallableSystem) else system
-        self.system = system
-        self.name = system.name
         self.uses = _checked(tuple(uses or getattr(told, "uses", None) or ("reference",)))
         self.tags = getattr(told, "tags", None)
-        self.batch_size, self.concurrency, self.retries = system.batch_size, system.concurrency, system.retries
 
     def decides(self) -> Json:
         return self.system.identity
@@ -150,14 +149,8 @@ class MetricOf(Metric):
         found = self.system.outputs(asked) if isinstance(self.system, CallableSystem) else self.system.predict(asked)
         return [score if isinstance(score, Failed) else _finite(score, self.name) for score in found]
 
-    def used(self) -> dict[str, float]:
-        return self.system.used()
 
-    def close(self) -> None:
-        self.system.close()
-
-
-class MetricServer(Metric):
+class MetricServer(HttpSystem, Metric):
     """Posts `{"items": [{"candidate": …, "reference": …}, …]}` and reads `{"scores": […]}`; null is no score.
 
     What follows `#` says what the server looks at: `http://HOST/score#source+tag`. By default that is the reference.
@@ -182,12 +175,6 @@ class MetricServer(Metric):
             return self._client.post({"items": shown}, partial(_read, asked=len(segments)))
         except Unanswered as problem:
             raise SystemBroken(f"The metric at {self._client.shown} gave no scores: {problem}") from problem
-
-    def used(self) -> dict[str, float]:
-        return self._client.used()
-
-    def close(self) -> None:
-        self._client.close()
 
 
 def _checked(uses: tuple[str, ...]) -> tuple[str, ...]:
