@@ -32,13 +32,12 @@ if TYPE_CHECKING:
     from unfazed.systems import System, open_system
     from unfazed.vary import Change, Operator, OperatorSpec, Text
 
-__all__ = [
-    "Asking", "Change", "Comparison", "DataPlan", "Edit", "Engine", "Estimate", "Example", "Failed", "GatePlan",
-    "MeasurePlan", "Operator", "OperatorSpec", "Output", "Plan", "ReadOptions", "Reader", "Results", "Run", "Scorer",
-    "Stream", "Suite", "System", "SystemPlan", "Task", "Text", "UnfazedError", "Variant", "VaryPlan", "Verdict",
-    "carry_out", "check", "compare", "make_suite", "measure_run", "open_system", "read_examples",
-    "read_plan", "run_system", "vary_text", "write_report",
-]  # fmt: skip
+__all__ = ["Asking", "Change", "Comparison", "DataPlan", "Edit", "Engine", "Estimate", "Example",
+    "Failed", "GatePlan", "MeasurePlan", "Operator", "OperatorSpec", "Output", "Plan", "ReadOptions",
+    "Reader", "Results", "Run", "Scorer", "Stream", "Suite", "System", "SystemPlan", "Task", "Text",
+    "UnfazedError", "Variant", "VaryPlan", "Verdict", "carry_out", "check", "compare", "make_suite",
+    "measure_run", "open_system", "read_examples", "read_plan", "run_system", "vary_text",
+    "write_report"]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = door(__name__, __file__)

@@ -37,14 +37,13 @@ if TYPE_CHECKING:
     from unfazed.core.values import Estimate, Example, Inputs, Json, Output, Variant
     from unfazed.core.version import VERSION
 
-__all__ = [
-    "VERSION", "AnswerStore", "Asking", "DataError", "Edit", "Estimate", "Example", "Inputs", "Json", "Judgement",
-    "Manifest", "MissingExtra", "NothingEvaluated", "Output", "Progress", "Registry", "Seeds", "StoredFileError",
-    "Stream", "Suite", "SystemBroken", "Task", "UnfazedError", "UnknownName", "UsageError", "Variant", "apply_edits",
-    "ask", "canonical", "content_id", "decode_json", "file_hash", "guess_task", "nearest_name", "option_name",
-    "plan_id", "read_batches", "read_json_lines", "read_judgements", "slots_of", "task_named", "write_atomically",
-    "write_json_lines", "write_judgements", "write_suite",
-]  # fmt: skip
+__all__ = ["VERSION", "AnswerStore", "Asking", "DataError", "Edit", "Estimate", "Example", "Inputs",
+    "Json", "Judgement", "Manifest", "MissingExtra", "NothingEvaluated", "Output", "Progress",
+    "Registry", "Seeds", "StoredFileError", "Stream", "Suite", "SystemBroken", "Task", "UnfazedError",
+    "UnknownName", "UsageError", "Variant", "apply_edits", "ask", "canonical", "content_id",
+    "decode_json", "file_hash", "guess_task", "nearest_name", "option_name", "plan_id", "read_batches",
+    "read_json_lines", "read_judgements", "slots_of", "task_named", "write_atomically",
+    "write_json_lines", "write_judgements", "write_suite"]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = door(__name__, __file__)

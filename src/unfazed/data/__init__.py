@@ -14,14 +14,13 @@ if TYPE_CHECKING:
     from unfazed.data._scores import ScoreTable, SegmentScore, read_score_table, read_segment_scores
     from unfazed.data.jsonl import Jsonl
     from unfazed.data.squad import Squad, is_squad
-    from unfazed.data.table import csv_rows
+    from unfazed.data.table import csv_records
 
-__all__ = [
-    "Corpus", "CorpusFile", "Jsonl", "Kind", "ReadOptions", "Reader", "ScoreTable", "SegmentScore", "Source",
-    "Squad", "cache_folder", "corpora", "corpus_named", "csv_rows", "examples_of", "find_reader", "import_corpus",
-    "is_squad", "likely_groups", "open_bytes", "open_source", "pull", "read_examples", "read_lines",
-    "read_score_table", "read_segment_scores", "readers", "sample_path", "task_and_language", "without_break",
-]  # fmt: skip
+__all__ = ["Corpus", "CorpusFile", "Jsonl", "Kind", "ReadOptions", "Reader", "ScoreTable",
+    "SegmentScore", "Source", "Squad", "cache_folder", "corpora", "corpus_named", "csv_records",
+    "examples_of", "find_reader", "import_corpus", "is_squad", "likely_groups", "open_bytes",
+    "open_source", "pull", "read_examples", "read_lines", "read_score_table", "read_segment_scores",
+    "readers", "sample_path", "task_and_language", "without_break"]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = door(__name__, __file__)

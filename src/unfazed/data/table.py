@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from unfazed.core.errors import DataError
@@ -59,6 +59,25 @@ def csv_rows(path: Path, delimiter: str | None = None) -> Iterator[Row]:
                             path, line) from error  # fmt: skip
         yield line, cells
         line = rows.line_num + 1
+
+
+def csv_records(
+    path: Path, needed: Sequence[str], delimiter: str | None = None, hint: str = ""
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a CSV file below its header: the line of each, and its cells by column.
+
+    Raises where a `needed` column is not there; `hint` ends that message.
+    """
+    rows = csv_rows(path, delimiter)
+    _, header = next(rows, (0, []))
+    absent = [name for name in needed if name not in header]
+    if absent:
+        raise DataError(f"the header has no column {', '.join(absent)}{hint}.", path, 1)
+    for line, cells in rows:
+        if cells and len(cells) != len(header):
+            raise DataError(f"this row has {len(cells)} cells, but the header has {len(header)}.", path, line)
+        if cells:
+            yield line, dict(zip(header, cells, strict=True))
 
 
 def _tsv_rows(path: Path) -> Iterator[Row]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.files import partial_of, put_in_place
-from unfazed.core.ids import canonical, file_hash
+from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.json import decode
 from unfazed.core.values import Example, Json
 from unfazed.core.version import VERSION
@@ -132,6 +132,13 @@ class SavedSystem(System):
                 f"needed. Train and save it again."
             )
         return card
+
+    @classmethod
+    def new_card(cls, task: str, seed: int, examples: Sequence[Example], **more: Any) -> Any:
+        """The card of a model of these examples; `more` are the fields that the system's own kind of card adds."""
+        data = content_id([[e.inputs, e.gold] for e in examples], 16)
+        facts: dict[str, Any] = {"task": task, "seed": seed, "examples": len(examples), "data": data}
+        return cls.card_type(system=cls.name, version=cls.version, **facts, **more)
 
     @classmethod
     def checked(cls, examples: Iterable[Example], task: str, *learns: str) -> list[Example]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unfazed.core import DataError, Example, Variant, option_name
-from unfazed.data import Reader, ReadOptions, csv_rows, read_lines, without_break
+from unfazed.data import Reader, ReadOptions, csv_records, read_lines, without_break
 
 BASES = {"pt": "pt-BR", "zh": "zh-CN"}  # the dialect that others are compared with
 _NAME = re.compile(r"([a-z]{2})_([a-z]+)_([a-z]+)_en_([a-z]{2}-[A-Z]{2}(?:_\w+)?)\.tsv")
@@ -161,18 +161,8 @@ class IndianEnglish(Reader):
 def read_pairs(path: Path) -> Iterator[Pair]:
     """The pairs in their order; raises with the line of the first row that is wrong."""
     file = _file(path)
-    rows = csv_rows(file, "\t")
-    _, header = next(rows, (0, []))
-    absent = [name for name in _COLUMNS if name not in header]
-    if absent:
-        raise DataError(f"the header has no column {', '.join(absent)}.", file, 1)
-    places = [header.index(name) for name in _COLUMNS]
-    for line, cells in rows:
-        if not cells:
-            continue
-        if len(cells) != len(header):
-            raise DataError(f"this row has {len(cells)} cells, but the header has {len(header)}.", file, line)
-        feature, dialect, standard = (cells[place].strip() for place in places)
+    for line, cells in csv_records(file, _COLUMNS, "\t"):
+        feature, dialect, standard = (cells[name].strip() for name in _COLUMNS)
         if not dialect or not standard:
             raise DataError("a row needs the sentence in both dialects.", file, line)
         yield Pair(line, feature, dialect, standard)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unfazed.core import DataError, Example, UsageError, option_name
-from unfazed.data import Reader, ReadOptions, csv_rows, open_bytes, read_examples
+from unfazed.data import Reader, ReadOptions, csv_records, open_bytes, read_examples
 
 PAPERS = ("atis", "snips", "nlu_ed")
 _PARTS = {"train": ("train", "trainset"), "valid": ("valid", "dev", "validation"), "test": ("test", "testset")}
@@ -94,18 +94,8 @@ class NluEd(Reader):
                 row += 1
 
     def _rows(self, file: Path) -> Iterator[tuple[str, dict[str, object]]]:
-        rows = csv_rows(file, ";")
-        _, header = next(rows, (0, []))
-        absent = [name for name in _COLUMNS if name not in header]
-        if absent:
-            raise DataError(f"the header has no column {', '.join(absent)}.", file, 1)
-        places = [header.index(name) for name in _COLUMNS]
-        for self.line, cells in rows:
-            if not cells:
-                continue
-            if len(cells) != len(header):
-                raise DataError(f"this row has {len(cells)} cells, but the header has {len(header)}.", file, self.line)
-            scenario, intent, annotated = (cells[place].strip() for place in places)
+        for self.line, cells in csv_records(file, _COLUMNS, ";"):
+            scenario, intent, annotated = (cells[name].strip() for name in _COLUMNS)
             if not scenario or not intent:
                 raise DataError("there is no scenario or no intent in this row.", file, self.line)
             tokens, tags = self._tagged(annotated)

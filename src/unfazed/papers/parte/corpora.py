@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from xml.parsers import expat
 
 from unfazed.core import DataError, Example, Inputs, Variant
-from unfazed.data import Jsonl, Reader, ReadOptions, csv_rows, open_bytes
+from unfazed.data import Jsonl, Reader, ReadOptions, csv_records, open_bytes
 
 FILE = "collated_data_and_preds.csv"
 SIDES = {"p": "premise", "h": "hypothesis", "ph": "both"}
@@ -68,19 +68,9 @@ class Parte(Reader):
 
 def read_pairs(file: Path) -> Iterator[PredictedPair]:
     """The rows of the CSV, each checked; raises DataError with the line of the first that is wrong."""
-    rows = csv_rows(file)
-    _, header = next(rows, (0, []))
-    absent = [name for name in _NEEDED if name not in header]
-    if absent:
-        raise DataError(f"the header has no column {', '.join(absent)}, so this is not P̂aRTE's table.", file, 1)
-    models = [name.removesuffix(_BEFORE) for name in header if name.endswith(_BEFORE)]
-    models = [model for model in models if model + _AFTER in header]
-    for line, cells in rows:
-        if not cells:
-            continue
-        if len(cells) != len(header):
-            raise DataError(f"this row has {len(cells)} cells, but the header has {len(header)}.", file, line)
-        yield _row(dict(zip(header, cells, strict=True)), models, file, line)
+    for line, cells in csv_records(file, _NEEDED, hint=", so this is not P̂aRTE's table"):
+        models = [name.removesuffix(_BEFORE) for name in cells if name.endswith(_BEFORE)]
+        yield _row(cells, [model for model in models if model + _AFTER in cells], file, line)
 
 
 def _row(cells: Mapping[str, str], models: list[str], file: Path, line: int) -> PredictedPair:

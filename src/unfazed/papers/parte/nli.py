@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from unfazed.core import Example, Inputs, Json, Progress, content_id
+from unfazed.core import Example, Inputs, Json, Progress
 from unfazed.systems import Failed
 from unfazed.systems.baselines import Arrays, Quiet, SavedCard, SavedSystem, numbered, two_fields
 
@@ -56,17 +56,7 @@ class Nli(SavedSystem):
         stems = sorted(s for s, count in counts.items() if count > 1)
         most = 2 * len(examples) + 1
         telling = np.array([log(most / (counts[s] + 1)) for s in stems] + [log(most / 2)])
-        card = NliCard(
-            system=NAME,
-            version=cls.version,
-            task=task,
-            labels=labels,
-            fields=fields,
-            stems=stems,
-            seed=seed,
-            examples=len(examples),
-            data=content_id([[e.inputs, e.gold] for e in examples], 16),
-        )
+        card = cls.new_card(task, seed, examples, labels=labels, fields=fields, stems=stems)
         blank = cls(card, telling, np.zeros((2, 0)), np.zeros((0, len(labels))))
         with Progress("training", len(examples)) if progress else Quiet() as counted:
             rows = []

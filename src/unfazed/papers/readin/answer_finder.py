@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from unfazed.core import Example, Inputs, Json, Progress, Seeds, content_id
+from unfazed.core import Example, Inputs, Json, Progress, Seeds
 from unfazed.systems import Failed
 from unfazed.systems.baselines import Arrays, Floats, Quiet, Rows, SavedCard, SavedSystem
 
@@ -238,14 +238,7 @@ class Reader(SavedSystem):
                 for i in rng.permutation(len(rows)).tolist():
                     learning.step(rows[i])
                     counted.add()
-        card = SavedCard(
-            system=NAME,
-            version=cls.version,
-            task=task,
-            seed=seed,
-            examples=len(examples),
-            data=content_id([[e.inputs, e.gold] for e in examples], 16),
-        )
+        card = cls.new_card(task, seed, examples)
         return cls(card, learning.averaged())
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:

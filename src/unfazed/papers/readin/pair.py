@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from unfazed.core import Example, Inputs, Json, Progress, content_id
+from unfazed.core import Example, Inputs, Json, Progress
 from unfazed.systems import Failed
 from unfazed.systems.baselines import (
     Arrays,
@@ -69,16 +69,7 @@ class Pair(SavedSystem):
             vocabulary = Vocabulary(h for h, count in seen.items() if count >= min(_SEEN, len(examples)))
             rows, shape = [_rows(vocabulary, hashes) for hashes in featured], (len(vocabulary), len(labels))
             weights = train_logistic(rows, np.array(numbers), shape, _STRENGTH, _STEPS, counted.add)
-        card = PairCard(
-            system=NAME,
-            version=cls.version,
-            task=task,
-            labels=labels,
-            fields=fields,
-            seed=seed,
-            examples=len(examples),
-            data=content_id([[e.inputs, e.gold] for e in examples], 16),
-        )
+        card = cls.new_card(task, seed, examples, labels=labels, fields=fields)
         return cls(card, vocabulary, weights)
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:

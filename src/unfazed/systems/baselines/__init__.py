@@ -10,19 +10,8 @@ if TYPE_CHECKING:
     from unfazed.systems.linear import Floats, Rows, Vocabulary, best_labels, hashed
     from unfazed.systems.saved import Arrays, Quiet, SavedCard, SavedSystem, numbered, two_fields
 
-__all__ = [
-    "Arrays",
-    "Floats",
-    "Quiet",
-    "Rows",
-    "SavedCard",
-    "SavedSystem",
-    "Vocabulary",
-    "best_labels",
-    "hashed",
-    "numbered",
-    "two_fields",
-]  # fmt: skip
+__all__ = ["Arrays", "Floats", "Quiet", "Rows", "SavedCard", "SavedSystem", "Vocabulary", "best_labels",
+    "hashed", "numbered", "two_fields"]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = door(__name__, __file__)

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from unfazed.core.ids import content_id
 from unfazed.core.progress import Progress
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example, Inputs, Json
@@ -220,16 +219,7 @@ class Intent(SavedSystem):
                 sentences = [e.inputs["text"].split(" ") for e in examples]
                 golds = [e.gold["slots"] for e in examples]
                 tagger = Tagger.train(sentences, golds, _TAGGER_EPOCHS, stream.numpy(), counted.add)
-        card = IntentCard(
-            system=NAME,
-            version=VERSION_OF_MODEL,
-            task=task,
-            labels=labels,
-            tags=tagger.tags if tagger else None,
-            seed=seed,
-            examples=len(examples),
-            data=content_id([[e.inputs, e.gold] for e in examples], 16),
-        )
+        card = cls.new_card(task, seed, examples, labels=labels, tags=tagger.tags if tagger else None)
         return cls(card, vocabulary, weights, tagger)
 
     def decides(self) -> Json:
