@@ -10,6 +10,7 @@ import pytest
 from unfazed.core.judgement import read_judgements
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example
+from unfazed.papers.nature.tables import table3
 from unfazed.run.making import make_suite
 
 
@@ -51,6 +52,13 @@ def test_a_survey_becomes_acceptance(unfazed, answer_online, tmp_path) -> None:
     assert [p["control_slots"] for p in found["participants"]] == [1.0] * 4
     assert any("careless (excluded: one button)" in warning for warning in found["warnings"])
     unfazed("survey", "read", "exported.jsonl", "--items", "items.jsonl", "--bootstrap", 500)
+    unfazed("collect", "export", "study.toml", "-o", "exported.parquet")
+    same = json.loads(unfazed("survey", "read", "exported.parquet", "--bootstrap", 500, "--format", "json"))
+    assert same == found, "signatures and all"
+    table = table3(("exported.jsonl",), [])["ours"]
+    assert {name: share.value for name, share in table["intent"].items()} == {
+        "1 altered": 0.5, "1 controls": 1.0, "2 altered": 0.5, "2 controls": 1.0
+    }  # fmt: skip
 
 
 PAIRS = [
