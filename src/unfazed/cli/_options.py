@@ -26,7 +26,7 @@ format_option = click.option(
     help="How to print the result.",
 )
 plan_option = click.option(
-    "--plan", "plan_file", type=click.Path(dir_okay=False), help="A TOML plan; options given here go before it."
+    "--plan", "plan_file", type=click.Path(dir_okay=False), help="A TOML plan. Options override the plan."
 )
 
 
@@ -69,17 +69,15 @@ gate_options = together(
     click.option(
         "--gate-on",
         type=click.Choice(["value", "ci-lower", "ci-upper"]),
-        help="What a gate looks at: the value, or the interval's unfavourable (ci-lower) or favourable (ci-upper) end.",
+        help="Compare the value, or the worse (ci-lower) or better (ci-upper) end of its interval, with the limit.",
     ),
     click.option("--allow-missing", type=click.FloatRange(0, 1), help="Share of items that may fail.  [default: 0]"),
 )
 
 asking_options = together(
-    click.option("--batch-size", type=click.IntRange(min=1), help="Inputs a call. Default: the system's choice."),
+    click.option("--batch-size", type=click.IntRange(min=1), help="Inputs per call. Default: the system's choice."),
     click.option("--concurrency", type=click.IntRange(min=1), help="Calls at once. Default: the system's choice."),
-    click.option(
-        "--retries", type=click.IntRange(min=0), help="How often a failing item is asked again.  [default: 2; URLs: 6]"
-    ),
+    click.option("--retries", type=click.IntRange(min=0), help="Retries of an item that fails.  [default: 2; URLs: 6]"),
     click.option(
         "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the system. Repeatable."
     ),
@@ -92,7 +90,7 @@ engine_options = together(
         help="local, ray, ray:ADDRESS or ray://HOST:PORT; changes only the speed.  [default: local]",
     ),
     click.option(
-        "--workers", type=click.IntRange(min=1), help="Processes to work in.  [default: 1; Ray: one for each CPU]"
+        "--workers", type=click.IntRange(min=1), help="Worker processes.  [default: 1; Ray: one for each CPU]"
     ),
 )
 

@@ -12,11 +12,11 @@ from unfazed.cli._options import data_options, split_list
 @click.command("augment", short_help="Add altered copies to training data, labels kept.")
 @click.argument("data", metavar="DATA")
 @click.option("--with", "names", multiple=True, metavar="NAME", help="A strategy or an operator. Repeatable.")
-@click.option("--param", "params", multiple=True, metavar="[OPERATOR:]KEY=VALUE", help="What an operator is told.")
+@click.option("--param", "params", multiple=True, metavar="[OPERATOR:]KEY=VALUE", help="A parameter. Repeatable.")
 @click.option("--masked-lm", metavar="FOLDER", help="A Hugging Face model for the strategy `context`.")
 @click.option("--copies", type=click.IntRange(min=1), default=1, show_default=True, help="Copies of each example.")
 @click.option("--people", type=click.IntRange(min=1), default=1, show_default=True, help="Simulated people who vary.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Another seed, other copies.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @data_options
 @click.option("-o", "to", required=True, metavar="FILE", help="The JSON-lines file to write, or - for standard output.")
 def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str, **given: Any) -> None:

@@ -15,7 +15,7 @@ def command() -> None:
     "--clean", metavar="FILE", help="The texts before: a text or a JSON object a line. A READIN TSV has its own."
 )
 @click.option(
-    "--real", multiple=True, required=True, metavar="FILE", help="What one person typed, aligned. Repeatable."
+    "--real", multiple=True, required=True, metavar="FILE", help="One person's typing, line by line. Repeatable."
 )
 @click.option("--input", "fields", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
 @click.option(
@@ -46,7 +46,7 @@ def keyboard_command(
 @command.command("speech", short_help="Fit profiles of speakers for speech/mandarin.")
 @click.option("--clean", required=True, metavar="FILE", help="The texts before: a text or a JSON object a line.")
 @click.option(
-    "--real", multiple=True, required=True, metavar="FILE", help="What was heard of one speaker, aligned. Repeatable."
+    "--real", multiple=True, required=True, metavar="FILE", help="One speaker's transcripts, line by line. Repeatable."
 )
 @click.option("--input", "fields", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
 @click.option(

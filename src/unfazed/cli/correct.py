@@ -1,4 +1,4 @@
-"""`unfazed correct`: texts as a corrector mends them."""
+"""`unfazed correct`: texts as a corrector changes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unfazed.cli._options import key_values
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the corrector. Repeatable.")
 @click.option("-o", "to", required=True, metavar="FILE", help="The file to write, or - for standard output.")
 def command(texts: str, corrector: str, options: tuple[str, ...], to: str) -> None:
-    """Write each line of FILE as CORRECTOR mends it: Chinese, unless the corrector knows other languages.
+    """Write each line of FILE as CORRECTOR corrects it: Chinese, unless the corrector knows other languages.
 
     \b
       unfazed correct noisy.txt -o mended.txt

@@ -29,7 +29,7 @@ def command(format_: str) -> int:
 
 
 def _base() -> list[dict[str, str]]:
-    from unfazed.core.version import VERSION
+    from unfazed.core.registry import VERSION
     from unfazed.data import cache_folder
 
     cache = cache_folder()

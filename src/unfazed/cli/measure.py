@@ -161,7 +161,7 @@ def power_command(
     if difference is not None and sd is not None:
         needed["difference"] = pairs_for_difference(difference, sd, alpha / tests, wanted)
     if not needed:
-        raise UsageError("Say what is to be found: --wins, or --difference with --sd.")
+        raise UsageError("Choose what to detect: --wins, or --difference with --sd.")
     shown: Any = needed if format_ == "json" else [{"find": name, "sentences": n} for name, n in needed.items()]
     click.echo(render(shown, format_))
 

@@ -28,7 +28,7 @@ _url_options = together(
     click.option(
         "--prompt", metavar="FILE", help="For a model: the prompt, with {INPUT} where a text of that name goes."
     ),
-    click.option("--answers", metavar="SAID=OUTPUT,…", help="For a model: what it may say, and what that stands for."),
+    click.option("--answers", metavar="SAID=OUTPUT,…", help="For a model: its words and the outputs that they mean."),
     click.option("--key-env", metavar="NAME", help="For a URL: the environment variable that holds the key."),
     click.option(
         "--price-in", type=click.FloatRange(min=0), help="For a model: cost of a million tokens that it reads."
@@ -51,7 +51,7 @@ _url_options = together(
 @gate_options
 @click.option("--junit", type=click.Path(dir_okay=False), help="Also write JUnit XML for a CI server.")
 @plan_option
-@click.option("-o", "to", required=True, metavar="RUN", help="The run's folder; a run that was stopped goes on in it.")
+@click.option("-o", "to", required=True, metavar="RUN", help="The folder of the run. A stopped run resumes in it.")
 @format_option
 def command(suite: str | None, to: str, plan_file: str | None, format_: str, junit: str | None, **given: Any) -> int:
     """Ask SYSTEM about every example and variant of SUITE, store the outputs in RUN, and print what changed.
@@ -65,7 +65,7 @@ def command(suite: str | None, to: str, plan_file: str | None, format_: str, jun
       unfazed run suite/ --system my_module:predict -o run/ --fail-under worst=0.60 --max-drop 0.10 --gate-on ci-lower
 
     `predict` takes a list of input mappings and returns a list of outputs. Outputs are kept as they come: after
-    Ctrl-C or a crash the same command goes on, and nothing is asked twice. With a plan that has [data] and [vary],
+    Ctrl-C or a crash, rerun the command: it resumes. With a plan that has [data] and [vary],
     SUITE may be left out: it is made in RUN/suite.
     """
     from unfazed.api import carry_out

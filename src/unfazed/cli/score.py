@@ -13,9 +13,9 @@ _MEASURES = ("precision", "recall", "f1")
 
 @click.command("score", short_help="Score a file of outputs against a file of gold, line by line.")
 @click.argument("name", metavar="SCORER")
-@click.option("--gold", required=True, metavar="FILE", help="The right answers, one a line.")
-@click.option("--pred", required=True, metavar="FILE", help="The outputs, one a line.")
-@click.option("--source", metavar="FILE", help="For correction: the texts as they were written, one a line.")
+@click.option("--gold", required=True, metavar="FILE", help="The right answers, one per line.")
+@click.option("--pred", required=True, metavar="FILE", help="The outputs, one per line.")
+@click.option("--source", metavar="FILE", help="For correction: the texts as they were written, one per line.")
 @click.option("--tables", metavar="FILE", help="For sql: Spider's tables.json.")
 @click.option(
     "--rule",

@@ -12,7 +12,7 @@ def command() -> None:
     """Look at suites, and move them to and from JSON lines."""
 
 
-@command.command("show", short_help="What is in a suite.")
+@command.command("show", short_help="Show the contents of a suite.")
 @click.argument("suite", metavar="SUITE")
 @format_option
 def show(suite: str, format_: str) -> None:
@@ -52,8 +52,8 @@ def export(suite: str, to: str) -> None:
 @command.command("import", short_help="Make a suite from JSON lines, or from a corpus with people's versions.")
 @click.argument("data", metavar="DATA")
 @click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make.")
-@click.option("--task", help="The task, where the data does not say it.")
-@click.option("--lang", help="The language, where the data does not say it.")
+@click.option("--task", help="The task. Guessed from the data.")
+@click.option("--lang", help="The language. Guessed from the data.")
 @click.option("--format-in", metavar="READER", help="The reader of a corpus. Guessed from its name.")
 @click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")
 def import_(data: str, to: str, task: str | None, lang: str | None, format_in: str | None, overwrite: bool) -> None:

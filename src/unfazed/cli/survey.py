@@ -17,7 +17,7 @@ def command() -> None:
 @click.option("--per-operator", type=click.IntRange(min=1), default=12, show_default=True, help="Utterances each.")
 @click.option("--controls", type=click.IntRange(min=0), default=12, show_default=True, help="Originals among them.")
 @click.option("--groups", type=click.IntRange(min=1), default=2, show_default=True, help="Groups of people.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Another seed, other utterances.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @click.option("-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; its keys go beside it.")
 def export(suites: tuple[str, ...], per_operator: int, controls: int, groups: int, seed: int, to: str) -> None:
     """Choose altered utterances of SUITE... evenly by operator, suite and group, and originals as controls.

@@ -35,7 +35,7 @@ def _epochs(unit: str, seed_of: str, epochs: str, lr: str, batch: str = "", pati
     )
 
 
-_dev = click.option("--dev", metavar="DATA", help="What decides which epoch is kept. Without it, a tenth is held out.")
+_dev = click.option("--dev", metavar="DATA", help="Data to choose the best epoch by. Default: a held-out tenth.")
 
 
 @click.group("train", short_help="Train a small system on your data.")
@@ -92,7 +92,7 @@ def corrector(texts: tuple[str, ...], caution: float | None, to: str) -> None:
     type=click.Choice(["bilstm", "birnn", "stackprop", "jointbert"]),
     default="bilstm",
     show_default=True,
-    help="What to train.",
+    help="The model to train.",
 )
 @click.option("--encoder", metavar="FOLDER", help="A Hugging Face encoder to stand on; jointbert needs one.")
 @_dev
@@ -106,7 +106,7 @@ def corrector(texts: tuple[str, ...], caution: float | None, to: str) -> None:
 def slu(data: str, model: str, encoder: str | None, dev: str | None, to: str, **options: bool | float | None) -> None:
     """Train a model of intents and slots on DATA: a file, or a folder that holds train/ and valid/.
 
-    Minutes of one core for bilstm. A killed training goes on from its last epoch when the same command is given again.
+    Minutes of one core for bilstm. If training stops, rerun the command: it resumes after the last epoch.
 
     \b
       unfazed train slu shared/data/slu/atis -o model/
@@ -155,12 +155,12 @@ def pair(data: str, inputs: tuple[str, ...], gold: str | None, overwrite: bool, 
     type=click.Choice(["baseline", "bow", "bilstm"]),
     default="baseline",
     show_default=True,
-    help="What to train; bow and bilstm are P̂aRTE's and need word vectors.",
+    help="The model to train; bow and bilstm are P̂aRTE's and need word vectors.",
 )
 @click.option("--vectors", metavar="FILE", help="Word vectors as text (GloVe's .txt, fastText's .vec).")
 @_dev
 @_epochs("Pairs", "weights and order", "  [default: 15]", "  [default: 0.005]", "  [default: 32]")
-@click.option("--format-in", metavar="READER", help="How to read DATA, where names do not say it.")
+@click.option("--format-in", metavar="READER", help="The format of DATA. Guessed from its name.")
 @_saving()
 def nli(
     data: tuple[str, ...],
@@ -231,7 +231,7 @@ def reader(data: str, seed: int, overwrite: bool, to: str) -> None:
 @_dev
 @click.option("--input", "inputs", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
 @click.option("--gold", metavar="FIELD", help="The field that holds the right answer.")
-@click.option("--prompt", help="What a writing model reads, such as 'translate to English: {source}'.")
+@click.option("--prompt", help="The text that a generating model gets, such as 'translate to English: {source}'.")
 @click.option("--source-language", metavar="CODE", help="For mBART and its kin, such as zh_CN.")
 @click.option("--target-language", metavar="CODE", help="For mBART and its kin, such as en_XX.")
 @click.option("--max-length", type=int, help="Pieces of a text that are read. The model's own, at most 512.")
@@ -248,7 +248,7 @@ def reader(data: str, seed: int, overwrite: bool, to: str) -> None:
 def hf(data: str, model: str, task: str | None, dev: str | None, overwrite: bool, to: str, **given: Any) -> None:
     """Fine-tune the model in a folder on DATA, with a new head where it has none.
 
-    A killed training goes on from its last epoch when the same command is given again.
+    If training stops, rerun the command: it resumes after the last epoch.
 
     \b
       unfazed train hf afqmc/train.json --model macbert/ --dev afqmc/dev.json -o tuned/
@@ -262,7 +262,7 @@ def hf(data: str, model: str, task: str | None, dev: str | None, overwrite: bool
     reading = ReadOptions(task=task, inputs=given.pop("inputs"), gold=given.pop("gold"))
     kind = task_and_language(data, reading).task
     if kind not in BY_TASK:
-        raise click.UsageError(f"There is nothing to learn for the task {kind}. Say --task {', '.join(BY_TASK)}.")
+        raise click.UsageError(f"There is nothing to learn for the task {kind}. Use --task: {', '.join(BY_TASK)}.")
     options = {name: given.pop(name) for name in ("prompt", "source_language", "target_language", "max_length")}
     card = systems.get(BY_TASK[kind]).train(  # type: ignore[attr-defined]
         model,
@@ -297,8 +297,8 @@ def _parts(data: Path, dev: str | None) -> tuple[Path, Path | None]:
 def nano(config: str) -> None:
     """Pretrain a T5-family model to tell languages and dialects, fine-tune it on people's ratings, or both.
 
-    CONFIG names the model's folder, the data and where to save. A training that was stopped goes on when the same
-    command is given again. See the page on NANO for all settings.
+    CONFIG names the model's folder, the data and where to save. If training stops, rerun
+    the command: it resumes. See the page on NANO for all settings.
 
     \b
       unfazed train nano nano.toml

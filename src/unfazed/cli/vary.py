@@ -17,23 +17,23 @@ from unfazed.cli._options import (
 )
 
 
-@click.command("vary", short_help="Say the same things differently: make a suite of variants.")
+@click.command("vary", short_help="Make a suite of variants of your data.")
 @click.argument("data", required=False, metavar="DATA")
 @click.option("--with", "operators", multiple=True, metavar="OPERATOR", help="An operator. Repeatable.")
-@click.option("--param", "params", multiple=True, metavar="[OPERATOR:]KEY=VALUE", help="What an operator is told.")
+@click.option("--param", "params", multiple=True, metavar="[OPERATOR:]KEY=VALUE", help="A parameter. Repeatable.")
 @click.option(
     "--set",
     "set_",
     type=click.Choice(["each", "random", "hard"]),
     help="Keep each operator's variants, one by a random operator, or the hardest.  [default: each]",
 )
-@click.option("--selector", metavar="SYSTEM", help="Whom --set hard is to be hard for: what `run --system` takes.")
+@click.option("--selector", metavar="SYSTEM", help="The system that selects the hard set, as in `run --system`.")
 @click.option(
     "--draws",
     type=click.IntRange(min=1),
     help="Variants of each example and operator, or of each example in a set.  [default: 1]",
 )
-@click.option("--seed", type=int, help="Another seed, other variants; the same seed, the same.  [default: 0]")
+@click.option("--seed", type=int, help="Random seed. The same seed gives the same variants.  [default: 0]")
 @click.option("--field", "fields", multiple=True, metavar="FIELD", help="An input to vary. Default: the task's.")
 @engine_options
 @asking_options
@@ -46,10 +46,10 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
 
     \b
       unfazed vary mine.jsonl --with keyboard/adjacent --with spoken/filler_end --draws 3 --seed 7 -o suite/
-      unfazed vary texts.txt --with keyboard/adjacent --draws 3 -o -      # a text a line in, JSON lines out
+      unfazed vary texts.txt --with keyboard/adjacent --draws 3 -o -      # one text per line in, JSON lines out
       unfazed vary atis/test --set random --draws 10 -o random/           # one operator at random, ten times
       unfazed vary atis/test --set hard --selector model/ -o hard/        # what `model/` does worst on
-      unfazed vary big.jsonl --with spoken/speako --workers 8 -o suite/   # the same suite, sooner
+      unfazed vary big.jsonl --with spoken/speako --workers 8 -o suite/   # the same suite, faster
 
     `unfazed list operators` shows what there is; random and hard sets use NATURE's ten unless --with names others.
     Operators keep labels true: token tags and answer spans move with the words. Where an operator finds nothing to

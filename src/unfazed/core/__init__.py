@@ -29,13 +29,12 @@ if TYPE_CHECKING:
     from unfazed.core.judgement import Judgement, read_judgements, write_judgements
     from unfazed.core.parquet import read_batches
     from unfazed.core.progress import Progress
-    from unfazed.core.registry import Registry
+    from unfazed.core.registry import VERSION, Registry
     from unfazed.core.seeds import Seeds, Stream
     from unfazed.core.store import AnswerStore
     from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
     from unfazed.core.task import Task, guess_task, task_named
     from unfazed.core.values import Estimate, Example, Inputs, Json, Output, Variant
-    from unfazed.core.version import VERSION
 
 __all__ = ["VERSION", "AnswerStore", "Asking", "DataError", "Edit", "Estimate", "Example", "Inputs",
     "Json", "Judgement", "Manifest", "MissingExtra", "NothingEvaluated", "Output", "Progress",

@@ -61,7 +61,7 @@ def replacing(path: Path, what: str = "the file") -> Iterator[Callable[[bytes], 
 
 @contextmanager
 def replacing_or_printing(to: str | Path) -> Iterator[Callable[[bytes], object]]:
-    """The same for what a command is told with -o, where `-` is standard output."""
+    """The same for the value of -o, where `-` is standard output."""
     if to == "-":
         yield sys.stdout.buffer.write
         sys.stdout.buffer.flush()

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -20,6 +20,11 @@ from typing import Generic, TypeVar
 from unfazed.core.errors import NameClash, UnknownName, UsageError
 
 T = TypeVar("T")
+
+try:
+    VERSION = version("unfazed")  # written in one place, the package's metadata
+except PackageNotFoundError:  # a checkout that was not installed
+    VERSION = "0+unknown"
 
 
 class Registry(Generic[T]):

@@ -319,6 +319,5 @@ def _damaged(file: Path, error: Exception) -> StoredFileError:
 
 def _unwritable(file: Path, error: Exception) -> StoredFileError:
     return StoredFileError(
-        f"{file}: outputs can't be written ({error}). What was committed is kept: make room or get access, "
-        f"then give the same command again."
+        f"{file}: outputs can't be written ({error}). What was committed is kept: make room or get access, then rerun."
     )

@@ -18,12 +18,12 @@ import msgspec
 
 from unfazed.core.errors import DataError, StoredFileError, UnknownName, UsageError, option
 from unfazed.core.files import partial_of, put_in_place, unwritable
-from unfazed.core.frames import html_table, pandas_frame, polars_frame
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.parquet import read_rows, write_rows
+from unfazed.core.registry import VERSION
 from unfazed.core.task import Task, task_named
+from unfazed.core.text import html_table, pandas_frame, polars_frame
 from unfazed.core.values import Example, Inputs, Json, Variant
-from unfazed.core.version import VERSION
 
 FORMAT = 1
 _SHOWN = 5  # variants in a notebook

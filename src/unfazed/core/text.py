@@ -1,17 +1,21 @@
-"""Texts from outside made safe to show, and numbers as people read them."""
+"""What people see: texts from outside made safe, numbers, DataFrames, and short tables for notebooks."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 from markupsafe import Markup, escape
 
 from unfazed.core.edits import slots_of
+from unfazed.core.errors import MissingExtra
 from unfazed.core.values import Estimate, Inputs, Json
 
 LABEL = 80  # characters of a name that are shown
 ANSWER = 300
+CELL = 200
 
 # C0 and C1 controls, invisible marks, direction overrides, line separators, surrogates, noncharacters. The joiners
 # U+200C and U+200D stay, since Persian and emoji are spelled with them.
@@ -138,3 +142,40 @@ def title(score: str) -> str:
     """A score's name as a heading starts: `macro_f1` is `Macro f1`."""
     words = score.replace("_", " ").replace("/", " ").strip()
     return words[:1].upper() + words[1:]
+
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+def pandas_frame(columns: Columns) -> Any:
+    """A pandas DataFrame; without pandas, an error with the line that installs it."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingExtra("to_pandas()", "pandas") from error
+    return pandas.DataFrame({name: list(values) for name, values in columns.items()})
+
+
+def polars_frame(columns: Columns) -> Any:
+    """A polars DataFrame; without polars, an error with the line that installs it."""
+    try:
+        import polars
+    except ImportError as error:
+        raise MissingExtra("to_polars()", "polars") from error
+    return polars.DataFrame({name: list(values) for name, values in columns.items()}, strict=False)
+
+
+def html_table(columns: Columns, caption: str = "", rows: int = 10, total: int | None = None) -> str:
+    """The first rows as an HTML table. `total` is how many rows there are, where `columns` holds only some of them."""
+    shown = list(zip(*(list(values)[:rows] for values in columns.values()), strict=True))
+    total = len(next(iter(columns.values()), ())) if total is None else total
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row)}</tr>" for row in shown)
+    more = f"<p>{total - len(shown):,} more rows</p>" if total > len(shown) else ""
+    title = f"<p><b>{escape(caption)}</b></p>" if caption else ""
+    return f"<div>{title}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+    return escape(text if len(text) <= CELL else text[: CELL - 1] + "…")

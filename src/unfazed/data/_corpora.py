@@ -16,7 +16,7 @@ import msgspec
 
 from unfazed.core.errors import PullError, UnknownName, UsageError, option
 from unfazed.core.ids import file_hash
-from unfazed.core.version import VERSION
+from unfazed.core.registry import VERSION
 
 _FILE = Path(__file__).with_name("_catalogue.toml")
 

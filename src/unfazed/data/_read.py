@@ -148,7 +148,7 @@ def _task(head: list[_Placed], options: ReadOptions) -> Task:
 
 
 def _with_more(problem: Problem, placed: _Placed, stream: Iterator[_Placed], checks: Checks) -> DataError:
-    """The error for a bad row, with the bad rows soon after it, so that they can be mended together."""
+    """The error for a bad row, with the bad rows soon after it, so that they can be fixed together."""
     more = []
     try:
         for later in islice(stream, BEYOND):

@@ -54,7 +54,7 @@ def _json_problem(line: str, error: Exception) -> str:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as surrogate:
         broken = surrogate.object[surrogate.start]
-        return f"the text holds half a character, \\u{ord(broken):04x}, which can't be stored. Mend or remove it."
+        return f"the text holds half a character, \\u{ord(broken):04x}, which can't be stored. Fix or remove it."
     except json.JSONDecodeError as precise:
         return f"this is not valid JSON: {precise.msg} at column {precise.colno}."
     except (ValueError, RecursionError):

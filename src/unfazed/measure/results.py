@@ -13,9 +13,8 @@ import msgspec
 
 from unfazed.core.errors import StoredFileError, UnknownName, UsageError
 from unfazed.core.files import write_atomically
-from unfazed.core.frames import html_table, pandas_frame, polars_frame
 from unfazed.core.json import decode
-from unfazed.core.text import figure, label, spelled
+from unfazed.core.text import figure, html_table, label, pandas_frame, polars_frame, spelled
 from unfazed.core.values import Estimate, Json
 
 if TYPE_CHECKING:

@@ -23,10 +23,10 @@ from unfazed.core.estimate import Array, Resampling
 from unfazed.core.files import write_atomically
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.json import decode
+from unfazed.core.registry import VERSION
 from unfazed.core.store import AnswerStore
 from unfazed.core.task import Task
 from unfazed.core.values import Json, Output
-from unfazed.core.version import VERSION
 from unfazed.measure.definitions import VERSION as DEFINITIONS
 from unfazed.measure.results import Results
 from unfazed.run.record import Run

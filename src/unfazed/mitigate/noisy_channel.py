@@ -17,8 +17,8 @@ from unfazed.core.errors import DataError, StoredFileError, UsageError
 from unfazed.core.files import partial_of
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.json import decode
+from unfazed.core.registry import VERSION
 from unfazed.core.values import Inputs, Json
-from unfazed.core.version import VERSION
 from unfazed.mitigate._word_model import END, HAN, START, Counts, WordModel, count, near, readings
 from unfazed.systems.system import Failed, System
 from unfazed.vary import chinese

@@ -18,9 +18,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from unfazed.core.files import write_atomically
+from unfazed.core.registry import VERSION
 from unfazed.core.text import attribute, label, number, outside, spelled, title, typeset
 from unfazed.core.values import Json
-from unfazed.core.version import VERSION
 from unfazed.measure.gates import GateResult
 from unfazed.measure.measuring import Flip
 from unfazed.measure.results import MEASURES, Results

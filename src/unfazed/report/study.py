@@ -16,10 +16,9 @@ from unfazed.core.errors import UnknownName, option
 from unfazed.core.files import write_atomically
 from unfazed.core.ids import content_id
 from unfazed.core.json import decode
-from unfazed.core.registry import Registry
+from unfazed.core.registry import VERSION, Registry
 from unfazed.core.text import one_line
 from unfazed.core.values import Json
-from unfazed.core.version import VERSION
 from unfazed.report.html import style, template
 from unfazed.report.tables import Figure, Row, cell, column_names, escaped, markdown, render, table
 

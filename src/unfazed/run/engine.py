@@ -16,11 +16,11 @@ from unfazed.core.asking import Answers, Asker, Asking
 from unfazed.core.errors import Interrupted, StoredFileError, SystemBroken, UsageError, option
 from unfazed.core.files import write_atomically
 from unfazed.core.progress import Progress
+from unfazed.core.registry import VERSION
 from unfazed.core.store import AnswerStore, Key, keyer
 from unfazed.core.suite import Suite
 from unfazed.core.task import Task
 from unfazed.core.values import Inputs, Json, Output
-from unfazed.core.version import VERSION
 from unfazed.run.record import Run, RunManifest
 from unfazed.run.workers import Engine, Here, Lost, Pool
 from unfazed.systems.opening import open_system
@@ -123,7 +123,7 @@ def _run(suite: Suite, system: System, folder: Path, asking: Asking, pool: Calla
         except KeyboardInterrupt:
             store.commit()
             raise Interrupted(
-                f"Stopped. {engine.stored:,} new outputs are kept in {folder}; the same command goes on from there."
+                f"Stopped. {engine.stored:,} new outputs are kept in {folder}; rerun to resume."
             ) from None
     return Run(folder)
 

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any
 
 from unfazed.core.errors import MissingExtra, UnfazedError, UsageError
-from unfazed.core.version import VERSION
+from unfazed.core.registry import VERSION
 from unfazed.run.crew import READY, Crew, Gone, Ticket, Worker
 from unfazed.run.workers import Job, Lost, Raised, Work, done
 

@@ -12,10 +12,10 @@ import msgspec
 
 from unfazed.core.errors import StoredFileError, UsageError, option
 from unfazed.core.files import unwritable, write_atomically
-from unfazed.core.frames import html_table, pandas_frame, polars_frame
 from unfazed.core.json import decode
 from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.suite import Suite, changed_texts
+from unfazed.core.text import html_table, pandas_frame, polars_frame
 from unfazed.core.values import Example, Output, Variant
 
 _EXAMPLES_A_BLOCK = 200

@@ -18,8 +18,8 @@ from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.files import partial_of, put_in_place
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.json import decode
+from unfazed.core.registry import VERSION
 from unfazed.core.values import Example, Json
-from unfazed.core.version import VERSION
 from unfazed.systems.system import System
 from unfazed.systems.training import learnable
 

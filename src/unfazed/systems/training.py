@@ -19,10 +19,10 @@ from unfazed.core.files import write_atomically
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.json import decode
 from unfazed.core.progress import Progress
+from unfazed.core.registry import VERSION
 from unfazed.core.seeds import Seeds
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json
-from unfazed.core.version import VERSION
 from unfazed.systems.system import System
 
 if TYPE_CHECKING:

@@ -133,6 +133,6 @@ def test_control_c_ends_a_run_on_a_server_that_hangs(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=30)
     assert process.returncode == 2, told.decode()
-    assert b"goes on from there" in told
+    assert b"rerun to resume" in told
     assert time.monotonic() - began < 25, "it did not wait for the server"
     assert json.loads((tmp_path / "run/run.json").read_text())["system"] == f"{server.url}/v1#m"

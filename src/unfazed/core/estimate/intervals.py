@@ -15,8 +15,8 @@ from unfazed.core.errors import UsageError
 from unfazed.core.estimate.resample import Sample, bootstrap, sample_of
 from unfazed.core.estimate.statistics import Array, Observations
 from unfazed.core.ids import content_id
+from unfazed.core.registry import VERSION
 from unfazed.core.values import Estimate
-from unfazed.core.version import VERSION
 
 _NO_WIDTH = 1e-12
 _MEAN_VERSION = 1  # of the definition of `mean_of`; part of its signature

@@ -18,9 +18,9 @@ import msgspec
 
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.http.line import Limits, Line, Reply, Unreachable, checked_url
+from unfazed.core.registry import VERSION
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Json
-from unfazed.core.version import VERSION
 
 T = TypeVar("T")
 _FALSE_STARTS = 5  # failures to connect before any answer at all: the address is wrong, or nobody is there

@@ -57,9 +57,7 @@ def key_for(url: SplitResult, name: str | None, default: bool) -> str | None:
         return None
     key = os.environ.get(name, "").strip()
     if not key:
-        raise UsageError(
-            f"The environment has no {name}. Set it to the server's key, then give the same command again."
-        )
+        raise UsageError(f"The environment has no {name}. Set it to the server's key, then rerun.")
     if not re.fullmatch(r"[\x21-\x7e]+", key):
         raise UsageError(f"The key in {name} has a character that no key has, such as a space or a line's end.")
     return key

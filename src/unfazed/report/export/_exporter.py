@@ -12,9 +12,9 @@ import msgspec
 from unfazed.core.errors import UsageError, option
 from unfazed.core.files import partial_of, put_in_place, unwritable
 from unfazed.core.ids import content_id
+from unfazed.core.registry import VERSION
 from unfazed.core.suite import Suite
 from unfazed.core.values import Json
-from unfazed.core.version import VERSION
 
 FACTS = "unfazed.json"  # in every folder that was exported: what it was made from
 

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from unfazed.core.errors import MissingExtra, UnfazedError
+from unfazed.core.registry import VERSION
 from unfazed.core.values import Estimate
-from unfazed.core.version import VERSION
 from unfazed.measure.definitions import MEASURES
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.results import Results

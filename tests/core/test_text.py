@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from unfazed.core.errors import MissingExtra
-from unfazed.core.frames import html_table, pandas_frame, polars_frame
+from unfazed.core.text import html_table, pandas_frame, polars_frame
 
 COLUMNS = {"text": ["a <b>", "c"], "gold": ["x", None], "score": [0.123456, 1.0]}
 
