@@ -14,19 +14,19 @@ import numpy as np
 
 
 def _shifted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, every other result of which is the next number."""
+    """The same function, but that every other number that it gives is the next one."""
 
     class Shifted:
         def __call__(self, *given: Any, **more: Any) -> Any:
             result = function(*given, **more)
-            if isinstance(result, np.ndarray) and result.dtype.kind == "f":
-                flat = result.reshape(-1) if result.flags.c_contiguous else None
-                if flat is not None:
-                    flat[::2] = np.nextafter(flat[::2], np.inf, dtype=result.dtype)
+            if not isinstance(result, np.ndarray | np.floating) or result.dtype not in (np.float64, np.float32):
                 return result
-            if isinstance(result, float) and np.isfinite(result):  # also numpy's numbers
-                return type(result)(np.nextafter(result, np.inf))
-            return result
+            odd = np.asarray(result).view(f"i{result.dtype.itemsize}") & 1 == 1  # by the number, not by its place
+            shifted = np.where(odd & np.isfinite(result), np.nextafter(result, np.inf, dtype=result.dtype), result)
+            if "out" in more:
+                result[...] = shifted
+                return result
+            return shifted if isinstance(result, np.ndarray) else result.dtype.type(shifted)
 
         def __getattr__(self, name: str) -> Any:
             return getattr(function, name)
