@@ -23,8 +23,7 @@ from unfazed.core.store import AnswerStore
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example, Output
 from unfazed.run.engine import Answering, run_system
-from unfazed.run.making import make_suite
-from unfazed.run.varying import Varying
+from unfazed.run.making import Varying, make_suite
 from unfazed.run.workers import Engine, Job, Map, in_order
 from unfazed.systems.opening import open_system
 from unfazed.vary.engine import BLOCK, OperatorSpec, Variation
