@@ -181,11 +181,11 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def __post_init__(self) -> None:
         kind, colon, _ = self.name.partition(":")
         if kind not in ("local", "ray") or (kind == "local" and colon):
-            raise UsageError(f"There is no engine {self.name!r}: say local, ray, ray:ADDRESS or ray://HOST:PORT.")
+            raise UsageError(f"There is no engine {self.name!r}. Use local, ray, ray:ADDRESS or ray://HOST:PORT.")
         if self.workers is not None and self.workers < 1:
             raise UsageError(f"workers must be 1 or more, not {self.workers}.")
         if self.gpus < 0 or (self.gpus and kind == "local"):
-            raise UsageError('gpus must be 0 or more, and are dealt out by Ray alone: say name = "ray".')
+            raise UsageError('gpus must be 0 or more, and only Ray assigns them: use name = "ray".')
 
     @property
     def here(self) -> bool:

@@ -124,8 +124,8 @@ def _bound(value: object, name: str) -> Json:
     if isinstance(value, (str, int, float, bool, type(None), bytes, tuple, frozenset, FunctionType)):
         return _value(value)
     raise UsageError(
-        f"{name} was given a {type(value).__qualname__}, whose content can't be told. "
-        f"Say what it is: CallableSystem(…, identity='my-model-v1')."
+        f"{name} is bound to a {type(value).__qualname__}, whose content can't be identified. "
+        f"Name it: CallableSystem(…, identity='my-model-v1')."
     )
 
 

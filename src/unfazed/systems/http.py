@@ -207,7 +207,7 @@ def parsed_answers(answers: Mapping[str, Json] | str) -> Mapping[str, Json]:
 def _normal(answers: Mapping[str, Json]) -> dict[str, Json]:
     found = {said_key(said): output for said, output in answers.items()}
     if len(found) < len(answers) or "" in found:
-        raise UsageError(f"These answers can't be told apart by their words: {', '.join(answers)}.")
+        raise UsageError(f"These answers are the same apart from case and punctuation: {', '.join(answers)}.")
     return found
 
 

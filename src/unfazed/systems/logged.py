@@ -125,7 +125,7 @@ def _inspect(file: Path) -> Iterator[Answer]:
     for sample in log.samples or ():
         given = (sample.metadata or {}).get("inputs")
         if given is None:
-            raise DataError(f"sample {sample.id} is none of `unfazed export`: it has no inputs.", file)
+            raise DataError(f"sample {sample.id} does not come from `unfazed export`: it has no inputs.", file)
         said = next((score.answer for score in (sample.scores or {}).values()), None)
         inputs = decode(given, dict[str, str])
         if sample.error is not None:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unfazed.core.errors import StoredFileError, UsageError
+from unfazed.core.errors import StoredFileError, UsageError, option
 from unfazed.core.files import write_atomically
 from unfazed.core.json import decode
 from unfazed.core.progress import Progress
@@ -73,7 +73,7 @@ class Checkpoint:
         if held.plan != self.plan:
             raise UsageError(
                 f"{self.file.parent} holds an unfinished training on other data or with other options. "
-                f"Choose another place, say overwrite, or remove it."
+                f"Choose another folder, use {option('overwrite')}, or delete it."
             )
         return tensors, bytes(held.state)
 

@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 import msgspec
 import numpy as np
 
-from unfazed.core.errors import StoredFileError, UsageError
+from unfazed.core.errors import StoredFileError, UsageError, option
 from unfazed.core.files import partial_of, put_in_place
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.json import decode
@@ -189,4 +189,4 @@ def _refuse_existing(folder: Path, overwrite: bool) -> None:
     if not (folder / "system.json").is_file():
         raise UsageError(f"{folder} exists and is not a saved system. Choose another place.")
     if not overwrite:
-        raise UsageError(f"{folder} holds another system. Say overwrite, or choose another place.")
+        raise UsageError(f"{folder} holds another system. Use {option('overwrite')} or another folder.")

@@ -126,9 +126,9 @@ class Fitted(CallableSystem):
     def _lacking(self, inputs: Inputs) -> str | None:
         absent = next((field for field in self.fields if field not in inputs), None)
         if absent is not None:
-            return f"the input has no {absent!r}: say what to read with the option fields"
+            return f"the input has no {absent!r}; choose texts with the option fields"
         if not self.fields and len(inputs) != 1:
-            return f"there are the texts {', '.join(sorted(inputs))}: say which with the option fields"
+            return f"there are the texts {', '.join(sorted(inputs))}; choose with the option fields"
         return None
 
     def _asked(self, batch: list[Inputs]) -> Any:

@@ -81,7 +81,7 @@ class Pipeline(System):
         field = self.field or ("text" if "text" in inputs else next(iter(inputs), "text"))
         if not self.field and field != "text" and len(inputs) > 1:
             names = ", ".join(sorted(inputs))
-            return Failed(f"there are the texts {names}: say which with the option field", final=True)
+            return Failed(f"there are the texts {names}; choose with the option field", final=True)
         if field not in inputs:
             return Failed(f"the input has no {field!r}", final=True)
         return inputs[field].encode("utf-8", "replace").decode()

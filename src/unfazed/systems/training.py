@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import msgspec
 
-from unfazed.core.errors import DataError, MissingExtra, StoredFileError, UsageError, nearest
+from unfazed.core.errors import DataError, MissingExtra, StoredFileError, UsageError, nearest, option
 from unfazed.core.files import write_atomically
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.json import decode
@@ -168,7 +168,7 @@ class Place:
             self.card.unlink(missing_ok=True)  # first, so that it never names weights that are not its own
             self.checkpoint.unlink(missing_ok=True)
         elif self.card.is_file():
-            raise UsageError(f"{self.folder} holds another system. Say overwrite, or choose another place.")
+            raise UsageError(f"{self.folder} holds another system. Use {option('overwrite')} or another folder.")
 
     def holds(self, **wanted: str) -> bool:
         """Is there a whole system whose card says this?"""

@@ -33,5 +33,5 @@ def test_what_is_no_score_is_missing_and_a_bad_server_is_told_of(scripted) -> No
         metric.retries = 0
         with pytest.raises(SystemBroken, match="gave no scores"):
             metric.scores([Segment("a", "b")])
-    with pytest.raises(UsageError, match="'gold' is none of them"):
+    with pytest.raises(UsageError, match="not at 'gold'"):
         open_system("http://127.0.0.1/score#gold", Metric)

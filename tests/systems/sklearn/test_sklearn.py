@@ -135,7 +135,7 @@ def test_several_texts_need_to_be_named() -> None:
     model = make_pipeline(columns, RandomForestClassifier(5, random_state=0)).fit(pairs, [1, 0, 1, 0])
     asked = [{"premise": a, "hypothesis": b} for a, b in pairs]
     assert list(open_system(model, fields="premise,hypothesis").predict(asked)) == model.predict(pairs).tolist()
-    assert all(isinstance(o, Failed) and "premise: say which" in o.error for o in open_system(model).predict(asked))
+    assert all(isinstance(o, Failed) and "premise; choose with" in o.error for o in open_system(model).predict(asked))
     [failed, answer] = open_system(fitted(), fields="text").predict([{"said": "jazz"}, {"text": "jazz", "more": ""}])
     assert isinstance(failed, Failed)
     assert answer == "music"

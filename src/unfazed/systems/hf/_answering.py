@@ -33,7 +33,7 @@ class Classifying(HfSystem):
 
     def lacking(self, inputs: Inputs) -> str | None:
         if not self.options.fields and len(inputs) > 2:
-            return f"there are {len(inputs)} texts: say which with the option fields"
+            return f"there are {len(inputs)} texts; choose with the option fields"
         return super().lacking(inputs) if inputs else "there is no text"
 
     def encoded(self, inputs: Inputs) -> dict[str, list[int]]:

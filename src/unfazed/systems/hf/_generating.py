@@ -41,7 +41,7 @@ class GeneratingSystem(Teachable):
 
     def lacking(self, inputs: Inputs) -> str | None:
         if self.template is None and usual_prompt(inputs) is None:
-            return f"there are the texts {', '.join(sorted(inputs))}: say what to read with the option prompt"
+            return f"there are the texts {', '.join(sorted(inputs))}; give the option prompt"
         absent = next((name for name in (self.template.names if self.template else ()) if name not in inputs), None)
         return f"the input has no {absent!r}" if absent else None
 

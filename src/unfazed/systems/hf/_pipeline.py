@@ -74,7 +74,7 @@ class Pipeline(System):
     def _label(self, inputs: Inputs) -> Json | Failed:
         names = self.fields or in_order(inputs)
         if not 1 <= len(names) <= 2:
-            return Failed(f"there are {len(names)} texts: say which with the option fields", final=True)
+            return Failed(f"there are {len(names)} texts; choose with the option fields", final=True)
         asked = dict(zip(("text", "text_pair"), (inputs[name] for name in names), strict=False))
         found = self.pipe(asked)
         best = max(found, key=lambda row: row["score"]) if isinstance(found, list) else found
@@ -98,7 +98,7 @@ class Pipeline(System):
         prompt = self.template.text if self.template else usual_prompt(inputs)
         if prompt is None:
             names = ", ".join(sorted(inputs))
-            return Failed(f"there are the texts {names}: say what to read with the option prompt", final=True)
+            return Failed(f"there are the texts {names}; give the option prompt", final=True)
         asked = Template(prompt).fill(inputs)
         told = {"return_full_text": False, "do_sample": False, "max_new_tokens": self.max_new_tokens}
         return str(self.pipe(asked, **told)[0]["generated_text"]).strip()

@@ -180,7 +180,7 @@ class MetricServer(HttpSystem, Metric):
 def _checked(uses: tuple[str, ...]) -> tuple[str, ...]:
     wrong = next((name for name in uses if name not in COMPARED), None)
     if wrong is not None:
-        raise UsageError(f"A metric looks at {', '.join(COMPARED)}, joined by + after #; {wrong!r} is none of them.")
+        raise UsageError(f"A metric looks at {', '.join(COMPARED)}, joined by + after #, not at {wrong!r}.")
     return uses
 
 
