@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unfazed.vary.english import _any, _plain, class_of, tagged, tagger, tags_of
-from unfazed.vary.spoken._verbs import verb_phrases
+from unfazed.vary.spoken import verb_phrases
 
 CORPORA = Path(__file__).parents[3] / "../shared/data/slu"
 

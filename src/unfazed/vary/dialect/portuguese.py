@@ -8,7 +8,7 @@ from functools import cache
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
-from unfazed.vary.dialect._pairs import Exchange, Place, changed, pairs_of, read_table
+from unfazed.vary.dialect import Exchange, Place, changed, pairs_of, read_table
 from unfazed.vary.operator import Change, Operator, Text
 from unfazed.vary.words import checked_choice, checked_rate
 

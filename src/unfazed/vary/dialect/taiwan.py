@@ -10,7 +10,7 @@ from typing import Any
 from unfazed.core.edits import Edit
 from unfazed.core.errors import MissingExtra
 from unfazed.core.seeds import Stream
-from unfazed.vary.dialect._pairs import LONGEST, Place, changed
+from unfazed.vary.dialect import LONGEST, Place, changed
 from unfazed.vary.operator import Change, Operator, Text, whole_text
 from unfazed.vary.words import checked_choice, checked_rate
 

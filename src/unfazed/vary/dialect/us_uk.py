@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from unfazed.core.seeds import Stream
-from unfazed.vary.dialect._pairs import Exchange, changed, pairs_of, read_table
+from unfazed.vary.dialect import Exchange, changed, pairs_of, read_table
 from unfazed.vary.operator import Change, Operator, Text
 from unfazed.vary.words import checked_choice, checked_rate
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unfazed.core.edits import Edit
 from unfazed.vary.operator import Change
-from unfazed.vary.spoken._verbs import Phrase, VerbFiller
+from unfazed.vary.spoken import Phrase, VerbFiller
 
 
 class FillerPostVerb(VerbFiller):
