@@ -121,6 +121,10 @@ class StudyContext:
         """The files and folders that decide the tables, besides those that options name."""
         return [self.data]
 
+    def deciding(self, table: str, option: str) -> Any:
+        """What of an option's value decides a table: all of it, unless a study knows better."""
+        return self.given.get(option.replace("-", "_"))
+
 
 class Printed(NamedTuple):
     """A table for programs, its sections for people, and sentences for the top of the page."""
@@ -212,12 +216,13 @@ class _Folder:
     def __init__(self, study: Study, context: StudyContext) -> None:
         self.study, self.to = study, context.to
         seen = list(_traces(context.inputs, context.to))
-        self._basis = {name: self._decided(wanted, context, seen) for name, wanted in study.tables.items()}
+        self._basis = {name: self._decided(name, context, seen) for name in study.tables}
 
-    def _decided(self, wanted: StudyTable, context: StudyContext, seen: list[Json]) -> str:
+    def _decided(self, table: str, context: StudyContext, seen: list[Json]) -> str:
         """Stands for all that decides a table: the data, its options, the files that they name, and this version."""
-        names = [o.name for o in self.study.options if o.name != "to"] if wanted.options is None else wanted.options
-        values = {name: context.given.get(name.replace("-", "_")) for name in names}
+        chosen = self.study.tables[table].options
+        names = [o.name for o in self.study.options if o.name != "to"] if chosen is None else chosen
+        values = {name: context.deciding(table, name) for name in names}
         named = [path for value in values.values() for path in _paths_in(value)]
         return content_id([type(self.study).__name__, VERSION, values, seen, list(_traces(named, context.to))], 16)
 

@@ -115,7 +115,7 @@ def test_systems_are_asked_about_any_suite(tmp_path, monkeypatch):
     assert found["by"]["original_correct"]["true"].n == 1
     assert (found["accuracy_original"], found["accuracy_paraphrased"]) == (0.5, 0.5)
     assert Path("out/study.html").exists()
-    with pytest.raises(UsageError, match="other answers Entailment, but the labels are no, yes. Say which is which"):
+    with pytest.raises(UsageError, match="other answers Entailment, but the labels are no, yes. Map them with labels="):
         Parte().run(tmp_path / "suite", (), {**given, "system": ("other=told:other",)})
     labelled = {**given, "system": ("other=told:other",), "labels": "entailment=yes"}
     found = Parte().run(tmp_path / "suite", (), labelled).value

@@ -98,7 +98,7 @@ def test_without_a_system_it_says_what_is_needed(data: Path, tmp_path: Path) -> 
     study = studies.get("readin")()
     found = study.run(data / "nmt", ["table6"], {"to": str(tmp_path)}).value
     assert found["table6"]["ours"] == {}
-    assert "nmt has no system: give one with --system nmt=SYSTEM." in found["table6"]["needs"]
+    assert "nmt has no system: set system= to nmt=SYSTEM." in found["table6"]["needs"]
     for wrong in ("afqmc", "sql=x", "afqmc+magic=x"):
         with pytest.raises(UsageError, match="system= takes NAME=SYSTEM"):
             study.run(data, ["table5"], {"to": str(tmp_path), "system": (wrong,)})
@@ -118,6 +118,22 @@ def test_only_one_table_leaves_the_others_on_the_page(data: Path, tmp_path: Path
     ]
     study.run(data / "nmt", ["table2"], {**given, "seed": 5})  # which decides none of these
     assert (tmp_path / "out/study.md").read_text(encoding="utf-8") == text
+
+
+def test_a_system_of_another_corpus_leaves_a_table_on_the_page(data: Path, tmp_path: Path) -> None:
+    study, given = studies.get("readin")(), {"to": str(tmp_path / "out"), "without": ("correction",)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path(__file__).parent))
+        study.run(data, ["table9"], {**given, "system": ("afqmc=test_readin_whole:positive",)})
+        study.run(data, ["table6"], {**given, "system": ("nmt=test_readin_whole:translate",)})
+        text = (tmp_path / "out/study.md").read_text(encoding="utf-8")
+        assert "## Table 6" in text
+        assert "## Table 9" not in text, "today its system would be another: the embedded one"
+        study.run(data, ["table6"], {**given, "system": ("nmt=test_readin_whole:translate",
+                                                         "afqmc=test_readin_whole:positive")})  # fmt: skip
+    text = (tmp_path / "out/study.md").read_text(encoding="utf-8")
+    assert "## Table 6" in text
+    assert "## Table 9" in text
 
 
 def test_given_systems_are_taken_and_others_left_out(data: Path, tmp_path: Path) -> None:

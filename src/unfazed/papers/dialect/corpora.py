@@ -14,7 +14,7 @@ BASES = {"pt": "pt-BR", "zh": "zh-CN"}  # the dialect that others are compared w
 _NAME = re.compile(r"([a-z]{2})_([a-z]+)_([a-z]+)_en_([a-z]{2}-[A-Z]{2}(?:_\w+)?)\.tsv")
 
 
-class Segment(NamedTuple):
+class FrmtSegment(NamedTuple):
     """An English segment and its translations by dialect; `line` is the same in all of their files."""
 
     id: str
@@ -51,7 +51,7 @@ class Frmt(Reader):
                     yield Variant(row, segment.id, 0, f"frmt/{tag}", "dialect", "same", {"text": text}, None, tag)
 
 
-def read_segments(folder: Path, split: str | None = "test", languages: Sequence[str] = ()) -> Iterator[Segment]:
+def read_segments(folder: Path, split: str | None = "test", languages: Sequence[str] = ()) -> Iterator[FrmtSegment]:
     """The segments of a folder in the order of languages, buckets and lines; of all splits where none is named.
 
     Raises where files that belong together differ in length or in their English.
@@ -64,7 +64,7 @@ def read_segments(folder: Path, split: str | None = "test", languages: Sequence[
         yield from _parallel(language, bucket, of, files)
 
 
-def _parallel(language: str, bucket: str, split: str, files: dict[str, Path]) -> Iterator[Segment]:
+def _parallel(language: str, bucket: str, split: str, files: dict[str, Path]) -> Iterator[FrmtSegment]:
     rows = {tag: list(_rows(file)) for tag, file in files.items()}
     first = next(iter(rows))
     for tag, found in rows.items():
@@ -78,7 +78,7 @@ def _parallel(language: str, bucket: str, split: str, files: dict[str, Path]) ->
             if found[number - 1][0] != english:
                 raise DataError(f"the English is not that of {files[first].name}:{number}.", files[tag], number)
         texts = {tag: found[number - 1][1] for tag, found in rows.items()}
-        yield Segment(f"{language}/{bucket}/{split}/{number}", language, bucket, split, number, english, texts)
+        yield FrmtSegment(f"{language}/{bucket}/{split}/{number}", language, bucket, split, number, english, texts)
 
 
 def _rows(file: Path) -> Iterator[tuple[str, str]]:
@@ -95,7 +95,7 @@ def _files(folder: Path) -> dict[Path, tuple[str, ...]]:
     return {file: name.groups() for file in places if (name := _NAME.fullmatch(file.name))}
 
 
-def _chosen(path: Path) -> Iterator[tuple[Segment, str]]:
+def _chosen(path: Path) -> Iterator[tuple[FrmtSegment, str]]:
     """The segments that a path means, each with its base dialect."""
     if path.is_file():
         name = _NAME.fullmatch(path.name)
@@ -123,7 +123,7 @@ FILE = "pairs_derived.tsv"
 _COLUMNS = ("feature", "dialect_sentence", "matched_standard_sentence")
 
 
-class Pair(NamedTuple):
+class DialectPair(NamedTuple):
     """A sentence with a feature, the same without, and the line they stand on."""
 
     line: int
@@ -158,18 +158,18 @@ class IndianEnglish(Reader):
                 yield Variant(row, id, draw, source, "dialect", "same", {"text": dialect}, None, feature)
 
 
-def read_pairs(path: Path) -> Iterator[Pair]:
+def read_pairs(path: Path) -> Iterator[DialectPair]:
     """The pairs in their order; raises with the line of the first row that is wrong."""
     file = _file(path)
     for line, cells in csv_records(file, _COLUMNS, "\t"):
         feature, dialect, standard = (cells[name].strip() for name in _COLUMNS)
         if not dialect or not standard:
             raise DataError("a row needs the sentence in both dialects.", file, line)
-        yield Pair(line, feature, dialect, standard)
+        yield DialectPair(line, feature, dialect, standard)
 
 
-def _by_sentence(path: Path) -> dict[str, list[Pair]]:
-    found: dict[str, list[Pair]] = {}
+def _by_sentence(path: Path) -> dict[str, list[DialectPair]]:
+    found: dict[str, list[DialectPair]] = {}
     for pair in read_pairs(path):
         found.setdefault(pair.standard, []).append(pair)
     return found

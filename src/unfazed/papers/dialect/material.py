@@ -60,7 +60,7 @@ class Trials(NamedTuple):
     perturbed: list[str]  # the same with its control; empty where there is none
 
 
-class Given(NamedTuple):
+class TrialFiles(NamedTuple):
     """Files that people or translation systems made, by language."""
 
     mt: Mapping[str, Path]
@@ -68,7 +68,7 @@ class Given(NamedTuple):
     refused: frozenset[str]  # ids of controls that people found to mean the same
 
 
-def read_trials(data: Path, given: Given, seed: int = 0) -> list[Trials]:
+def read_trials(data: Path, given: TrialFiles, seed: int = 0) -> list[Trials]:
     """All languages that the folder holds: FRMT's, and English where there are Indian-English pairs."""
     found = []
     pairs = next((place for place in _places(data) if (place / PAIRS).is_file()), None)
@@ -92,12 +92,12 @@ def _places(data: Path) -> list[Path]:
     return [data, *(sorted(place for place in data.iterdir() if place.is_dir()) if data.is_dir() else ())]
 
 
-def _english(folder: Path, given: Given, seed: int) -> Trials:
+def _english(folder: Path, given: TrialFiles, seed: int) -> Trials:
     pairs = [(f"en/{p.line}", p.feature, None, p.standard, p.dialect) for p in read_pairs(folder)]
     return _trials("en", ("en-US", "en-IN"), pairs, given, seed)
 
 
-def _portuguese_or_chinese(folder: Path, language: str, given: Given, seed: int) -> Trials:
+def _portuguese_or_chinese(folder: Path, language: str, given: TrialFiles, seed: int) -> Trials:
     base, other = BASES.get(language), OTHERS.get(language)
     if base is None or other is None:
         raise UsageError(f"FRMT has no two dialects of {language!r}; it has {', '.join(BASES)}.")
@@ -113,7 +113,7 @@ def _portuguese_or_chinese(folder: Path, language: str, given: Given, seed: int)
 _Row = tuple[str, str, str | None, str, str]
 
 
-def _trials(language: str, tags: tuple[str, str], rows: Sequence[_Row], given: Given, seed: int) -> Trials:
+def _trials(language: str, tags: tuple[str, str], rows: Sequence[_Row], given: TrialFiles, seed: int) -> Trials:
     mt = _translations(given.mt.get(language), len(rows))
     made = _translations(given.perturbed.get(language), len(rows))
     counts: Counter[str] = Counter({"all": len(rows)})

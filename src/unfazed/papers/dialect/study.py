@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 from unfazed.core import AnswerStore, Json, UsageError, option_name
 from unfazed.measure import TIES
 from unfazed.papers.dialect import page
-from unfazed.papers.dialect.material import Given as Files
-from unfazed.papers.dialect.material import named_files, read_refused, read_trials, write_material
+from unfazed.papers.dialect.material import TrialFiles, named_files, read_refused, read_trials, write_material
 from unfazed.papers.dialect.tables import WinSettings, hold_together, measured
 from unfazed.report import Given, Option, Printed, Study, StudyContext, StudyTable
 from unfazed.systems import Metric, Scores, open_system
@@ -33,9 +32,9 @@ class _Stages(StudyContext):
     """The metrics on the trials of each language, measured once for all tables."""
 
     @cached_property
-    def files(self) -> Files:
+    def files(self) -> TrialFiles:
         given = self.given
-        return Files(
+        return TrialFiles(
             named_files(given.get("mt") or (), "mt"),
             named_files(given.get("perturbed") or (), "perturbed"),
             read_refused(Path(given["judged"]) if given.get("judged") else None),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 VERSION_OF_MODELS = 1
 
 
-class Pair(NamedTuple):
+class LabelledPair(NamedTuple):
     """A pair to learn from, or to be tested on."""
 
     premise: str
@@ -94,7 +94,7 @@ class NliSystem(TrainedSystem):
         """
         settings = changed(cls.defaults, options)
         need(cls.name)
-        from unfazed.papers.parte.networks import LONGEST, Training
+        from unfazed.papers.parte.networks import LONGEST, PairLoop
         from unfazed.papers.parte.vectors import Vectors, words_of
 
         fields, pairs = _pairs(cls.name, examples)
@@ -109,7 +109,7 @@ class NliSystem(TrainedSystem):
                 network = cls.network_class()(known, len(labels), settings)
             begins = sha256(known.rows.tobytes() + "\n".join(known.words).encode()).hexdigest()
             system = cls(network, labels, fields, cls.new_card(settings, learnt, tested, begins, "classify"))
-            return system.fitted(lambda: Training(network, labels, learnt, tested, seeds), to, overwrite, progress)
+            return system.fitted(lambda: PairLoop(network, labels, learnt, tested, seeds), to, overwrite, progress)
 
     def _packed(self) -> bytes:
         """The word vectors are kept with the weights."""
@@ -151,7 +151,7 @@ class NliSystem(TrainedSystem):
 
 def _pairs(
     name: str, examples: Iterable[Example], fields: tuple[str, str] | None = None
-) -> tuple[tuple[str, str], list[Pair]]:
+) -> tuple[tuple[str, str], list[LabelledPair]]:
     """The names of the two texts, and the pairs; raises for the first example that can't be learnt from."""
     learnt = learnable(name, examples, "classify")
     for example in learnt:
@@ -163,7 +163,7 @@ def _pairs(
             raise DataError(f"example {example.id!r} (row {example.row}) needs the texts {wanted}, not {names}")
         fields = fields or (names[0], names[1])
     assert fields is not None
-    return fields, [Pair(e.inputs[fields[0]], e.inputs[fields[1]], e.gold) for e in learnt]
+    return fields, [LabelledPair(e.inputs[fields[0]], e.inputs[fields[1]], e.gold) for e in learnt]
 
 
 class Bow(NliSystem):

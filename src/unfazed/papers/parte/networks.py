@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from unfazed.core import Json, Seeds, canonical
-from unfazed.papers.parte.models import Pair
+from unfazed.papers.parte.models import LabelledPair
 from unfazed.papers.parte.vectors import Vectors, words_of
 from unfazed.systems.loop import Loop
 from unfazed.systems.network import padded
@@ -122,11 +122,16 @@ class Bilstm(PairNetwork):
         return out
 
 
-class Training(Loop):
+class PairLoop(Loop):
     """Pairs in, accuracy on dev as the score."""
 
     def __init__(
-        self, network: PairNetwork, labels: Sequence[Json], learnt: Sequence[Pair], dev: Sequence[Pair], seeds: Seeds
+        self,
+        network: PairNetwork,
+        labels: Sequence[Json],
+        learnt: Sequence[LabelledPair],
+        dev: Sequence[LabelledPair],
+        seeds: Seeds,
     ) -> None:
         self._labels = {canonical(label): n for n, label in enumerate(labels)}
         self._pairs = [(network.numbers(pair.premise), network.numbers(pair.hypothesis)) for pair in learnt]

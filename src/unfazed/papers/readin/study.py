@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from unfazed.core import DataError, Estimate, Json, guess_task
 from unfazed.measure import ErrorRates, Group, error_rates
@@ -59,6 +59,14 @@ class _Stages(StudyContext):
         found = corpora_in(self.data)
         check_systems(self.given, found, list(_CORPORA.values()))
         return {name: ReadinCorpus(name, folder, self.to, self.given) for name, folder in found.items()}
+
+    def deciding(self, table: str, option: str) -> Any:
+        """Of the systems, those for the table's own corpora."""
+        value = super().deciding(table, option)
+        if option != "system":
+            return value
+        owners = {tables.COLUMNS[column][0] for column in tables.TABLES.get(table, ())}
+        return [spec for spec in value or () if spec.partition("=")[0].partition("+")[0] in owners]
 
     def table2(self) -> Printed:
         table = tables.table2(self.corpora)

@@ -36,7 +36,7 @@ SCORED = "<extra_id_0>"  # the token whose logit is the score, where the vocabul
 _TAIL = 16  # tokens at the end that are always kept
 
 
-class Network(nn.Module):
+class NanoNetwork(nn.Module):
     """The model, its tokenizer, and the settings of its training."""
 
     def __init__(self, model: Any, tokenizer: Any, settings: TrainingSettings, length: int) -> None:
@@ -85,7 +85,7 @@ class Network(nn.Module):
         return found
 
 
-def load(path: str | Path, settings: TrainingSettings, length: int) -> Network:
+def load(path: str | Path, settings: TrainingSettings, length: int) -> NanoNetwork:
     """A model and tokenizer saved in a folder, weights as safetensors."""
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -96,7 +96,7 @@ def load(path: str | Path, settings: TrainingSettings, length: int) -> Network:
         tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
     except (OSError, ValueError, KeyError) as error:
         raise UsageError(f"{path} is no sequence-to-sequence model that can be loaded: {error}") from error
-    return Network(model, tokenizer, settings, length)
+    return NanoNetwork(model, tokenizer, settings, length)
 
 
 def _token(tokenizer: Any, model: Any) -> int:
@@ -125,7 +125,7 @@ class _Phase(Loop):
     """One phase. The instances of a round follow from its number, so that a stopped training goes on alike."""
 
     def __init__(
-        self, network: Network, instances: Instances, dev: Callable[[Network], float], steps: int, seeds: Seeds
+        self, network: NanoNetwork, instances: Instances, dev: Callable[[NanoNetwork], float], steps: int, seeds: Seeds
     ) -> None:
         self._instances = instances
         self._dev = dev
@@ -148,7 +148,7 @@ class _Phase(Loop):
         taken = list(islice(self._stream, len(chosen)))
         return self.network.collate([one.text for one in taken]), torch.tensor([one.target for one in taken])
 
-    def score(self, network: Network) -> float:
+    def score(self, network: NanoNetwork) -> float:
         return self._dev(network)
 
     def _what(self, epoch: int) -> str:
@@ -168,7 +168,7 @@ def train(config: Config) -> Trained:
         if config.pretrain:
             found.pretrain = _pretrain(network, config, config.pretrain, found)
         if config.finetune:
-            network = Network(network.model, network.tokenizer, _settings(config.finetune), config.length)
+            network = NanoNetwork(network.model, network.tokenizer, _settings(config.finetune), config.length)
             found.finetune = _finetune(network, config, config.finetune)
             found.format = config.finetune.format
     network.model.save_pretrained(to)
@@ -192,7 +192,7 @@ def _checkpoint(config: Config, phase: str) -> Checkpoint:
 
 
 def _run(
-    name: str, network: Network, config: Config, instances: Instances, dev: Callable[[Network], float]
+    name: str, network: NanoNetwork, config: Config, instances: Instances, dev: Callable[[NanoNetwork], float]
 ) -> list[float]:
     settings = network.settings
     steps = (config.pretrain if name == "pretrain" else config.finetune).steps  # type: ignore[union-attr]
@@ -202,7 +202,7 @@ def _run(
         return phase.run(_checkpoint(config, name), progress).scores
 
 
-def _pretrain(network: Network, config: Config, phase: Pretraining, found: Trained) -> list[float]:
+def _pretrain(network: NanoNetwork, config: Config, phase: Pretraining, found: Trained) -> list[float]:
     corpus = Shards(phase.data, phase.languages, phase.identify, phase.agree)
     kinds: dict[tuple[str, str], Sentence] = {}
     held: list[Sentence] = []
@@ -231,7 +231,7 @@ def _pretrain(network: Network, config: Config, phase: Pretraining, found: Train
     return _run("pretrain", network, config, instances, lambda n: sum(told_apart(n, held, tags)) / len(held))
 
 
-def told_apart(network: Network, sentences: Sequence[Sentence], tags: Tags) -> list[float]:
+def told_apart(network: NanoNetwork, sentences: Sequence[Sentence], tags: Tags) -> list[float]:
     """For each sentence 1 where its own tag scores above every sibling's, 0.5 for a tie. Chance with one is 0.5.
 
     Siblings are the other dialects of its language, or, where there are none, the other languages.
@@ -259,7 +259,7 @@ def _rivals(sentence: Sentence, tags: Tags) -> tuple[str, list[str]]:
     return own, [tag for tag in tags.languages if tag != own]
 
 
-def _finetune(network: Network, config: Config, phase: Finetuning) -> list[float]:
+def _finetune(network: NanoNetwork, config: Config, phase: Finetuning) -> list[float]:
     given = ratings(phase.data)
     share = 0.0 if phase.dev else phase.hold
     held = ratings(phase.dev) if phase.dev else [r for r in given if _held(_key(r), share)]
@@ -275,7 +275,7 @@ def _finetune(network: Network, config: Config, phase: Finetuning) -> list[float
             for rating in _shuffled(learnt, seeds.stream("order", turn)):
                 yield Instance(judged(rating, phase.format), rating.score)
 
-    def agreement(n: Network) -> float:
+    def agreement(n: NanoNetwork) -> float:
         return kendall(np.array(n.scores(texts)), people) or 0.0
 
     return _run("finetune", network, config, instances, agreement)

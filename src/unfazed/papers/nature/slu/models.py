@@ -96,7 +96,7 @@ class SluSystem(TrainedSystem):
         """
         settings = changed(cls.defaults, options)
         need(cls.name, *(("transformers",) if encoder else ()))
-        from unfazed.papers.nature.slu.training import Training
+        from unfazed.papers.nature.slu.training import SluLoop
         from unfazed.systems.loop import packed
 
         if cls.needs_encoder and encoder is None:
@@ -108,7 +108,7 @@ class SluSystem(TrainedSystem):
             network = cls._new_network(said, settings, encoder)
             begins = None if encoder is None else sha256(packed(network.front.state_dict(), b"{}")).hexdigest()
             system = cls(network, cls.new_card(settings, said, tested, begins, "slu"))
-            return system.fitted(lambda: Training(network, said, tested, cls.seeds(settings)), to, overwrite, progress)
+            return system.fitted(lambda: SluLoop(network, said, tested, cls.seeds(settings)), to, overwrite, progress)
 
     @classmethod
     def _new_network(cls, said: list[Said], settings: TrainingSettings, encoder: str | Path | None) -> Network:

@@ -23,7 +23,7 @@ class Said(NamedTuple):
     tags: list[str]
 
 
-class Training(Loop):
+class SluLoop(Loop):
     """Sentences in, end to end on dev as the score."""
 
     def __init__(self, network: Network, said: Sequence[Said], dev: Sequence[Said], seeds: Seeds) -> None:
