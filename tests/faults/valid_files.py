@@ -69,10 +69,12 @@ def _read_run(folder: Path) -> object:
 
 
 def _run(folder: Path) -> dict[str, bytes]:
-    run_system(_suite(folder), first_letter, folder / "run")
-    with closing(sqlite3.connect(folder / "run/outputs.sqlite")) as db:
-        db.execute("PRAGMA journal_mode=DELETE")  # all of it in one file
-    return {name: data for name, data in content(folder).items() if name in ("run/run.json", "run/outputs.sqlite")}
+    measure_run(run_system(_suite(folder), first_letter, folder / "run"), bootstrap=20)
+    for store in ("outputs", "scores"):
+        with closing(sqlite3.connect(folder / f"run/{store}.sqlite")) as db:
+            db.execute("PRAGMA journal_mode=DELETE")  # all of it in one file
+    files = ("run/run.json", "run/outputs.sqlite", "run/results.json", "run/scores.sqlite")
+    return {name: data for name, data in content(folder).items() if name in files}
 
 
 def _suite_jsonl(folder: Path) -> bytes:

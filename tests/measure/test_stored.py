@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -214,3 +216,13 @@ def test_kept_scores_are_the_scorers_own(run) -> None:
     for _ in range(2):
         with stored.KeptScores([run]) as kept:
             assert np.array_equal(kept(scorer, pairs, task), plain)
+
+
+def test_a_score_that_was_changed_by_hand_is_not_believed(run, counting: Counting) -> None:
+    first = unfazed.measure_run(run)
+    (run.path / stored.RESULTS).unlink()
+    with closing(sqlite3.connect(run.path / stored.SCORES)) as db, db:
+        assert db.execute("UPDATE outputs SET value = replace(value, '1.0]', '0.0]')").rowcount > 0
+    counting.since()
+    assert unfazed.measure_run(run) == first
+    assert counting.since() > 0

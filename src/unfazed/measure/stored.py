@@ -7,6 +7,7 @@ scorers' code, how intervals are made, and the version of unfazed.
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -14,6 +15,7 @@ from hashlib import blake2b
 from math import isfinite
 from pathlib import Path
 from types import TracebackType
+from zlib import crc32
 
 import msgspec
 import numpy as np
@@ -158,7 +160,7 @@ class KeptScores:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for store in self._stores:
-            with suppress(UnfazedError):
+            with suppress(UnfazedError, sqlite3.Error):
                 store.close()
 
     def __call__(self, scorer: Scorer, pairs: Sequence[tuple[Json, Json]], task: Task) -> Array:
@@ -181,16 +183,17 @@ class KeptScores:
     def _known(self, keys: Sequence[bytes]) -> dict[bytes, list[float]]:
         known: dict[bytes, list[float]] = {}
         for store in self._stores:
-            with suppress(UnfazedError, TypeError, ValueError):  # what can't be read is scored again
+            with suppress(UnfazedError, sqlite3.Error):  # what can't be read is scored again
                 missing = [k for k in keys if k not in known]
-                known |= {k: [float(x) for x in output.value] for k, output in store.get(missing).items()}
+                found = ((k, _row_of(k, output.value)) for k, output in store.get(missing).items())
+                known |= {k: row for k, row in found if row is not None}
         return known
 
     def _put(self, rows: dict[bytes, list[float]]) -> None:
         for store in self._stores:
-            with suppress(UnfazedError):  # a full disk
+            with suppress(UnfazedError, sqlite3.Error):  # a full disk
                 if store.size < _MOST_SCORES:
-                    store.put((k, Output(row)) for k, row in rows.items() if all(map(isfinite, row)))
+                    store.put((k, Output([_sum(k, row), *row])) for k, row in rows.items() if all(map(isfinite, row)))
 
 
 def _open(file: Path) -> AnswerStore | None:
@@ -201,8 +204,20 @@ def _open(file: Path) -> AnswerStore | None:
         try:
             return AnswerStore.shared(file)
         except UnfazedError:
-            file.unlink(missing_ok=True)
+            with suppress(OSError):
+                file.unlink()
     return None
+
+
+def _row_of(key: bytes, value: Json) -> list[float] | None:
+    """A stored row; None if it is not what was written under that key."""
+    if not isinstance(value, list) or not all(isinstance(x, float) for x in value[1:]):
+        return None
+    return value[1:] if value[:1] == [_sum(key, value[1:])] else None
+
+
+def _sum(key: bytes, row: list[float]) -> int:
+    return crc32(key + msgspec.json.encode(row))
 
 
 def _keyer(code: str) -> Callable[[tuple[Json, Json]], bytes]:
