@@ -288,7 +288,7 @@ def test_ctrl_c_exits_with_2_and_goes_on(suite: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate()
     assert process.returncode == 2, errors
-    assert "same command goes on" in errors
+    assert "rerun to resume" in errors
     assert subprocess.run(command, cwd=suite, capture_output=True).returncode == 0
 
 

@@ -166,7 +166,7 @@ def test_ctrl_c_keeps_what_came_and_says_how_to_go_on(make: Make, tmp_path: Path
 
     suite = make(20)
     first = Impatient()
-    with pytest.raises(Interrupted, match=r"12 new outputs are kept.*same command goes on"):
+    with pytest.raises(Interrupted, match=r"12 new outputs are kept.*rerun to resume"):
         run_system(suite, first, tmp_path / "run")
     second = Recorder()
     run_system(suite, second, tmp_path / "run")
