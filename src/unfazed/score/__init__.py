@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from unfazed.core.lazy import door
 from unfazed.core.registry import Registry
-from unfazed.score._correlation import kendall, pearson
 from unfazed.score._scorer import (
     Array,
     MeanScorer,
     Pair,
     Scorer,
     Stats,
+    kendall,
     label_among,
     label_of,
+    pearson,
     ratio,
     stats_here,
     tags_of,

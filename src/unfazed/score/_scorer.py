@@ -1,19 +1,21 @@
-"""The contract of a scorer: numbers for each item, once, from whose sums every score and interval follows."""
+"""The contract of a scorer, from whose sums for each item every score and interval follows; and correlations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from math import sqrt
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from unfazed.core.estimate.statistics import Array, ratio
 from unfazed.core.ids import canonical
 from unfazed.core.task import Task
 from unfazed.core.values import Json
 
-__all__ = ["Array", "MeanScorer", "Pair", "Scorer", "Stats", "label_among", "label_key", "label_of", "ratio",
-    "stats_here", "tags_of"]  # fmt: skip
+__all__ = ["Array", "MeanScorer", "Pair", "Scorer", "Stats", "kendall", "label_among", "label_key", "label_of",
+    "pearson", "ratio", "stats_here", "tags_of"]  # fmt: skip
 
 
 class Scorer:
@@ -104,3 +106,32 @@ def tags_of(value: Json) -> tuple[str, ...] | None:
     if not isinstance(slots, (list, tuple)) or not all(isinstance(tag, str) for tag in slots):
         return None
     return tuple(slots)
+
+
+_BLOCK = 2_000_000  # comparisons made at once
+
+
+def pearson(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float | None:
+    """None where either does not vary."""
+    if len(x) < 2:
+        return None
+    x, y = x - x.mean(), y - y.mean()
+    size = sqrt(float(x @ x) * float(y @ y))
+    return float(x @ y) / size if size else None
+
+
+def kendall(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float | None:
+    """Kendall's tau-b, by comparing all pairs in blocks; None where either does not vary."""
+    n = len(x)
+    agree = tied_x = tied_y = 0
+    step = max(1, _BLOCK // max(n, 1))
+    for start in range(0, n, step):
+        rows = slice(start, min(start + step, n))
+        later = np.arange(n)[None, :] > np.arange(n)[rows, None]
+        dx, dy = np.sign(x[rows, None] - x[None, :]), np.sign(y[rows, None] - y[None, :])
+        agree += int((dx * dy)[later].sum())
+        tied_x += int((dx[later] == 0).sum())
+        tied_y += int((dy[later] == 0).sum())
+    pairs = n * (n - 1) // 2
+    size = sqrt((pairs - tied_x) * (pairs - tied_y))
+    return agree / size if size else None
