@@ -8,7 +8,7 @@ import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
 from textwrap import fill
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -191,6 +191,24 @@ Row = Mapping[str, Any]
 
 class Figure(str):
     """A number that is spelled already; set flush right, as numbers are."""
+
+
+class _Measured(Protocol):
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
+def scaled(found: _Measured | None, scale: float = 100.0) -> Figure:
+    """An estimate with its interval times `scale`, so in per cent by default: `86.2 [84.0, 88.3]`."""
+    if found is None or found.value is None:
+        return Figure(NONE)
+    if found.low is None or found.high is None:
+        return Figure(f"{scale * found.value:.1f}")
+    return Figure(f"{scale * found.value:.1f} [{scale * found.low:.1f}, {scale * found.high:.1f}]")
 
 
 class Shown(NamedTuple):

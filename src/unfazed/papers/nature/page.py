@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from unfazed.core import Estimate, Json
 from unfazed.papers.nature.attention import Look, attention_lines
 from unfazed.papers.nature.tables import AVERAGE, OPERATORS, SCORES
-from unfazed.report import NONE, Figure, Picture, Row, Section, SectionTable, typeset
+from unfazed.report import NONE, Figure, Picture, Row, Section, SectionTable, scaled, typeset
 
 TITLE = "NATURE: spoken-language variation of slot filling and intent detection"
 _NAMES = {"atis": "ATIS", "snips": "SNIPS", "nlu_ed": "NLU-ED", AVERAGE: "average"}
@@ -87,7 +87,7 @@ def chosen(table: Json) -> Section:
     for label in OPERATORS:
         row: dict[str, object] = {"operator": label}
         for name, found in table["ours"].items():
-            row[_NAMES.get(name, name)] = _percent(found[label])
+            row[_NAMES.get(name, name)] = scaled(found[label])
             row[f"{_NAMES.get(name, name)}, paper"] = _plain(table["paper"].get(name, {}).get(label))
         rows.append(row)
     who = sorted(set(table["selector"].values()))
@@ -102,7 +102,7 @@ def judged(table: Json) -> Section:
     for question, printed in table["paper"].items():
         if table["ours"]:
             found = table["ours"][question]
-            rows.append({"label": question, "whose": "ours", **{c: _percent(found.get(c)) for c in columns}})
+            rows.append({"label": question, "whose": "ours", **{c: scaled(found.get(c)) for c in columns}})
         rows.append({"label": question, "whose": "paper", **{c: _plain(printed[c]) for c in columns}})
     told = list(table.get("warnings", ()))
     if not table["ours"]:
@@ -118,11 +118,11 @@ def scores(table: Json) -> Section:
         for label, found in rows_of.items():
             row: dict[str, object] = {"test set": label}
             for score in SCORES:
-                row[score] = _percent(found[score])
+                row[score] = scaled(found[score])
                 for model in _MODELS:
                     printed = table["paper"][model].get(name, {}).get(label, {})
                     row[f"{score}, {model}"] = _plain(printed.get(score))
-            row["e2e lost"] = _percent(table["drop"][name].get(label))
+            row["e2e lost"] = scaled(table["drop"][name].get(label))
             rows.append({**row, "n": found["e2e"].n})
         tables.append(SectionTable(_NAMES.get(name, name), rows))
     told = "Slot F1, intent accuracy and end-to-end accuracy in per cent, ours with 95 % intervals, then the paper's."
@@ -139,7 +139,7 @@ def augmented(table: Json) -> Section:
         for label, found in sets.items():
             paper = table["paper"].get(name, {}).get(label, {})
             row: dict[str, object] = {"data set": _NAMES.get(name, name), "test set": label}
-            row |= {"without": _percent(found["without"]), "with": _percent(found["with"])}
+            row |= {"without": scaled(found["without"]), "with": scaled(found["with"])}
             row["gain"] = Figure(_gain(found["gain"]))
             rows.append({**row, **{f"{side}, paper": _plain(paper.get(side)) for side in ("without", "with")}})
     title = "Table 5: with augmented training data"
@@ -155,15 +155,6 @@ def attention(looked: Sequence[Json]) -> Section:
         pictures.append(Picture(case["title"], attention_lines(lines, case["title"])))
     told = "Utterances that come out wrong, as spoken and as altered. The darker a word, the more it is looked at."
     return Section("Attention", [told], pictures=pictures)
-
-
-def _percent(found: Estimate | None) -> Figure:
-    """`86.2 [84.0, 88.3]`, in per cent."""
-    if found is None or found.value is None:
-        return Figure(NONE)
-    if found.low is None or found.high is None:
-        return Figure(f"{100 * found.value:.1f}")
-    return Figure(f"{100 * found.value:.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]")
 
 
 def _plain(share: float | None) -> Figure:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unfazed.core import Json
-from unfazed.papers.parte.changed import CONFUSION, Changed, Contrast, Share
-from unfazed.report import NONE, Figure, Picture, Row, Section, SectionTable
+from unfazed.papers.parte.changed import CONFUSION, Changed, Contrast
+from unfazed.report import NONE, Figure, Picture, Row, Section, SectionTable, scaled
 from unfazed.report.charts import grouped_bars
 
 TITLE = "P̂aRTE: do entailment predictions survive paraphrase?"
@@ -28,7 +28,7 @@ def table2(found: Found, paper: Paper) -> Section:
     for model, one in found.items():
         row: dict[str, object] = {"model": model}
         for measure in ("accuracy_original", "accuracy_paraphrased", "changed"):
-            row[measure.replace("_", " ")] = _percent(getattr(one, measure))
+            row[measure.replace("_", " ")] = scaled(getattr(one, measure))
             row[f"{measure.replace('_', ' ')}, paper"] = _plain(paper.get(model, {}).get(measure))
         rows.append({**row, "pairs": one.changed.n, "missing": one.changed.missing})
     shares = [one.changed for one in found.values() if one.changed.value is not None]
@@ -66,7 +66,7 @@ def figure1(found: Found) -> Section:
     rows: list[Row] = []
     for model, one in found.items():
         counts = {_CELLS[cell]: round((share.value or 0.0) * share.n) for cell, share in one.confusion.items()}
-        shares = {f"{_CELLS[cell]}, %": _percent(share) for cell, share in one.confusion.items()}
+        shares = {f"{_CELLS[cell]}, %": scaled(share) for cell, share in one.confusion.items()}
         rows.append({"model": model, **counts, **shares})
     told = "Why accuracy hides changes: predictions that become wrong and those that become right cancel out."
     chart = {m: {_CELLS[c]: s.estimate for c, s in one.confusion.items()} for m, one in found.items()}
@@ -88,7 +88,7 @@ def slice_(key: str, found: Found, title: str = "") -> Section:
     title = title or f"Changed predictions by {key}"
     names = _RIGHT if key == "original_correct" else {}
     rows: list[Row] = [
-        {"model": model, key.replace("_", " "): names.get(value, value), "changed": _percent(share), "pairs": share.n}
+        {"model": model, key.replace("_", " "): names.get(value, value), "changed": scaled(share), "pairs": share.n}
         for model, one in found.items()
         for value, share in one.by.get(key, {}).items()
     ]
@@ -145,14 +145,6 @@ def tests(contrasts: Sequence[Contrast]) -> Section:
         "exact test takes pairs for independent; the randomisation test swaps whole originals."
     )
     return Section("Tests", [told], [SectionTable("B less A", rows)])
-
-
-def _percent(share: Share) -> Figure:
-    if share.value is None:
-        return Figure(NONE)
-    if share.low is None or share.high is None:
-        return Figure(f"{100 * share.value:.1f}")
-    return Figure(f"{100 * share.value:.1f} [{100 * share.low:.1f}, {100 * share.high:.1f}]")
 
 
 def _plain(percent: float | None) -> Figure:

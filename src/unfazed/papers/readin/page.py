@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from unfazed.core import Estimate, Json
+from unfazed.core import Json
 from unfazed.papers.readin.methods import METHODS
 from unfazed.papers.readin.tables import COLUMNS, MEASURES, TABLES
-from unfazed.report import NONE, Figure, Row, Section, SectionTable, typeset
+from unfazed.report import NONE, Figure, Row, Section, SectionTable, scaled, typeset
 
 TITLE = "READIN: Chinese as people type and say it"
 _NAMES = {"afqmc": "AFQMC", "cmrc2018": "CMRC2018", "cspider": "CSpider", "nmt": "WMT2021"}
@@ -91,7 +91,7 @@ def _rows(name: str, column: str, family: str, table: Json) -> Iterator[Row]:
         cells = ours[method]
         row: dict[str, object] = {"system": "ours", "with": _METHODS[method]}
         for measure in MEASURES:
-            row[measure] = _figure(cells.get(measure), scale)
+            row[measure] = scaled(cells.get(measure), scale)
         for measure in MEASURES:
             row[f"{measure} gained"] = _gain(cells, measure, scale)
         yield {**row, "n": cells["average"].n}
@@ -113,14 +113,6 @@ def slips(table: Json) -> Section:
     return Section(
         "Table 10: how people slip at the keyboard", [told], [SectionTable("Per cent of slips in words", rows)]
     )
-
-
-def _figure(found: Estimate | None, scale: float) -> Figure:
-    if found is None or found.value is None:
-        return Figure(NONE)
-    if found.low is None or found.high is None:
-        return Figure(f"{scale * found.value:.1f}")
-    return Figure(f"{scale * found.value:.1f} [{scale * found.low:.1f}, {scale * found.high:.1f}]")
 
 
 def _gain(cells: Mapping[str, Json], measure: str, scale: float) -> Figure:

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import msgspec
 
-from unfazed.core import (
-    Example,
-    Inputs,
-    Json,
-    UsageError,
-    canonical,
-    decode_json,
-)
+from unfazed.core import Example, Inputs, Json, UsageError, canonical, decode_json
 from unfazed.systems import Failed
 from unfazed.systems.training import (
     Labels,
