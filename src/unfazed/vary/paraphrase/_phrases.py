@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -23,60 +24,18 @@ _LONG = {short: long for long, short in reversed(_SHORT.items())} | {"can't": "c
 _LONG |= {f"{word} n't": f"{word} not" for word in _AUX}
 _LONG |= {"ca n't": "cannot", "wo n't": "will not"}
 
-# Each of these may stand for the others of its line.
-_ALIKE = """more than|over
-at least|no fewer than
-approximately|roughly|about
-a number of|several
-a lot of|plenty of
-because of|due to|owing to
-such as|like
-in order to|to
-as a result of|because of
-despite|in spite of
-prior to|before
-following|after
-regarding|concerning
-in addition to|besides
-per cent|percent
-take part in|participate in
-took part in|participated in
-takes part in|participates in
-carry out|conduct
-carried out|conducted
-to set up|to establish
-is located in|lies in|is in|is situated in
-passed away|died
-is called|is known as
-is thought to|is believed to
-was found guilty of|was convicted of
-the United States|the U.S.|the US
-the United Kingdom|the U.K.|the UK
-the European Union|the EU
-the United Nations|the UN"""
-_PUT_IN = (
-    "like",
-    "to",
-    "about",
-    "over",
-    "is in",
-    "before",
-    "after",
-    "besides",
-    "died",
-    "several",
-    "conduct",
-    "to establish",
-)
+_PHRASES = tomllib.loads(files("unfazed.vary.paraphrase").joinpath("data/phrases.toml").read_text("utf-8"))
+# A verb and what follows it, with the same said with a noun.
+_LIGHT = {tuple(verb.split()): light for verb, light in _PHRASES["light"].items()}
 
 
 def _table() -> dict[str, list[str]]:
     """By expression those that may stand for it. Words that say much else besides are only ever put in."""
     table: dict[str, list[str]] = {}
-    for line in _ALIKE.splitlines():
+    for line in _PHRASES["alike"]:
         group = line.split("|")
         for expression in group:
-            if expression not in _PUT_IN:
+            if expression not in _PHRASES["put_in"]:
                 table.setdefault(expression.lower(), []).extend(other for other in group if other != expression)
     return table
 
@@ -119,57 +78,7 @@ def expressions(sentence: Sentence) -> Iterator[Rewrite]:
             yield Rewrite(found.start(), found.end(), new, f"{found[0]}→{new}")
 
 
-# A verb, what follows it where it can be replaced (a noun phrase, or this word), and the same said with a noun.
-_LIGHT = {
-    ("visit", "NP"): "pay a visit to",
-    ("attack", "NP"): "carry out an attack on",
-    ("investigate", "NP"): "conduct an investigation into",
-    ("criticise", "NP"): "voice criticism of",
-    ("criticize", "NP"): "voice criticism of",
-    ("support", "NP"): "give support to",
-    ("influence", "NP"): "have an influence on",
-    ("affect", "NP"): "have an effect on",
-    ("describe", "NP"): "give a description of",
-    ("answer", "NP"): "give an answer to",
-    ("control", "NP"): "have control of",
-    ("threaten", "NP"): "make threats against",
-    ("use", "NP"): "make use of",
-    ("aid", "NP"): "give aid to",
-    ("assist", "NP"): "give assistance to",
-    ("review", "NP"): "carry out a review of",
-    ("decide", "to"): "make the decision",
-    ("plan", "to"): "have plans",
-    ("promise", "to"): "make a promise",
-    ("attempt", "to"): "make an attempt",
-    ("try", "to"): "make an attempt",
-    ("agree", "to"): "come to an agreement",
-    ("agree", "on"): "reach an agreement",
-    ("apologise", "for"): "make an apology",
-    ("apologize", "for"): "make an apology",
-    ("meet", "with"): "hold a meeting",
-    ("conclude", "that"): "come to the conclusion",
-    ("warn", "that"): "give a warning",
-}
 _BACK = {tuple(light.split()): (verb, after) for (verb, after), light in reversed(_LIGHT.items())}
-# What somebody is, and what they do or did.
-_DOERS = {
-    "author": "write",
-    "founder": "found",
-    "inventor": "invent",
-    "creator": "create",
-    "discoverer": "discover",
-    "designer": "design",
-    "winner": "win",
-    "owner": "own",
-    "leader": "lead",
-    "head": "head",
-    "producer": "produce",
-    "maker": "make",
-    "publisher": "publish",
-    "sponsor": "sponsor",
-    "manager": "manage",
-    "ruler": "rule",
-}
 # What is somebody's or some place's. Not *the city of Madras*, which is Madras.
 _THINGS = """
     president capital government leader king queen wife husband son daughter father mother brother sister death
@@ -230,7 +139,7 @@ def _doers(sentence: Sentence, i: int) -> Iterator[Rewrite]:
     words = sentence.words
     if i + 4 >= len(words) or words[i].lower not in ("is", "was") or words[i + 1].lower != "the":
         return
-    verb = _DOERS.get(words[i + 2].lower)
+    verb = _PHRASES["doers"].get(words[i + 2].lower)
     if verb is None or words[i + 3].lower != "of" or not all(sentence.joined(k) for k in range(i, i + 5)):
         return
     said = forms().inflected(verb, "VBZ" if words[i].lower == "is" and verb in _LASTING else "VBD")
