@@ -7,8 +7,6 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from unfazed.core.asking import Asking
 from unfazed.core.errors import UsageError, option
 from unfazed.core.files import temporary_folder
@@ -18,8 +16,8 @@ from unfazed.core.values import Example, Variant
 from unfazed.measure.gates import Verdict, gates_of, judge
 from unfazed.measure.results import Results
 from unfazed.run.engine import run_system
-from unfazed.run.making import Selector, suite_of
-from unfazed.run.plan import MeasurePlan, Plan, SetName, SystemPlan, plan_of
+from unfazed.run.making import Selector, make_suite, suite_of
+from unfazed.run.plan import MeasurePlan, Plan, SetName, SystemPlan, VaryPlan, listed
 from unfazed.run.workers import Engine
 from unfazed.systems.opening import open_system
 from unfazed.vary.engine import OperatorSpec, Variation, vary
@@ -63,16 +61,18 @@ def check(
     - `to`: the folder of the run, in which a run that was stopped resumes, and in which answers of the same system
       are reused. Without it, everything is new, in a temporary folder that stays until the process ends.
     """
-    plan = plan_of(data, operators, input=input, gold=gold, id=id, groups=groups, labels=labels, format=format,
-                   task=task, language=language, set=set, draws=draws, seed=seed, fields=fields,
-                   engine=engine)  # fmt: skip
-    plan = msgspec.structs.replace(
-        plan,
-        run=SystemPlan(asking=asking or Asking()),
-        measure=MeasurePlan(scores=(scores,) if isinstance(scores, str) else tuple(scores), level=level,
-                            bootstrap=bootstrap),
+    folder = temporary_folder() / "run" if to is None else Path(to)
+    suite = data if isinstance(data, Suite) else make_suite(
+        data, operators, to=folder / "suite", input=input, gold=gold, id=id, groups=groups, labels=labels,
+        format=format, task=task, language=language, set=set, selector=selector, draws=draws, seed=seed,
+        fields=fields, engine=engine,
     )  # fmt: skip
-    return carry_out(plan, to, system=system, data=data, selector=selector).results
+    plan = Plan(
+        run=SystemPlan(asking=asking or Asking()),
+        measure=MeasurePlan(scores=listed(scores), level=level, bootstrap=bootstrap),
+        engine=engine or Engine(),
+    )
+    return carry_out(plan, folder, system=system, suite=suite).results
 
 
 def carry_out(
@@ -80,16 +80,15 @@ def carry_out(
     to: str | Path | None = None,
     *,
     system: AnySystem = None,
-    data: object = None,
-    selector: Selector | None = None,
+    suite: Suite | None = None,
 ) -> Verdict:
     """Carries out a whole plan: makes its suite, runs its system, measures, and checks its gates.
 
     Example: `unfazed.carry_out(unfazed.read_plan("plan.toml"), "run/").results`.
 
     The run is in folder `to`, and the suite in `to`/suite unless the plan names one; both are kept and resumed.
-    Without `to`, both are in a temporary folder until the process ends. `system`, `data` and `selector` replace what
-    the plan names, where they are objects in Python.
+    Without `to`, both are in a temporary folder until the process ends. `system` and `suite` replace what the plan
+    names.
     """
     gates_of(plan.gate.fail_under, plan.gate.max_drop, plan.gate.max_flips, plan.gate.on)  # a wrong gate raises first
     system = plan.run.system if system is None else system
@@ -98,12 +97,8 @@ def carry_out(
             f"No system was given: set {option('system')} to module:function, a model's folder, or cmd:COMMAND."
         )
     to = temporary_folder() / "run" if to is None else Path(to)
-    if isinstance(data, Suite):
-        suite = data
-    elif plan.run.suite is not None:
-        suite = Suite(plan.run.suite)
-    else:
-        suite = suite_of(plan, to / "suite", data=data, selector=selector)
+    if suite is None:
+        suite = Suite(plan.run.suite) if plan.run.suite is not None else suite_of(plan, to / "suite")
     suite.verify()
     opened = open_system(system, **plan.run.options)
     with nullcontext() if opened is system else closing(opened):
@@ -126,7 +121,7 @@ def vary_text(
     The language is guessed from the script unless you name it: Latin letters count as English.
     """
     variation = Variation(
-        operators=plan_of(None, operators).vary.specs(),
+        operators=VaryPlan(operators=listed(operators)).specs(),
         task="text",
         language=language or guess_language([text]),
         language_guessed=language is None,

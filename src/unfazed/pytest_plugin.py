@@ -41,25 +41,20 @@ class Checker:
         `data`, and `fields` such as `input` and `gold`, are as in `unfazed.check`: a path, examples, a DataFrame.
         Returns the results, for further assertions.
         """
-        import msgspec
-
         from unfazed.api import carry_out
         from unfazed.report.tables import render
-        from unfazed.run.plan import GatePlan, MeasurePlan, plan_of
+        from unfazed.run.making import make_suite
+        from unfazed.run.plan import GatePlan, MeasurePlan, Plan
 
         __tracebackhide__ = True
         self._count += 1
-        plan = msgspec.structs.replace(
-            plan_of(data, operators, draws=draws, seed=seed, task=task, language=language, **fields),
-            measure=MeasurePlan(scores=tuple(scores)),
-            gate=GatePlan(
-                fail_under=dict(fail_under or {}),
-                max_drop=max_drop,
-                max_flips=max_flips,
-                on=gate_on,  # type: ignore[arg-type]
-            ),
+        folder = self._folder / str(self._count)
+        suite = make_suite(
+            data, operators, to=folder / "suite", draws=draws, seed=seed, task=task, language=language, **fields
         )
-        verdict = carry_out(plan, self._folder / str(self._count), system=system, data=data)
+        gate = GatePlan(fail_under=dict(fail_under or {}), max_drop=max_drop, max_flips=max_flips, on=gate_on)  # type: ignore[arg-type]
+        plan = Plan(measure=MeasurePlan(scores=tuple(scores)), gate=gate)
+        verdict = carry_out(plan, folder, system=system, suite=suite)
         if verdict.exit_code:
             reasons = [gate.sentence for gate in verdict.gates if not gate.passed] + verdict.warnings
             pytest.fail("\n".join([*reasons, "", render(verdict.results, "table")]), pytrace=False)

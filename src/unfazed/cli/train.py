@@ -113,19 +113,11 @@ def slu(data: str, model: str, encoder: str | None, dev: str | None, to: str, **
       unfazed run suite/ --system model/ -o run/
     """
     from unfazed.data import ReadOptions, read_examples
-    from unfazed.systems import systems
 
     reading = ReadOptions(task="slu")
     learn, test = _parts(Path(data), dev)
-    system = systems.get(f"slu/{model}").train(  # type: ignore[attr-defined]
-        read_examples(learn, reading),
-        None if test is None else read_examples(test, reading),
-        encoder=encoder,
-        to=to,
-        progress=True,
-        **options,
-    )
-    _trained(to, system.card.dev_scores, "end to end on dev")
+    tested = None if test is None else read_examples(test, reading)
+    _network(f"slu/{model}", read_examples(learn, reading), tested, to, "end to end on dev", encoder=encoder, **options)
 
 
 @command.command("pair", short_help="A linear classifier of pairs of texts: do they say the same?")
@@ -183,7 +175,6 @@ def nli(
 
     from unfazed.data import ReadOptions, read_examples
     from unfazed.papers.parte.nli import Nli
-    from unfazed.systems import systems
 
     reading = ReadOptions(task="classify", format=format_in)
     examples = list(chain.from_iterable(read_examples(part, reading) for part in data))
@@ -193,16 +184,8 @@ def nli(
         return
     if vectors is None:
         raise click.UsageError(f"--model {model} needs --vectors FILE.")
-    system = systems.get(f"nli/{model}").train(  # type: ignore[attr-defined]
-        examples,
-        None if dev is None else read_examples(dev, reading),
-        vectors=vectors,
-        to=to,
-        overwrite=overwrite,
-        progress=True,
-        **options,
-    )
-    _trained(to, system.card.dev_scores, "right on dev")
+    tested = None if dev is None else read_examples(dev, reading)
+    _network(f"nli/{model}", examples, tested, to, "right on dev", vectors=vectors, overwrite=overwrite, **options)
 
 
 @command.command("reader", short_help="A linear reader that finds answers in a text.")
@@ -276,6 +259,14 @@ def hf(data: str, model: str, task: str | None, dev: str | None, overwrite: bool
         **options,
     )
     _trained(to, card.dev_scores, "on dev", "model")
+
+
+def _network(name: str, learnt: Any, tested: Any, to: str, of: str, **options: Any) -> None:
+    """Trains the registered network and prints how it does on `tested`."""
+    from unfazed.systems import systems
+
+    system = systems.get(name).train(learnt, tested, to=to, progress=True, **options)  # type: ignore[attr-defined]
+    _trained(to, system.card.dev_scores, of)
 
 
 def _trained(to: str, scores: Sequence[float] = (), of: str = "", what: str = "system") -> None:

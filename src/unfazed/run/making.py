@@ -17,9 +17,9 @@ from unfazed.core.files import temporary_folder, unwritable
 from unfazed.core.progress import Progress
 from unfazed.core.suite import Manifest, Suite, plan_id, refuse_existing, write_suite
 from unfazed.core.values import Example, Variant
-from unfazed.data import Source, open_source
+from unfazed.data import Source, likely_groups, open_source
 from unfazed.run.hard import hard_manifest, write_hard_set
-from unfazed.run.plan import Plan, SetName, plan_of
+from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan, listed
 from unfazed.run.workers import Engine, Lost
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
@@ -64,9 +64,17 @@ def make_suite(
     - `set`: `each`, `random` or `hard`. A hard set needs a `selector`: any system that `run_system` takes.
     - `draws`: the variants of each example and operator. The same `seed` gives the same variants.
     """
-    plan = plan_of(data, operators, input=input, gold=gold, id=id, groups=groups, labels=labels, format=format,
-                   task=task, language=language, set=set, draws=draws, seed=seed, fields=fields,
-                   engine=engine)  # fmt: skip
+    inputs = listed(input)
+    plan = Plan(
+        data=DataPlan(
+            path=str(data) if isinstance(data, (str, Path)) else None, format=format, task=task, language=language,
+            inputs=inputs, gold=gold, id=id,
+            groups=likely_groups(data, {*inputs, gold, id}) if groups is None else listed(groups),
+            labels=None if labels is None else tuple(labels),
+        ),
+        vary=VaryPlan(operators=listed(operators), set=set, draws=draws, seed=seed, fields=listed(fields)),
+        engine=engine or Engine(),
+    )  # fmt: skip
     return suite_of(plan, to, overwrite, data, selector)
 
 

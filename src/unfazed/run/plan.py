@@ -6,7 +6,7 @@ The command line, a TOML file and Python each build one; what they leave out is 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ import msgspec
 from unfazed.core.asking import Asking
 from unfazed.core.errors import UsageError
 from unfazed.core.values import Json
-from unfazed.data import ReadOptions, likely_groups
+from unfazed.data import ReadOptions
 from unfazed.run.workers import Engine
 from unfazed.vary.engine import OperatorSpec
 
@@ -147,43 +147,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return msgspec.structs.replace(self, **{section: msgspec.structs.replace(getattr(self, section), **given)})
 
 
-def plan_of(
-    data: object,
-    operators: str | OperatorSpec | Sequence[str | OperatorSpec] = (),
-    *,
-    input: str | Sequence[str] | None = None,
-    gold: str | None = None,
-    id: str | None = None,
-    groups: str | Sequence[str] | None = None,
-    labels: Sequence[str] | None = None,
-    format: str | None = None,
-    task: str | None = None,
-    language: str | None = None,
-    set: SetName = "each",
-    draws: int = 1,
-    seed: int = 0,
-    fields: str | Sequence[str] = (),
-    engine: Engine | None = None,
-) -> Plan:
-    """The plan of a suite from arguments as `make_suite` and `check` take them; a text stands for a list of one."""
-    return Plan(
-        data=DataPlan(
-            path=str(data) if isinstance(data, (str, Path)) else None,
-            format=format,
-            task=task,
-            language=language,
-            inputs=_listed(input),
-            gold=gold,
-            id=id,
-            groups=likely_groups(data, {*_listed(input), gold, id}) if groups is None else _listed(groups),
-            labels=None if labels is None else tuple(labels),
-        ),
-        vary=VaryPlan(operators=_listed(operators), set=set, draws=draws, seed=seed, fields=_listed(fields)),
-        engine=engine or Engine(),
-    )
-
-
-def _listed(values: Any) -> tuple[Any, ...]:
+def listed(values: Any) -> tuple[Any, ...]:
+    """Several values as they are, and one as a list of it."""
     if values is None:
         return ()
     return (values,) if isinstance(values, (str, OperatorSpec)) else tuple(values)
