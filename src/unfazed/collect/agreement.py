@@ -9,17 +9,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from unfazed.core.estimate import (
-    Array,
-    Estimate,
-    Observations,
-    Question,
-    Resampling,
-    Statistic,
-    estimates,
-    ratio,
-    sign,
-)
+from unfazed.core.estimate import Array, Estimate, Observations, Question, Resampling, Statistic, estimates, ratio, sign
 from unfazed.core.ids import content_id
 
 VERSION = 2  # of these definitions; part of every signature

@@ -116,26 +116,6 @@ def _check(study: PeopleStudy, path: Path) -> None:
         raise DataError(f"options: {error}", path) from error
 
 
-TEMPLATE = """\
-title = {title}
-kind = {kind}
-language = "en"              # of the pages: en or zh; people can switch
-contact = "you@example.org"  # whom people ask to have their answers deleted
-consent = \"\"\"
-What you enter here is kept for research, with the times at which you entered it.
-You may stop whenever you like.\"\"\"
-# database = "postgresql://user@host/name"   # default: an SQLite file beside this one
-
-[items]
-path = {items}         # an item a line; or suite = "suite/" for the texts of a suite
-
-[assign]
-k = 3                        # people an item
-{strata}
-lease_minutes = 30           # after which an unanswered item goes to somebody else
-gold_every = {gold_every}               # a gold item after so many ordinary ones
-# per_person = 200
-"""
 _NO_STRATA = '# strata = ["sogou", "baidu", "gboard"]      # an item\'s people are of different strata'
 _GROUPS = "strata = {strata}\ndistinct = false             # an item's people are of the same stratum"
 
@@ -147,7 +127,7 @@ def study_template(
     """A study to fill in. `strata` are groups of people who each have items of their own."""
     if kind not in kinds:
         raise UnknownName("kind of task", kind, kinds.names())
-    made = TEMPLATE.format(
+    made = (Path(__file__).parent / "pages" / "study.toml").read_text("utf-8").format(
         title=as_json(path.stem), kind=as_json(kind), items=as_json(items), gold_every=gold_every,
         strata=_GROUPS.format(strata=as_json(strata)) if strata else _NO_STRATA,
     )  # fmt: skip

@@ -265,17 +265,7 @@ def _variant_rows(variants: Iterable[Variant], hashed: Callable[[bytes], None]) 
         if v.row < last:
             raise DataError(f"a variant of row {v.row} comes after row {last}; variants must follow the examples")
         last = v.row
-        row = (
-            v.row,
-            v.example_id,
-            v.draw,
-            v.source,
-            v.family,
-            v.meaning,
-            _text(v.inputs),
-            _text(v.gold),
-            v.note,
-        )
+        row = (v.row, v.example_id, v.draw, v.source, v.family, v.meaning, _text(v.inputs), _text(v.gold), v.note)
         hashed(canonical(row))
         yield row
 

@@ -149,12 +149,7 @@ def score_columns(part: Part, scored: Scored, scope: Scope, layout: Layout) -> d
     varied = np.bincount(part.example[scope.same], minlength=n) > 0
     linear = scored.scorer.linear
     columns = _mean_columns(part, scored, scope) if linear else _corpus_columns(part, scored, scope, layout)
-    gaps = {
-        "clean": clean_missing,
-        "average": missing,
-        "worst": missing,
-        "drop": missing + clean_missing * varied,
-    }
+    gaps = {"clean": clean_missing, "average": missing, "worst": missing, "drop": missing + clean_missing * varied}
     low, high = scored.scorer.bounds
     spans = dict.fromkeys(SCORE_MEASURES, (low, high)) | {"drop": (low - high, high - low)}
     return {
@@ -205,9 +200,5 @@ def _corpus_columns(part: Part, scored: Scored, scope: Scope, layout: Layout) ->
         "clean": (clean_of, scored.clean_codes[clean_of, None].astype(float), one),
         "average": (varied, codes, SetScore(scored.scorer, scored.rows, width)),
         "worst": (varied, worst[varied, None].astype(float), one),
-        "drop": (
-            both,
-            np.hstack([first, codes[has_clean]]),
-            SetScore(scored.scorer, scored.rows, width, drop=True),
-        ),
+        "drop": (both, np.hstack([first, codes[has_clean]]), SetScore(scored.scorer, scored.rows, width, drop=True)),
     }

@@ -174,12 +174,7 @@ class Signer:
     """Makes the signatures of the numbers of one run, or of a pair of runs that are compared."""
 
     def __init__(
-        self,
-        runs: Sequence[tuple[Parted, str]],
-        scorer: Scorer | None,
-        suite: str,
-        settings: Resampling,
-        **more: str,
+        self, runs: Sequence[tuple[Parted, str]], scorer: Scorer | None, suite: str, settings: Resampling, **more: str
     ) -> None:
         """`runs` are tables with the identities of the systems that answered; `more` is what else decides."""
         answers = "-".join(answers_id(table) for table, _ in runs)

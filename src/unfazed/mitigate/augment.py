@@ -48,12 +48,7 @@ def augment(
     if first is None:
         raise DataError("there are no examples to augment.")
     settings = Variation(
-        operators=(),
-        task=task or guess_task(first).name,
-        language=language,
-        draws=copies,
-        seed=seed,
-        set="random",
+        operators=(), task=task or guess_task(first).name, language=language, draws=copies, seed=seed, set="random"
     )
     if people < 1:
         raise UsageError(f"people must be 1 or more, not {people}.")

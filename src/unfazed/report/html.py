@@ -126,11 +126,7 @@ def template(name: str) -> Template:
     """A page's template, in which all that is filled in is escaped."""
     place = Path(__file__).parent
     environment = Environment(
-        loader=FileSystemLoader(place),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=FileSystemLoader(place), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     filters: dict[str, Callable[..., object]] = {
         "outside": outside,

@@ -13,36 +13,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from unfazed.vary.words import word_lists
+
 _TAGS_FILE = Path(__file__).parent / "spoken" / "data" / "pos.tsv.gz"
 _START = "."  # what stands before the first word and after the last
 _PLAIN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*(?: [a-z0-9]+(?:['-][a-z0-9]+)*)*")  # as recognisers write
 SHORT = 500  # characters of texts whose tags are kept: draws repeat, documents don't
 
-
-BE = frozenset(
-    [
-        "be",
-        "am",
-        "is",
-        "are",
-        "was",
-        "were",
-        "been",
-        "being",
-        "m",
-        "re",
-        "i'm",
-        "you're",
-        "we're",
-        "they're",
-        "isn't",
-        "aren't",
-        "wasn't",
-        "weren't",
-    ]
-)
-HAVE = frozenset(["have", "has", "had", "ve", "i've", "you've", "we've", "they've", "haven't", "hasn't", "hadn't"])
-DO = frozenset(["do", "does", "did", "don't", "doesn't", "didn't"])
+_VERBS = word_lists(Path(__file__).parent / "spoken" / "data" / "verbs.toml")
+BE, HAVE, DO = _VERBS["be"], _VERBS["have"], _VERBS["do"]
 
 
 class Word(NamedTuple):
@@ -236,42 +215,18 @@ def forms() -> Forms:
     return Forms(gzip.decompress(_FORMS_FILE.read_bytes()).decode())
 
 
-# By tag: determiners, prepositions, pronouns, modals, wh-words, conjunctions. Best first. Forms of *be*, *have* and
-# *do*, *to* before a verb, *than* and *not* are left out: nothing else of their class keeps what is said.
-_TABLE = {
-    "DT": """a: one the | an: one the | the: this that | this: that the | that: this the | these: those the
-        those: these the | some: any several | any: some | all: any | each: every | every: each | another: one""",
-    "IN": """from: out_of | to: into | in: within inside | on: for upon | at: in near | by: from via | of: for
-        for: of | with: including | about: regarding around | around: near about | near: by beside | into: to in
-        onto: to into | before: by until | after: past | during: in within | within: in inside
-        without: minus | via: through | through: via | over: across above | above: over | under: below
-        below: under | beneath: under | until: till | till: until | if: whether | because: since as
-        since: after from | while: whilst as | toward: to | towards: to | upon: on | inside: in within
-        outside: beyond | behind: after | beside: near by | besides: beyond | along: beside | across: over
-        against: versus | among: between amid | despite: notwithstanding | except: but | per: by | past: after
-        that: which | though: although | although: though | throughout: during | beyond: past""",
-    "TO": "to: into",
-    "PRP": "i: we | we: i | me: us | us: me | it: this that | them: those these",
-    "PRP$": "my: our the | our: my the | your: the | his: the | her: the | its: the | their: the",
-    "MD": """can: could may | could: can would | will: would shall | would: could will | should: must | must: should
-        may: might can | might: may could | shall: should will""",
-    "W": "what: which | which: what | that: which | who: that | whichever: whatever | whatever: whichever",
-    "CC": "and: plus | plus: and | but: yet | both: all",
-}
 _PLURAL = {"this": "these", "that": "those"}
 _WITH_I = frozenset(["am", "was", "m", "has", "is", "s", "have", "i'm"])  # verbs by which *we* is told from *i*
 _DAYPARTS = frozenset(["morning", "afternoon", "evening"])
 
 
 def _read() -> dict[tuple[str, str], tuple[str, ...]]:
-    table = {}
-    for tag, rows in _TABLE.items():
-        for row in rows.replace("\n", "|").split("|"):
-            word, _, others = row.strip().partition(": ")
-            table[tag, word] = tuple(other.replace("_", " ") for other in others.split())
-    return table
+    rows = (Path(__file__).parent / "spoken" / "data" / "stopwords.tsv").read_text("utf-8").splitlines()
+    return {(tag, word): tuple(others) for tag, word, *others in (row.split("\t") for row in rows)}
 
 
+# By tag: determiners, prepositions, pronouns, modals, wh-words, conjunctions. Best first. Forms of *be*, *have* and
+# *do*, *to* before a verb, *than* and *not* are left out: nothing else of their class keeps what is said.
 STOPWORDS = _read()
 
 

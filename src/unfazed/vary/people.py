@@ -13,7 +13,7 @@ import msgspec
 from unfazed.core.errors import DataError
 from unfazed.core.json import decode
 from unfazed.core.seeds import Stream
-from unfazed.vary.chinese import Kind, lexicon
+from unfazed.vary.chinese import KINDS, lexicon
 from unfazed.vary.keyboard.ime import UNRANKED
 
 T = TypeVar("T")
@@ -31,28 +31,8 @@ def read_profiles(path: Path | str, kind: type[T]) -> T:
         ) from error
 
 
-# Slips that happen to words. Marks, digits and letters are handled apart.
-WORD_KINDS: tuple[Kind, ...] = (
-    "select_full",
-    "select_abbr",
-    "input_full",
-    "input_abbr",
-    "false_start",
-    "stray",
-    "omitted",
-    "letters",
-)
-TYPED_MARKS = (
-    "end",
-    "comma",
-    "list",
-    "quote",
-    "title",
-    "bracket",
-    "space",
-    "dot",
-    "other",
-)  # as in `typed_mark`
+WORD_KINDS = KINDS[:8]  # slips that happen to words; marks, digits and letters are handled apart
+TYPED_MARKS = ("end", "comma", "list", "quote", "title", "bracket", "space", "dot", "other")  # as in `typed_mark`
 # Words of 1, 2, 3 or more characters; first in the list and very common, common or rare; further down; not there.
 LENGTHS, PLACES = 3, 5
 TYPED_CLASSES = LENGTHS * PLACES

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Sequence
 from math import log1p
+from pathlib import Path
 from typing import TypeVar
 
 from unfazed.core.errors import UsageError
@@ -13,6 +15,11 @@ from unfazed.core.seeds import Stream
 
 T = TypeVar("T")
 _NEVER = 1e-12  # rates below are none
+
+
+def word_lists(file: Path) -> dict[str, frozenset[str]]:
+    """The lists of words in a TOML file, by name."""
+    return {name: frozenset(words.split()) for name, words in tomllib.loads(file.read_text("utf-8")).items()}
 
 
 def checked_rate(rate: float) -> float:

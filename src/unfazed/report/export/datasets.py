@@ -52,8 +52,6 @@ class JsonText(Column):
     """Values of no common form, each as its JSON."""
 
     def stored(self, value: Json) -> Json:
-        from unfazed.core.ids import canonical
-
         return canonical(value).decode()
 
 
@@ -142,31 +140,6 @@ def _can_be_columns(names: Collection[str]) -> bool:
     return bool(names) and not any("\0" in name for name in names)
 
 
-_CARD = """---
-configs:
-- config_name: default
-  data_files:
-  - split: clean
-    path: clean.parquet
-  - split: variants
-    path: variants.parquet
----
-# A suite of unfazed
-
-{examples:,} examples of the task {task} and {variants:,} variants of them: the same said another way by `source`, an
-operator or a person. A variant has its example's `id`, its gold where labels moved with the words, and `meaning`, which
-is `changed` for controls, after which the right answer is another.
-
-{gold}
-
-| source | variants |
-|:---|---:|
-{sources}
-
-Suite `{id}`, made with unfazed {version}.
-"""
-
-
 class Datasets(FolderExporter):
     """A folder for `datasets.load_dataset(FOLDER)`, with the splits `clean` and `variants`."""
 
@@ -211,18 +184,8 @@ def _of_example(e: Example) -> Row:
 
 
 def _of_variant(v: Variant, groups: dict[str, dict[str, str]]) -> Row:
-    return (
-        v.example_id,
-        v.inputs,
-        v.gold,
-        groups.get(v.example_id),
-        v.source,
-        v.family,
-        v.meaning,
-        v.draw,
-        v.note,
-        v.row,
-    )
+    about = groups.get(v.example_id)
+    return v.example_id, v.inputs, v.gold, about, v.source, v.family, v.meaning, v.draw, v.note, v.row
 
 
 _ORDER = ("id", "inputs", "gold", "groups", "source", "family", "meaning", "draw", "note", "row")
@@ -248,7 +211,8 @@ def _write(file: Path, columns: dict[str, Column], rows: Iterable[Row]) -> None:
 def _card(suite: Suite, gold: Column) -> str:
     manifest = suite.manifest
     said = "Gold values have no common form and stand as JSON." if isinstance(gold, JsonText) else ""
-    return _CARD.format(
+    template = Path(__file__).with_name("card.md").read_text("utf-8")
+    return template.format(
         examples=manifest.examples,
         variants=manifest.variants,
         task=escaped(manifest.task),

@@ -4,34 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from unfazed.core.edits import Edit
 from unfazed.vary.english import forms
 from unfazed.vary.sentence import Sentence
+from unfazed.vary.words import word_lists
 
 Edits = tuple[Edit, ...]
-_STATIVE = "have know want like love need believe understand see hear own belong contain hate"
-STATIVE = frozenset(_STATIVE.split())
+_IN = word_lists(Path(__file__).parent / "data" / "indian_english.toml")
 _BE = {"VBZ": "is", "VB": "are"}
-_AUXILIARY = frozenset(["is", "are", "was", "were", "can", "will", "could", "should", "would"])
-_ASKED = frozenset(
-    ["know", "ask", "asked", "wonder", "wondering", "wondered", "tell", "understand", "see", "me", "them", "now"]
-)
-_PRESENT = frozenset(["he", "she", "it", "they", "we", "you", "everyone", "everybody"])
-_PLACES = frozenset(["in", "at", "on", "for", "with", "during", "from"])
-_TIMES = frozenset(["year", "years", "day", "days", "month", "months", "week", "weeks", "daytime", "morning", "night"])
 _VERBS = "is|are|was|were|do|does|did|has|have|had|ca|could|wo|would|should"
 _TAG = re.compile(rf", (?:(?:{_VERBS})n[’']t (?:it|he|she|they|we|you|I)|right)(?=[?,])")
 
 
 def stative_progressive(s: Sentence) -> Iterator[Edits]:
     """*he has a television* → *he is having a television*; *must know* → *must be knowing*."""
-    return _progressive(s, lambda lemma: lemma in STATIVE)
+    return _progressive(s, lambda lemma: lemma in _IN["stative"])
 
 
 def habitual_progressive(s: Sentence) -> Iterator[Edits]:
     """*she gets nightmares* → *she is getting nightmares*."""
-    return _progressive(s, lambda lemma: lemma not in STATIVE)
+    return _progressive(s, lambda lemma: lemma not in _IN["stative"])
 
 
 def _progressive(s: Sentence, wanted: Callable[[str], bool]) -> Iterator[Edits]:
@@ -44,7 +38,7 @@ def _progressive(s: Sentence, wanted: Callable[[str], bool]) -> Iterator[Edits]:
             continue
         if lemma == "have" and (follows.tag in ("VBN", "VBD", "TO", "RB") or follows.lower == "to"):
             continue
-        if before.tag == "MD" and word.tag == "VB" and lemma in STATIVE and before.lower not in ("can", "could"):
+        if before.tag == "MD" and word.tag == "VB" and lemma in _IN["stative"] and before.lower not in ("can", "could"):
             yield (Edit(word.start, word.end, f"be {doing}"),)
         elif word.tag in _BE and _acts(s, i):
             yield (Edit(word.start, word.end, f"{_BE[word.tag]} {doing}"),)
@@ -53,8 +47,8 @@ def _progressive(s: Sentence, wanted: Callable[[str], bool]) -> Iterator[Edits]:
 def _acts(s: Sentence, i: int) -> bool:
     """Does the verb follow its subject: a pronoun in no question, or a noun phrase that begins the sentence?"""
     before = s.words[i - 1]
-    if before.lower in _PRESENT:
-        return i < 2 or s.words[i - 2].lower not in _AUXILIARY
+    if before.lower in _IN["present"]:
+        return i < 2 or s.words[i - 2].lower not in _IN["auxiliary"]
     return before.tag in ("NN", "NNS") and s.noun_phrase(0, of=False) == i
 
 
@@ -87,15 +81,15 @@ def lack_of_inversion(s: Sentence) -> Iterator[Edits]:
     if not s.text[s.end :].lstrip().startswith("?"):
         return
     for i in range(1, len(s.words) - 2):
-        if s.words[i - 1].tag == "W" and s.words[i].lower in _AUXILIARY and s.words[i + 1].tag == "PRP":
+        if s.words[i - 1].tag == "W" and s.words[i].lower in _IN["auxiliary"] and s.words[i + 1].tag == "PRP":
             yield _turned(s, i)
 
 
 def embedded_inversion(s: Sentence) -> Iterator[Edits]:
     """*I know what they are doing* → *I know what are they doing*."""
     for i in range(2, len(s.words) - 2):
-        asked = s.words[i - 2].lower in _ASKED
-        if asked and s.words[i - 1].tag == "W" and s.words[i].tag == "PRP" and s.words[i + 1].lower in _AUXILIARY:
+        asked = s.words[i - 2].lower in _IN["asked"]
+        if asked and s.words[i - 1].tag == "W" and s.words[i].tag == "PRP" and s.words[i + 1].lower in _IN["auxiliary"]:
             yield _turned(s, i)
 
 
@@ -147,13 +141,13 @@ def _plain(s: Sentence) -> bool:
 
 
 def _when_or_where(s: Sentence) -> bool:
-    return s.words[-1].lower in _TIMES or s.words[-1].tag == "NNP"
+    return s.words[-1].lower in _IN["periods"] or s.words[-1].tag == "NNP"
 
 
 def _last_phrase(s: Sentence) -> int | None:
     """Where the prepositional phrase begins with which the sentence ends, after a verb or noun."""
     for i in range(len(s.words) - 2, 1, -1):
-        if s.words[i].lower in _PLACES and s.joined(i) and s.noun_phrase(i + 1) == len(s.words):
+        if s.words[i].lower in _IN["places"] and s.joined(i) and s.noun_phrase(i + 1) == len(s.words):
             return i if s.words[i - 1].tag not in ("IN", "TO", "DT", "PRP$", "JJ") else None
     return None
 
@@ -169,17 +163,6 @@ def _fronted(s: Sentence, i: int) -> Edits:
     return (Edit(first.start, first.end, f"{said} {word}"), Edit(s.words[i - 1].end, s.end, ""))
 
 
-_LISTS = {
-    "times": "yesterday today tomorrow now here there morning evening night week month year",
-    "mass": "information music grammar furniture equipment advice research software luggage feedback homework evidence",
-    "abstract": "money pressure experience work life education business traffic",
-    "time": "year years day days month months week weeks time times night morning hour hours",
-    "women": "mother daughter sister wife aunt woman girl niece grandmother queen actress",
-    "men": "father son brother husband uncle man boy nephew grandfather king teacher roommate",
-    "where": "in at from near on",
-    "before_time": "for on in at",
-}
-_IN = {name: frozenset(words.split()) for name, words in _LISTS.items()}
 _HELPING = ("is", "was", "are", "were", "has", "had", "did", "does")
 _VERB_TAGS = ("VBZ", "VBD", "VB", "MD")
 

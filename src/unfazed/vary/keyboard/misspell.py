@@ -11,47 +11,17 @@ from unfazed.core.seeds import Stream
 from unfazed.vary.operator import Change, Operator, Text
 from unfazed.vary.words import cased, checked_rate, some
 
-_ENDINGS = "ance/ence ence/ance ant/ent ent/ant able/ible ible/able ary/ery er/or or/er ar/er le/el al/el"
-# Mistakes that go with the sound or the look of a word: where, and what is written instead.
-_RULES = [
-    (r"([bcdfglmnprst])\1", r"\1"),  # tomorow
-    (r"(?<=[aeiou])([lmnprst])(?=[aeiou])", r"\1\1"),  # allarm
-    (r"(?<=[aiou])([lst])$", r"\1\1"),  # untill
-    (r"(?<!^)ie", "ei"),  # beleive
-    (r"(?<!^)ei", "ie"),  # recieve
-    *((rf"(?<=..){end}$", other) for end, other in (pair.split("/") for pair in _ENDINGS.split())),
-    (r"^kn", "n"),
-    (r"^wh", "w"),
-    (r"^wr", "r"),
-    (r"mb$", "m"),
-    (r"ph", "f"),
-    (r"(?<=[aeiou])ck", "k"),
-    (r"c(?=[ei])", "s"),
-    (r"sc(?=[ei])", "s"),
-    (r"tion$", "sion"),
-    (r"e(?=ly$|ment$)", ""),  # definitly
-    (r"(?<=[^aeiou])[eo](?=r[aeiouy])", ""),  # diffrent, evry
-    (r"(?<=..)a(?=[^aeiouy]+[aeiou])", "e"),  # seperate
-    (r"(?<=..)e(?=[^aeiouy]+[aeiou])", "a"),  # catagory
-    (r"(?<=..)i(?=[^aeiouy]+[aeiou])", "a"),  # definate
-    (r"ight", "ite"),
-    (r"igh", "ihg"),
-    (r"ou(?=[^aeiou])", "uo"),
-    (r"ea", "ee"),
-    (r"ee", "ea"),
-    (r"(?<=[^aeiou])y$", "ey"),
-    (r"'", ""),
-]
-_COMPILED = [(re.compile(where), new) for where, new in _RULES]
+_DATA = Path(__file__).parent / "data"
 
 
-def _listed() -> dict[str, tuple[str, ...]]:
-    """Frequent words with their wrong spellings; a word and its spellings are a line of the file."""
-    lines = (Path(__file__).parent / "data" / "misspellings.txt").read_text("utf-8").splitlines()
-    return {word: tuple(wrong) for word, *wrong in map(str.split, lines)}
+def _lines(name: str) -> list[str]:
+    return (_DATA / name).read_text("utf-8").splitlines()
 
 
-LISTED = _listed()
+# Mistakes that go with the sound or the look of a word: where, what is written instead, and an example.
+_RULES = [(re.compile(where), new) for where, new, _ in (line.split("\t") for line in _lines("misspelling_rules.tsv"))]
+# Frequent words with their wrong spellings.
+LISTED = {word: tuple(wrong) for word, *wrong in map(str.split, _lines("misspellings.txt"))}
 
 
 @lru_cache(maxsize=65_536)
@@ -63,7 +33,7 @@ def misspellings(word: str) -> tuple[str, ...]:
         return ()
     found = {
         word[: place.start()] + place.expand(new) + word[place.end() :]
-        for where, new in _COMPILED
+        for where, new in _RULES
         for place in where.finditer(word)
     }
     swapped = {word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(1, len(word) - 1)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
@@ -22,27 +23,9 @@ from unfazed.vary.meaning._table import (
     without,
 )
 from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.words import word_lists
 
-_LISTS = {
-    "be": "is are was were",
-    "have": "has have had",
-    "modal": "can could will would should must may might",
-    "do": "do does did",
-    # no *not* goes before these
-    "after": "not n't never no hardly also still already only just even now some to be it he she they we you i",
-    "subject": "he she they we i you it who which",
-    "parenthetic": "think mean guess suppose said says say know thought hope believe",
-    "former": "president minister king queen champion director member mayor governor wife husband coach leader owner "
-    "chairman captain editor manager senator capital headquarters student employee",
-    "unreal": "former fake alleged attempted failed unsuccessful fictional retired proposed planned",
-    "hardly": "never hardly barely rarely seldom almost nearly",
-    "parts": "most some half many few",
-    "determiner": "the a an his her its their our my your this that each every",
-    "question": "why how where when what",
-    "month": "in on since by of until from to last next early late mid during between and before after",
-    "person": "he she we they my your our their",
-}
-_IN = {name: frozenset(words.split()) for name, words in _LISTS.items()}
+_IN = word_lists(Path(__file__).parent / "data" / "words.toml")
 _AUXILIARY = _IN["be"] | _IN["have"] | _IN["do"] | _IN["modal"]
 _CONTRACTED = _IN["be"] | _IN["have"] | _IN["do"] | {"could", "would", "should"}
 _SENSES = {"v": ("VB", "VBD", "VBZ", "VBN", "VBG"), "n": ("NN", "NNS"), "j": ("JJ",), "r": ("RB",)}
@@ -185,10 +168,6 @@ class English:
                 yield without(text, one.end, other.end, "fewer")
 
 
-_ONE = "o um do no ao pelo num de cada este esse"  # what says that ônibus is one
-_SINGULAR = frozenset(_ONE.split())
-
-
 def replaced(language: str, text: str, rng: Stream) -> list[MeaningChange]:
     """Every replacement, one draw each for those that have choices."""
     text = text[:LONGEST]
@@ -216,7 +195,7 @@ def _replace_pt(text: str, rng: Stream) -> Iterator[MeaningChange]:
     words = tokens(text)
 
     def fits(place: int, sense: str) -> bool:
-        return sense != "u" or (place > 0 and words[place - 1].text.lower() in _SINGULAR)
+        return sense != "u" or (place > 0 and words[place - 1].text.lower() in _IN["one_bus"])
 
     yield from _spaced("pt", text, rng, fits)
 

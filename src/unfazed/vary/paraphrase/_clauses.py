@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from unfazed.vary.english import forms
 from unfazed.vary.sentence import MONTHS, WEEKDAYS, Rewrite, Sentence, capital
+from unfazed.vary.words import word_lists
 
 _SUBORDINATORS = ("because", "although", "though", "when", "while", "after", "before", "if", "since", "unless", "until")
 _TIME = re.compile(
@@ -107,31 +109,10 @@ def _sources(sentence: Sentence, commas: list[int]) -> Iterator[tuple[str, str]]
             yield f"{capital(sentence.said(that, n))}, {sentence.moved(0, end + 1)}", "the source at the end"
 
 
-# Verbs that say the same in both voices. Not those of owning and being (have, cost, resemble), nor of saying.
-_VERBS = """
-    abandon abuse accept acquire adopt advise affect announce appoint approve arrest assassinate attack award ban
-    bomb build buy capture cause celebrate challenge collect command commit conduct confirm conquer construct control
-    create criticise criticize damage defeat defend deliver describe design destroy detain determine develop devastate
-    direct discover discuss distribute divorce draft drive edit elect employ encourage endorse establish evacuate
-    examine execute explain explore export fire fight find finance follow found free fund govern hire hit host hunt
-    identify import impose influence inform injure inspect inspire introduce invade invent investigate invite join
-    judge kidnap kill launch lead lose make manage manufacture marry murder name nominate observe occupy offer operate
-    oppose order organise organize overthrow own paint perform persuade plan play postpone praise predict present
-    prevent print produce promote propose prosecute protect provide publish punish purchase question ratify receive
-    recognise recognize recommend record recruit reduce regulate reject release replace report represent rescue reveal
-    review ruin rule scrap seize select sell send sentence shoot show sign sink sponsor start steal stop strengthen
-    strike study sue summon supply support surround suspect suspend teach test threaten transport treat trigger
-    undermine use verify violate visit warn weaken win witness wound write"""
-TRANSITIVE = frozenset(_VERBS.split())
+_IN = word_lists(Path(__file__).parent / "data" / "words.toml")
 _SELVES = ("himself", "herself", "itself", "themselves", "each", "it")
 _BE = {"was": "VBD", "were": "VBD", "is": "VBZ", "are": "VBZ"}
-_NO_DOERS = """
-    end time year years month months week weeks day days percent cent point points mistake law train car bus plane hand
-    means default accident chance mile miles kilometres kilometers metres meters yards feet"""
-_NOT_DOERS = WEEKDAYS | MONTHS | frozenset(_NO_DOERS.split())
-# Prepositions that go with the verb rather than with the noun before them, most of the time.
-_AFTER_VERBS = "in on at during after before under since near to from into until because when while although"
-_LOOSE = frozenset(_AFTER_VERBS.split())
+_NOT_DOERS = WEEKDAYS | MONTHS | _IN["no_doers"]
 
 
 def voices(sentence: Sentence) -> Iterator[Rewrite]:
@@ -175,7 +156,7 @@ def _passive(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
     at, lemma, aux = found
     participle = forms().inflected(lemma, "VBN")
     last = sentence.noun_phrase(at) if at < len(sentence.words) and sentence.joined(at) else None
-    if lemma not in TRANSITIVE or participle is None or last is None or not _closes(sentence, last):
+    if lemma not in _IN["transitive"] or participle is None or last is None or not _closes(sentence, last):
         return
     if sentence.words[at].lower in _SELVES or sentence.words[at].tag == "PRP$":
         return
@@ -191,7 +172,7 @@ def _passive(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
 
 def _closes(sentence: Sentence, i: int) -> bool:
     """Is the noun phrase whole at this word? What may follow goes with the verb, or ends the sentence."""
-    return i == len(sentence.words) or (sentence.joined(i) and sentence.words[i].lower in _LOOSE)
+    return i == len(sentence.words) or (sentence.joined(i) and sentence.words[i].lower in _IN["loose"])
 
 
 def _active(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
@@ -216,7 +197,7 @@ def _active(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
 
 
 def _active_verb(aux: list[str], lemma: str, participle: str, plural: bool) -> str | None:
-    if lemma not in TRANSITIVE:
+    if lemma not in _IN["transitive"]:
         return None
     if len(aux) == 1 and aux[0] in _BE:
         tag = _BE[aux[0]]

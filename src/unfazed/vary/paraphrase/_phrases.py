@@ -79,14 +79,7 @@ def expressions(sentence: Sentence) -> Iterator[Rewrite]:
 
 
 _BACK = {tuple(light.split()): (verb, after) for (verb, after), light in reversed(_LIGHT.items())}
-# What is somebody's or some place's. Not *the city of Madras*, which is Madras.
-_THINGS = """
-    president capital government leader king queen wife husband son daughter father mother brother sister death
-    assassination murder birth arrest inauguration army economy people population citizens border borders coast chairman
-    governor mayor director head owner headquarters parliament currency language constitution flag history election
-    resignation author founder inventor side jungles streets victory defeat invasion occupation independence widow house
-    career party policy ambassador forces troops soldiers police airport airports economy industry exports imports"""
-_OWNED = frozenset(_THINGS.split())
+_OWNED = frozenset(_PHRASES["owned"].split())
 _LASTING = ("own", "lead", "head", "produce", "make", "publish", "sponsor", "manage", "rule")  # as long as one is it
 
 

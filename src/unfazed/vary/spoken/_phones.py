@@ -24,9 +24,8 @@ _MANNERS = {
     "nasal": "M N NG",
     "glide": "L R W Y",
 }
-WEAK = frozenset(
-    ("AH", "IH", "HH", "S", "Z", "T", "D")
-)  # sounds that are easily added or lost, but at the beginning of a word
+# Sounds that are easily added or lost, but at the beginning of a word.
+WEAK = frozenset(("AH", "IH", "HH", "S", "Z", "T", "D"))
 _VOICELESS = frozenset(("P", "T", "K", "CH", "F", "TH", "S", "SH", "HH"))
 _LETTERS = """
 a EY, b B IY, c S IY, d D IY, e IY, f EH F, g JH IY, h EY CH, i AY, j JH EY, k K EY, l EH L, m EH M, n EH N, o OW,

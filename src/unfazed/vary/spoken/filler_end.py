@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
 from unfazed.vary.operator import Change, Operator, Text
 
-FILLERS = (
-    "if you please",
-    "please",
-    "pretty please",
-    "please and thank you",
-    "now please",
-    "if you can",
-    "now",
-    "right now",
-    "right away",
-    "right this minute",
-    "will you?",
-    "would you?",
-    "can you?",
-    "would you mind?",
-)
+FILLERS = (Path(__file__).parent / "data" / "filler_end.txt").read_text("utf-8").splitlines()
 
 
 class FillerEnd(Operator):

@@ -6,13 +6,7 @@ import ctypes as c
 
 from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing, data_file, shim, used_keys
 
-_FLAGS = [
-    "-I/usr/include/LibIME",
-    "-I/usr/include/Fcitx5/Utils",
-    "-lIMEPinyin",
-    "-lIMECore",
-    "-lFcitx5Utils",
-]
+_FLAGS = ["-I/usr/include/LibIME", "-I/usr/include/Fcitx5/Utils", "-lIMEPinyin", "-lIMECore", "-lFcitx5Utils"]
 
 
 class LibIme(Engine):
