@@ -220,13 +220,9 @@ def _edits(text: str, typed: str) -> list[Edit]:
 
 
 def export(
-    study: PeopleStudy,
-    database: Database,
-    to: Path,
-    logs: bool = False,
-    overwrite: bool = False,
+    study: PeopleStudy, database: Database, to: Path, logs: bool = False, overwrite: bool = False,
     recogniser: str | None = None,
-) -> Exported | int:
+) -> Exported | int:  # fmt: skip
     """Writes by the name: `.jsonl`, `.parquet`, or a folder for a suite; returns the suite or how many answers."""
     answers = answers_of(study, database, logs)
     if to.suffix not in (".jsonl", ".parquet"):

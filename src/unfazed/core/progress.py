@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
 from typing import TextIO
 
 
@@ -55,9 +54,7 @@ class Progress:
                 parts.append(f"{_clock((self.total - self.done) / rate)} left")
         return " · ".join(parts)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._shown:
             self._show(time.monotonic())
             if self._terminal:

@@ -34,11 +34,8 @@ class Registry(Generic[T]):
         self, kind: str, base: type[T], package: str | None = None, folders: bool = False, besides: Sequence[str] = ()
     ) -> None:
         """`besides` are folders of the package whose files have a registry of their own."""
-        self.kind = kind
-        self.base = base
-        self.package = package
-        self.folders = folders
-        self.besides = besides
+        self.kind, self.base = kind, base
+        self.package, self.folders, self.besides = package, folders, besides
         self.group = f"unfazed.{kind}s"
         self._loaded: dict[str, type[T]] = {}
 
@@ -91,12 +88,8 @@ class Registry(Generic[T]):
 
     def _only_class(self, module_name: str) -> type[T]:
         module = importlib.import_module(module_name)
-        classes = [
-            c
-            for c in vars(module).values()
-            if inspect.isclass(c) and issubclass(c, self.base) and c.__module__ == module_name
-        ]
-        classes = [c for c in classes if not c.__name__.startswith("_")]
+        own = [c for c in vars(module).values() if inspect.isclass(c) and c.__module__ == module_name]
+        classes = [c for c in own if issubclass(c, self.base) and not c.__name__.startswith("_")]
         if len(classes) != 1:
             raise UsageError(f"{module_name} must define exactly one {self.base.__name__}; it has {len(classes)}.")
         return classes[0]

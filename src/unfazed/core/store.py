@@ -17,14 +17,13 @@ from hashlib import blake2b
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
-from types import TracebackType
 from urllib.parse import quote
 
 import msgspec
 
 from unfazed.core.errors import InUse, StoredFileError, UsageError
 from unfazed.core.ids import canonical
-from unfazed.core.values import Inputs, Output
+from unfazed.core.values import Json, Output
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS {} (
@@ -48,13 +47,13 @@ _ADD = "INSERT INTO usage VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET amount 
 Key = bytes
 
 
-def keyer(identity: str) -> Callable[[Inputs], Key]:
+def keyer(identity: str) -> Callable[[Json], Key]:
     """A function that gives the store's key of a request to the system of that identity."""
     start = blake2b(identity.encode("utf-8", "surrogatepass") + b"\0", digest_size=16)
 
-    def key(inputs: Inputs) -> Key:
+    def key(request: Json) -> Key:
         h = start.copy()
-        h.update(canonical(inputs))
+        h.update(canonical(request))
         return h.digest()
 
     return key
@@ -149,9 +148,7 @@ class AnswerStore:
     def __enter__(self) -> AnswerStore:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def put(self, rows: Iterable[tuple[Key, Output]]) -> None:

@@ -29,16 +29,9 @@ FORMAT = 1
 _SHOWN = 5  # variants in a notebook
 _EXAMPLE_COLUMNS = {"row": "int", "id": "str", "inputs": "str", "gold": "str", "groups": "str"}
 _VARIANT_COLUMNS = {
-    "row": "int",
-    "example_id": "str",
-    "draw": "int",
-    "source": "str",
-    "family": "str",
-    "meaning": "str",
-    "inputs": "str",
-    "gold": "str",
-    "note": "str",
-}
+    "row": "int", "example_id": "str", "draw": "int", "source": "str", "family": "str", "meaning": "str",
+    "inputs": "str", "gold": "str", "note": "str",
+}  # fmt: skip
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -189,13 +182,9 @@ def changed_texts(before: Inputs, after: Inputs) -> tuple[str, str]:
 
 
 def write_suite(
-    path: str | Path,
-    manifest: Manifest,
-    examples: Callable[[], Iterable[Example]],
-    variants: Callable[[], Iterable[Variant]],
-    overwrite: bool = False,
-    unchanged: dict[str, int] | None = None,
-) -> Suite:
+    path: str | Path, manifest: Manifest, examples: Callable[[], Iterable[Example]],
+    variants: Callable[[], Iterable[Variant]], overwrite: bool = False, unchanged: dict[str, int] | None = None,
+) -> Suite:  # fmt: skip
     """Writes a suite; rows must be in the examples' order. An existing one is replaced only on request.
 
     `unchanged` is read after the last variant: how many examples each operator found nothing to change in.

@@ -38,14 +38,9 @@ _WORDS = {"clean": "clean score", "average": "average", "worst": "worst-average"
 
 
 def compare(
-    a: Runlike | Results | str | Path,
-    b: Runlike | Results | str | Path,
-    scores: Sequence[str] | None = None,
-    level: float = 0.95,
-    bootstrap: int = 10_000,
-    seed: int = 0,
-    correction: str = "holm",
-) -> Comparison:
+    a: Runlike | Results | str | Path, b: Runlike | Results | str | Path, scores: Sequence[str] | None = None,
+    level: float = 0.95, bootstrap: int = 10_000, seed: int = 0, correction: str = "holm",
+) -> Comparison:  # fmt: skip
     """B minus A for each measure, overall and by operator, under the first of `scores`, on what both answered.
 
     Example: `unfazed.compare(before, after)`. `a` and `b` are runs on the same suite, paths of their folders, or
@@ -157,37 +152,18 @@ def _columns(part: Part, scope: Scope, scorer: Scorer | None, layout: Layout) ->
 
 
 def _difference(
-    pair: Pair,
-    interval: tuple[float | None, float | None] | None,
-    settings: Resampling,
-    measure: str,
-    set_: str,
+    pair: Pair, interval: tuple[float | None, float | None] | None, settings: Resampling, measure: str, set_: str,
     signature: str,
-) -> Difference:
+) -> Difference:  # fmt: skip
     """A difference with its own p-value; `_finished` adds the corrected one and the sentence."""
     low, high = interval or (None, None)
-    a: float | None = None
-    b: float | None = None
-    p, test = None, "none"
-    if interval and isfinite(sum(pair.values)):
-        a, b = pair.values
-        p, test = pair.p_value(settings)
+    known = interval is not None and isfinite(sum(pair.values))
+    a, b = pair.values if known else (None, None)
+    p, test = pair.p_value(settings) if known else (None, "none")
     return Difference(
-        measure=measure,
-        set=set_,
-        a=a,
-        b=b,
-        difference=b - a if a is not None and b is not None else None,
-        low=low,
-        high=high,
-        p=p,
-        p_corrected=None,
-        test=test,
-        n=pair.n,
-        missing=pair.missing,
-        sentence="",
-        signature=signature,
-    )
+        measure=measure, set=set_, a=a, b=b, difference=b - a if a is not None and b is not None else None, low=low,
+        high=high, p=p, p_corrected=None, test=test, n=pair.n, missing=pair.missing, sentence="", signature=signature,
+    )  # fmt: skip
 
 
 def _finished(found: Difference, p: float | None, level: float) -> Difference:

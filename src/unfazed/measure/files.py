@@ -32,13 +32,9 @@ def score_files(name: str, gold: str | Path, predicted: str | Path, settings: Re
 
 
 def score_values(
-    scorer: Scorer,
-    golds: Sequence[Json],
-    outputs: Sequence[Json],
-    task: Task,
-    files: Mapping[str, str],
+    scorer: Scorer, golds: Sequence[Json], outputs: Sequence[Json], task: Task, files: Mapping[str, str],
     settings: Resampling | None = None,
-) -> Estimate:
+) -> Estimate:  # fmt: skip
     """The score of outputs with its interval; `files` are ids of what was read, for the signature.
 
     Outputs that can't be read are missing, where a score is due.

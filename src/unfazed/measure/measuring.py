@@ -55,15 +55,9 @@ def run_of(run: Runlike | Results | str | Path) -> Runlike:
 
 
 def measure_run(
-    run: Runlike | str | Path,
-    scores: Sequence[str] | None = None,
-    level: float = 0.95,
-    bootstrap: int = 10_000,
-    seed: int = 0,
-    groups: list[str] | None = None,
-    engine: Engine | None = None,
-    stored: bool = True,
-) -> Results:
+    run: Runlike | str | Path, scores: Sequence[str] | None = None, level: float = 0.95, bootstrap: int = 10_000,
+    seed: int = 0, groups: list[str] | None = None, engine: Engine | None = None, stored: bool = True,
+) -> Results:  # fmt: skip
     """All measures of a run, which is a `Run` or the path of its folder.
 
     Example: `unfazed.measure_run("run/").worst`.
@@ -86,13 +80,9 @@ def measure_run(
 
 
 def _measured(
-    run: Runlike,
-    used: Sequence[Scorer],
-    settings: Resampling,
-    groups: list[str] | None,
-    engine: Engine | None,
+    run: Runlike, used: Sequence[Scorer], settings: Resampling, groups: list[str] | None, engine: Engine | None,
     stored: bool,
-) -> Results:
+) -> Results:  # fmt: skip
     suite = run.suite
     spill = Spill()
     validity = Validity(suite.task, suite.manifest.labels, suite.manifest.unchanged, spill)

@@ -114,14 +114,9 @@ class Questions:
             self._ask((kind, name, measure), columns[measure], self._main, measure, label, inside)
 
     def _ask(
-        self,
-        at: Place,
-        column: Observations,
-        scorer: Scorer | None,
-        measure: str,
-        label: str,
+        self, at: Place, column: Observations, scorer: Scorer | None, measure: str, label: str,
         inside: Bools | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if at not in self._questions:
             self._questions[at] = _Question(column, self._signs[scorer](measure, label), self._spill)
         self._questions[at].add(column, inside)

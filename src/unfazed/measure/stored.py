@@ -14,7 +14,6 @@ from contextlib import suppress
 from hashlib import blake2b
 from math import isfinite
 from pathlib import Path
-from types import TracebackType
 from zlib import crc32
 
 import msgspec
@@ -26,7 +25,7 @@ from unfazed.core.files import write_atomically
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.json import decode
 from unfazed.core.registry import VERSION
-from unfazed.core.store import AnswerStore
+from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.task import Task
 from unfazed.core.values import Json, Output
 from unfazed.measure.definitions import VERSION as DEFINITIONS
@@ -156,9 +155,7 @@ class KeptScores:
     def __enter__(self) -> KeptScores:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for store in self._stores:
             with suppress(UnfazedError, sqlite3.Error):
                 store.close()
@@ -167,8 +164,8 @@ class KeptScores:
         code = scorer_id(scorer, task) if scorer.apart and self._stores and len(pairs) else None
         if code is None:
             return self._stats(scorer, pairs, task)
-        key = _keyer(f"{VERSION} {code}")
-        keys = [key(pair) for pair in pairs]
+        key = keyer(f"{VERSION} {code}")
+        keys = [_key(key, pair) for pair in pairs]
         known = self._known(keys)
         if len({len(row) for row in known.values()}) > 1:  # not what this scorer wrote
             return self._stats(scorer, pairs, task)
@@ -220,15 +217,8 @@ def _sum(key: bytes, row: list[float]) -> int:
     return crc32(key + msgspec.json.encode(row))
 
 
-def _keyer(code: str) -> Callable[[tuple[Json, Json]], bytes]:
-    start = blake2b(code.encode("utf-8", "surrogatepass") + b"\0", digest_size=16)
-
-    def key(pair: tuple[Json, Json]) -> bytes:
-        h = start.copy()
-        try:
-            h.update(canonical(list(pair)))
-        except UnicodeEncodeError:  # a lone surrogate, which JSON can't hold
-            h.update(ascii(pair).encode())
-        return h.digest()
-
-    return key
+def _key(key: Callable[[Json], bytes], pair: tuple[Json, Json]) -> bytes:
+    try:
+        return key(list(pair))
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can't hold
+        return key(ascii(pair))

@@ -22,16 +22,9 @@ BY, NOTE = "augmented", "augmented_note"  # the groups that tell a copy: by whic
 
 
 def augment(
-    examples: Iterable[Example],
-    operators: Sequence[Operator],
-    seed: int = 0,
-    *,
-    task: str | None = None,
-    language: str = "en",
-    copies: int = 1,
-    people: int = 1,
-    unchanged: Counter[str] | None = None,
-) -> Iterator[Example]:
+    examples: Iterable[Example], operators: Sequence[Operator], seed: int = 0, *, task: str | None = None,
+    language: str = "en", copies: int = 1, people: int = 1, unchanged: Counter[str] | None = None,
+) -> Iterator[Example]:  # fmt: skip
     """Each example followed by its copies, each altered by one operator at random; another where that finds nothing.
 
     A copy keeps the label even where the operator is a control, as augmentation does. Where operators simulate a

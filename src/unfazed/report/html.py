@@ -38,14 +38,9 @@ OPEN = 8  # flips shown before the rest is folded away
 
 
 def write_report(
-    run: Run | None,
-    results: Results,
-    path: str | Path,
-    flips: Iterable[Flip] | None = None,
-    *,
-    gates: Iterable[GateResult] = (),
-    provenance: Mapping[str, Json] | None = None,
-) -> Path:
+    run: Run | None, results: Results, path: str | Path, flips: Iterable[Flip] | None = None, *,
+    gates: Iterable[GateResult] = (), provenance: Mapping[str, Json] | None = None,
+) -> Path:  # fmt: skip
     """Writes `path` and, beside it, `NAME.flips.jsonl`. Without `flips`, those of the run are read from it.
 
     Example: `unfazed.write_report(run, results, "report.html")`.
@@ -85,15 +80,9 @@ def _failures(run: Run | None, results: Results) -> Counter[str]:
 
 
 def render_page(
-    run: Run | None,
-    results: Results,
-    sample: FlipSample,
-    *,
-    gates: list[GateResult],
-    more: Mapping[str, Json] | None,
-    name: str,
-    link: tuple[str, int],
-) -> str:
+    run: Run | None, results: Results, sample: FlipSample, *, gates: list[GateResult],
+    more: Mapping[str, Json] | None, name: str, link: tuple[str, int],
+) -> str:  # fmt: skip
     """The page's text. `link` is the file of all flips and how many it holds."""
     draws = run.suite.manifest.draws if run is not None else (more or {}).get("draws")
     cards = sample.cards()

@@ -270,7 +270,7 @@ def comparison_rows(comparison: Comparison) -> list[Row]:
             "measure": d.measure,
             "A": d.a,
             "B": d.b,
-            "B - A": Figure(_span(d.difference, d.low, d.high)),
+            "B - A": Figure(figure(d.estimate)),
             "p": Figure(chance(d.p_corrected)),
             "n": d.n,
         }
@@ -283,9 +283,3 @@ def chance(p: float | None) -> str:
     if p is None:
         return NONE
     return "<0.001" if p < 0.001 else number(p)
-
-
-def _span(value: float | None, low: float | None, high: float | None) -> str:
-    if value is None or low is None or high is None:
-        return number(value)
-    return f"{number(value)} [{number(low)}, {number(high)}]"

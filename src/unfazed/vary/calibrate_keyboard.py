@@ -174,8 +174,8 @@ def _first(seen: TypingCounts) -> TypistProfile:
         other=(seen.other + 1.0) / (seen.others + 300.0),
         pace=0.3,
         care=0.0,
-        whole=_share(seen.omitted[True], sum(seen.omitted.values())),
-        first=_share(seen.chosen[True], sum(seen.chosen.values())),
+        whole=_yes(seen.omitted),
+        first=_yes(seen.chosen),
     )
 
 
@@ -207,18 +207,8 @@ def _corrected(profile: TypistProfile, seen: TypingCounts, made: TypingCounts) -
         changed={
             m: min(0.95, v * _ratio(seen.changed[m] + 1, made.changed[m] + 1)) for m, v in profile.changed.items()
         },
-        whole=min(
-            0.95,
-            profile.whole
-            * _ratio(
-                _share(seen.omitted[True], seen.omitted.total()), _share(made.omitted[True], made.omitted.total())
-            ),
-        ),
-        first=min(
-            0.95,
-            profile.first
-            * _ratio(_share(seen.chosen[True], seen.chosen.total()), _share(made.chosen[True], made.chosen.total())),
-        ),
+        whole=min(0.95, profile.whole * _ratio(_yes(seen.omitted), _yes(made.omitted))),
+        first=min(0.95, profile.first * _ratio(_yes(seen.chosen), _yes(made.chosen))),
     )
 
 
@@ -239,6 +229,10 @@ def _paced(profile: TypistProfile, lack: float) -> tuple[float, float]:
 
 def _share(part: float, whole: float) -> float:
     return min(0.95, (part + 0.5) / (whole + 10.0))
+
+
+def _yes(counted: Counter[bool]) -> float:
+    return _share(counted[True], counted.total())
 
 
 def _ratio(wanted: float, got: float) -> float:

@@ -35,11 +35,8 @@ class Text:
     def __init__(
         self, text: str, language: str = "en", gold: Json = None, field: str = "text", task: Task | None = None
     ) -> None:
-        self.text = text
-        self.language = language
-        self.field = field
-        self._gold = gold
-        self._task = task
+        self.text, self.language, self.field = text, language, field
+        self._gold, self._task = gold, task
         self._marked: list[tuple[int, int]] | None = None
         self._tokens: list[tuple[int, int]] | None = None
 
@@ -93,7 +90,7 @@ class Operator:
         raise NotImplementedError
 
     def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
-        """The same for many texts; extend where a batch is cheaper than its items."""
+        """The same for many texts."""
         change = self.change
         return [change(text, rng) for text, rng in zip(texts, rngs, strict=True)]
 
@@ -115,6 +112,13 @@ class Operator:
     def summary(cls) -> str:
         """The first line of the docstring."""
         return inspect.cleandoc(cls.__doc__ or "").split("\n", 1)[0]
+
+
+class BatchOperator(Operator):
+    """Extend with `changes` where a batch is cheaper than its items."""
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        return self.changes([text], [rng])[0]
 
 
 def in_params(**values: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import exp
 from pathlib import Path
@@ -93,7 +93,9 @@ def new_typist(people: list[TypistProfile], rng: Stream) -> TypistProfile:
     rates = {}
     for kind, own in base.rates.items():
         scale = _near_one(stream, _TYPIST_SPREAD)
-        rates[kind] = [min(0.6, scale * _shrunk(people, kind, c, rate, base.words[c])) for c, rate in enumerate(own)]
+        everyone = [p.rates[kind] for p in people]
+        drawn = _shrunk(people, own, everyone, base.words, _TYPIST_COMMON, _TYPIST_FEW)
+        rates[kind] = [min(0.6, scale * rate) for rate in drawn]
     return msgspec.structs.replace(
         base,
         rates=rates,
@@ -103,12 +105,16 @@ def new_typist(people: list[TypistProfile], rng: Stream) -> TypistProfile:
     )
 
 
-def _shrunk(people: list[TypistProfile], kind: str, c: int, rate: float, seen: int) -> float:
-    """A person's rate, drawn to that of all by as much as it rests on few words."""
-    words = sum(p.words[c] for p in people)
-    mean = sum(p.rates[kind][c] * p.words[c] for p in people) / words if words else rate
-    own = (1 - _TYPIST_COMMON) * seen / (seen + _TYPIST_FEW)
-    return own * rate + (1 - own) * mean
+def _shrunk(
+    people: Sequence[TypistProfile | SpeakerProfile], own: list[float], everyone: list[list[float]], seen: list[int],
+    common: float, few: int,
+) -> Iterator[float]:  # fmt: skip
+    """A person's rates by class, each drawn to that of all by as much as it rests on few words."""
+    for c, rate in enumerate(own):
+        words = sum(p.words[c] for p in people)
+        mean = sum(rates[c] * p.words[c] for rates, p in zip(everyone, people, strict=True)) / words if words else rate
+        share = (1 - common) * seen[c] / (seen[c] + few)
+        yield share * rate + (1 - share) * mean
 
 
 def _blend(rng: Stream, people: list[dict[str, float]], own: dict[str, float]) -> dict[str, float]:
@@ -210,14 +216,9 @@ def new_speaker(people: list[SpeakerProfile], group: str, rng: Stream) -> Speake
 
 
 def _rates(people: list[SpeakerProfile], base: SpeakerProfile, name: str, scale: float) -> list[float]:
-    """A speaker's rates, drawn to those of all by as much as they rest on few words."""
-    made = []
-    for c, rate in enumerate(getattr(base, name)):
-        words = sum(p.words[c] for p in people)
-        mean = sum(getattr(p, name)[c] * p.words[c] for p in people) / words if words else rate
-        own = (1 - _SPEAKER_COMMON) * base.words[c] / (base.words[c] + _SPEAKER_FEW)
-        made.append(min(0.9, scale * (own * rate + (1 - own) * mean)))
-    return made
+    everyone = [getattr(p, name) for p in people]
+    drawn = _shrunk(people, getattr(base, name), everyone, base.words, _SPEAKER_COMMON, _SPEAKER_FEW)
+    return [min(0.9, scale * rate) for rate in drawn]
 
 
 def spoken_class(word: str, beside_single: bool) -> int:

@@ -130,11 +130,8 @@ class Sentence(NamedTuple):
 
     def object_form(self, first: int, end: int) -> str:
         """The phrase as an object: *him* for *he*."""
-        return (
-            _OBJECT.get(self.words[first].lower) or self.moved(first, end)
-            if end - first == 1
-            else self.moved(first, end)
-        )
+        alone = _OBJECT.get(self.words[first].lower) if end - first == 1 else None
+        return alone or self.moved(first, end)
 
     def subject_form(self, first: int, end: int) -> str:
         """The phrase as a subject: *he* for *him*."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import log
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -34,7 +34,7 @@ from unfazed.vary.english import (
     tagged,
     tagger,
 )
-from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.operator import BatchOperator, Change, Text
 
 KINDS = {"v": "verb", "a": "adjective", "r": "adverb", "n": "noun", "s": "stop-word"}
 _NEVER = BE | HAVE | DO | frozenset(["let", "let's", "s", "d", "like", "not", "n't", "please", "oh", "there", "here"])
@@ -57,7 +57,7 @@ class Source(Protocol):
         """For each word asked about, candidates in the same inflected form, best first."""
 
 
-class SynonymOperator(Operator):
+class SynonymOperator(BatchOperator):
     """Replaces one word of a class by another that means about the same there; a noun where there is none.
 
     `model` is the path of a masked language model, whose likeliest words are taken; without it the table of synonyms
@@ -72,20 +72,11 @@ class SynonymOperator(Operator):
         if top < 1:
             raise ValueError(f"top must be 1 or more, not {top}")
         self.slots, self.top = slots, top
-        self._source: Source | None = None
         self._model = model
 
-    @property
+    @cached_property
     def source(self) -> Source:
-        if self._source is None:
-            if self._model is None:
-                self._source = lexical()
-            else:
-                self._source = MaskedModel(self._model)
-        return self._source
-
-    def change(self, text: Text, rng: Stream) -> Change | None:
-        return self.changes([text], [rng])[0]
+        return lexical() if self._model is None else MaskedModel(self._model)
 
     def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
         """Goes through the words that may be replaced in random order, until one has a candidate that fits."""

@@ -38,15 +38,9 @@ class Chat:
     """`more` are further fields of each request; one that is None leaves out what would be sent."""
 
     def __init__(
-        self,
-        url: str,
-        model: str,
-        key_env: str | None = None,
-        prices: Prices | None = None,
-        more: dict[str, Json] | None = None,
-        settings: HttpSettings | None = None,
-        retries: int = 6,
-    ) -> None:
+        self, url: str, model: str, key_env: str | None = None, prices: Prices | None = None,
+        more: dict[str, Json] | None = None, settings: HttpSettings | None = None, retries: int = 6,
+    ) -> None:  # fmt: skip
         if not model:
             raise UsageError("A model's name is needed, as the server knows it.")
         parts = checked_url(url)

@@ -20,14 +20,9 @@ from unfazed.vary.chinese import KINDS, Slip, slips
 
 
 def realism(
-    clean: str,
-    real: Sequence[str],
-    simulated: Sequence[str],
-    fields: Sequence[str] = (),
-    systems: Sequence[str] = (),
-    seed: int = 0,
-    homophones: bool = True,
-) -> dict[str, Any]:
+    clean: str, real: Sequence[str], simulated: Sequence[str], fields: Sequence[str] = (),
+    systems: Sequence[str] = (), seed: int = 0, homophones: bool = True,
+) -> dict[str, Any]:  # fmt: skip
     """Everything about files of clean texts, of what people made of them, and of what a simulation did."""
     before, people = read_people(clean, real, fields)
     _, draws = read_people(clean, simulated, fields)

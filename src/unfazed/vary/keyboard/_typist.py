@@ -248,19 +248,7 @@ _STRAY = tuple(
 
 # The mark that a Chinese keyboard gives for the narrow one, and the marks that are mistaken for each other.
 _WIDE = {",": "，", "(": "（", ")": "）", ":": "：", ";": "；", "?": "？", "!": "！", "~": "～"}
-_MISTAKEN = {
-    "、": "，",
-    "。": "，",
-    "“": "”",
-    "”": "“",
-    "；": "，",
-    "·": ".",
-    "‘": "“",
-    "’": "”",
-    "—": "-",
-    "？": "！",
-    "！": "，",
-}
+_MISTAKEN = dict(zip("、。“”；·‘’—？！", "，，”“，.“”-！，", strict=True))
 
 
 def type_other(profile: TypistProfile, text: str, at: int, rng: Stream, edits: list[Edit]) -> None:

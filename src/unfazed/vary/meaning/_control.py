@@ -171,13 +171,15 @@ class English:
 def replaced(language: str, text: str, rng: Stream) -> list[MeaningChange]:
     """Every replacement, one draw each for those that have choices."""
     text = text[:LONGEST]
-    found = {"en": _replace_en, "pt": _replace_pt, "zh": _replace_zh}[language](text, rng)
-    return table(language).free(text, found)
+    if language == "zh":
+        return table("zh").free(text, _replace_zh(text, rng))
+    fits = English(text).fits if language == "en" else _fits_portuguese(text)
+    return table(language).free(text, _spaced(language, text, rng, fits))
 
 
 def inserted(language: str, text: str) -> list[MeaningChange]:
     text = text[:LONGEST]
-    found = {"en": _insert_en, "pt": _insert_pt, "zh": _insert_zh}[language](text)
+    found = English(text).inserted() if language == "en" else {"pt": _insert_pt, "zh": _insert_zh}[language](text)
     return table(language).free(text, found)
 
 
@@ -187,17 +189,9 @@ def deleted(language: str, text: str) -> list[MeaningChange]:
     return table(language).free(text, found)
 
 
-def _replace_en(text: str, rng: Stream) -> Iterator[MeaningChange]:
-    yield from _spaced("en", text, rng, English(text).fits)
-
-
-def _replace_pt(text: str, rng: Stream) -> Iterator[MeaningChange]:
+def _fits_portuguese(text: str) -> Callable[[int, str], bool]:
     words = tokens(text)
-
-    def fits(place: int, sense: str) -> bool:
-        return sense != "u" or (place > 0 and words[place - 1].text.lower() in _IN["one_bus"])
-
-    yield from _spaced("pt", text, rng, fits)
+    return lambda place, sense: sense != "u" or (place > 0 and words[place - 1].text.lower() in _IN["one_bus"])
 
 
 def _spaced(language: str, text: str, rng: Stream, fits: Callable[[int, str], bool]) -> Iterator[MeaningChange]:
@@ -224,10 +218,6 @@ def _chinese() -> re.Pattern[str]:
     """All words of the table, the longest first; *他* is none in *其他* and *他们*."""
     words = sorted(table("zh").others, key=lambda word: (-len(word), word))
     return re.compile("|".join(f"(?<![其吉]){w}(?!们|人)" if len(w) == 1 else re.escape(w) for w in words))
-
-
-def _insert_en(text: str) -> Iterator[MeaningChange]:
-    return English(text).inserted()
 
 
 def _insert_pt(text: str) -> Iterator[MeaningChange]:

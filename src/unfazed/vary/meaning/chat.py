@@ -31,19 +31,10 @@ class ChatControl(ChatParaphrase):
     example = ("turn off the lights in the kitchen", "in short, turn off the lights in the kitchen")
 
     def __init__(
-        self,
-        url: str = "",
-        model: str = "",
-        way: str = "replace",
-        prompt: str = "",
-        longest: int = 4,
-        temperature: float | None = 0.0,
-        concurrency: int = 8,
-        key_env: str | None = None,
-        memory: str | None = None,
-        body: dict[str, Json] | None = None,
-        retries: int = 6,
-    ) -> None:
+        self, url: str = "", model: str = "", way: str = "replace", prompt: str = "", longest: int = 4,
+        temperature: float | None = 0.0, concurrency: int = 8, key_env: str | None = None, memory: str | None = None,
+        body: dict[str, Json] | None = None, retries: int = 6,
+    ) -> None:  # fmt: skip
         file = _file(way, prompt)
         super().__init__(url, model, file, 1, temperature, concurrency, key_env, memory, body, retries)
         self._longest, self._way = longest, way

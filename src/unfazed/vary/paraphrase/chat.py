@@ -19,13 +19,13 @@ from unfazed.core.store import AnswerStore
 from unfazed.core.values import Inputs, Json, Output
 from unfazed.systems.opening import open_system
 from unfazed.systems.rewrite import Rewriter, rewriting_prompt
-from unfazed.vary.operator import Change, Operator, Text, in_params, whole_text
+from unfazed.vary.operator import BatchOperator, Change, Text, in_params, whole_text
 
 PROMPTS = Path(__file__).parent / "prompts"
 _TRIES = 3  # times that a model may answer with something that does not count
 
 
-class ChatParaphrase(Operator):
+class ChatParaphrase(BatchOperator):
     """Asks a chat model behind a URL for n paraphrases of the text, and takes one of them.
 
     `prompt` is a file with {text} and {n} in it, and {language} if you like. `memory` is a file that keeps the answers:
@@ -39,19 +39,10 @@ class ChatParaphrase(Operator):
     example = ("turn off the lights in the kitchen", "once more, turn off the lights in the kitchen")
 
     def __init__(
-        self,
-        url: str = "",
-        model: str = "",
-        prompt: str = "paraphrase.txt",
-        n: int = 5,
-        temperature: float | None = 1.0,
-        concurrency: int = 8,
-        key_env: str | None = None,
-        memory: str | None = None,
-        body: dict[str, Json] | None = None,
-        retries: int = 6,
-        read_timeout: float = 120.0,
-    ) -> None:
+        self, url: str = "", model: str = "", prompt: str = "paraphrase.txt", n: int = 5,
+        temperature: float | None = 1.0, concurrency: int = 8, key_env: str | None = None, memory: str | None = None,
+        body: dict[str, Json] | None = None, retries: int = 6, read_timeout: float = 120.0,
+    ) -> None:  # fmt: skip
         server = "://" in url
         if not url or (server and not model):
             wanted = in_params(url="http://127.0.0.1:8000/v1", model="NAME")
@@ -76,9 +67,6 @@ class ChatParaphrase(Operator):
     @cached_property
     def _rewriter(self) -> Rewriter:
         return open_system(self._url, Rewriter, **self._options)
-
-    def change(self, text: Text, rng: Stream) -> Change | None:
-        return self.changes([text], [rng])[0]
 
     def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
         made: list[Change | None] = [None] * len(texts)

@@ -14,11 +14,11 @@ from unfazed.core.seeds import Stream
 from unfazed.core.values import Inputs, Json
 from unfazed.systems.opening import open_system
 from unfazed.systems.rewrite import Rewriter, weights_id
-from unfazed.vary.operator import Change, Operator, Text, in_params, whole_text
+from unfazed.vary.operator import BatchOperator, Change, Text, in_params, whole_text
 from unfazed.vary.words import normal
 
 
-class Seq2Seq(Operator):
+class Seq2Seq(BatchOperator):
     """Asks a sequence-to-sequence model for n paraphrases of the text, and takes one of them.
 
     `model` is a folder as `save_pretrained` writes it; `prefix` is what the model wants before the text, such as
@@ -31,15 +31,9 @@ class Seq2Seq(Operator):
     example = ("the film won six prizes", "six prizes were won by the film")
 
     def __init__(
-        self,
-        model: str = "",
-        prefix: str = "",
-        n: int = 3,
-        top_k: int = 50,
-        temperature: float = 1.0,
-        longest: int = 256,
-        batch: int = 1,
-    ) -> None:
+        self, model: str = "", prefix: str = "", n: int = 3, top_k: int = 50, temperature: float = 1.0,
+        longest: int = 256, batch: int = 1,
+    ) -> None:  # fmt: skip
         if not model:
             raise UsageError(f"paraphrase/seq2seq needs the folder of a model: {in_params(model='FOLDER')}.")
         if min(n, top_k, longest, batch) < 1 or temperature <= 0:
@@ -57,9 +51,6 @@ class Seq2Seq(Operator):
     @cached_property
     def rewriter(self) -> Rewriter:
         return open_system(f"hf:{self.folder}", Rewriter, **self._options)
-
-    def change(self, text: Text, rng: Stream) -> Change | None:
-        return self.changes([text], [rng])[0]
 
     def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
         made: list[Change | None] = [None] * len(texts)

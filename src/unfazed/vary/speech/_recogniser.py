@@ -245,14 +245,6 @@ def _value(found: re.Match[str]) -> str | None:
     return str(value(found[0]))
 
 
-def _myriad(found: re.Match[str]) -> str | None:
-    return f"{int(found[0][:-4])}万"
-
-
-def _thousands(found: re.Match[str]) -> str | None:
-    return f"{int(found[0]):,}"
-
-
 _RULES: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], str | None]], ...] = (
     (
         "clock",
@@ -266,8 +258,8 @@ _RULES: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], str | None]]
     ("numeral", re.compile(rf"(?:{_ONE}十{_ONE}?|十{_ONE})(?![百千万亿])"), _value),
     ("ordinal", re.compile(rf"(?<=第)(?:{_ONE}|十)(?!{_CN})"), _value),
     ("few", re.compile(rf"(?<!{_CN})(?<!第)(?:{_ONE}|十)(?=[{_COUNTED}余多])"), _value),
-    ("myriad", re.compile(r"(?<![\d.,])[1-9]\d{0,3}0000(?![\d.,%])", re.ASCII), _myriad),
-    ("thousands", re.compile(r"(?<![\d.,])[1-9]\d{4,11}(?![\d.,%])", re.ASCII), _thousands),
+    ("myriad", re.compile(r"(?<![\d.,])[1-9]\d{0,3}0000(?![\d.,%])", re.ASCII), lambda m: f"{int(m[0][:-4])}万"),
+    ("thousands", re.compile(r"(?<![\d.,])[1-9]\d{4,11}(?![\d.,%])", re.ASCII), lambda m: f"{int(m[0]):,}"),
     ("small", re.compile(rf"(?<![\d.,:])[1-9](?=[{_COUNTED}])(?!月)", re.ASCII), lambda m: _SMALL[m[0]]),
 )
 

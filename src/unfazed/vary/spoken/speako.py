@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
-from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.operator import BatchOperator, Change, Text
 from unfazed.vary.spoken._phones import letters_of
 from unfazed.vary.spoken._speako import Ears, Heard, ears
-from unfazed.vary.words import checked_choice
+from unfazed.vary.words import cased, checked_choice
 
 _LONGEST = 30  # letters; what is longer is no word
 _TRIES = 8
@@ -27,7 +27,7 @@ class WordPlace(NamedTuple):
     word: str
 
 
-class Speako(Operator):
+class Speako(BatchOperator):
     """Replaces a random word by the word that sounds nearest to it.
 
     The nearest word has the least edit distance of phonemes, then edits between similar sounds, then the highest
@@ -39,9 +39,6 @@ class Speako(Operator):
 
     def __init__(self, homophones: str = "allow") -> None:
         self.homophones = checked_choice("homophones", homophones, "allow", "avoid")
-
-    def change(self, text: Text, rng: Stream) -> Change | None:
-        return self.changes([text], [rng])[0]
 
     def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
         """Unknown words of all texts are looked for at once."""
@@ -123,6 +120,4 @@ def _cased(new: str, old: str, text: str) -> str:
         new = "I" + new[1:]
     if old == "I":
         return new.capitalize() if text.startswith(old) else new
-    if len(old) > 1 and old.isupper():
-        return new.upper()
-    return new[0].upper() + new[1:] if old[0].isupper() else new
+    return cased(new, old)

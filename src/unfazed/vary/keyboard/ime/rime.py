@@ -11,6 +11,7 @@ from unfazed.vary.keyboard.ime import Candidate, Engine, EngineMissing, load, us
 
 _SCHEMA = "pinyin_simp"
 _DATA = Path("/usr/share/rime-data")
+_NAMES = ("distribution_name", "distribution_code_name", "distribution_version", "app_name")
 
 
 class _Traits(c.Structure):
@@ -18,10 +19,7 @@ class _Traits(c.Structure):
         ("data_size", c.c_int),
         ("shared_data_dir", c.c_char_p),
         ("user_data_dir", c.c_char_p),
-        ("distribution_name", c.c_char_p),
-        ("distribution_code_name", c.c_char_p),
-        ("distribution_version", c.c_char_p),
-        ("app_name", c.c_char_p),
+        *((name, c.c_char_p) for name in _NAMES),
         ("modules", c.c_void_p),
         ("min_log_level", c.c_int),
         ("log_dir", c.c_char_p),
@@ -80,7 +78,7 @@ def _traits(user: Path) -> _Traits:
         shared_data_dir=str(_DATA).encode(), user_data_dir=str(user).encode(), min_log_level=3, log_dir=b""
     )
     traits.data_size = c.sizeof(_Traits) - c.sizeof(c.c_int)
-    for name in ("distribution_name", "distribution_code_name", "distribution_version", "app_name"):
+    for name in _NAMES:
         setattr(traits, name, b"unfazed" if name != "app_name" else b"rime.unfazed")
     return traits
 
