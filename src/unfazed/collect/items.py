@@ -6,6 +6,7 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -142,10 +143,7 @@ def _keys(place: Path) -> dict[str, dict[str, Json]]:
 def make_study(study: PeopleStudy) -> tuple[Database, str, int]:
     """Makes the database; returns it open, with the owner's password, which is stored only as a hash."""
     items, password = entries(study), new_password()
-
-    def fill(tx: Transaction) -> None:
-        _fill(tx, study, items, password)
-
+    fill = partial(_fill, study=study, items=items, password=password)
     if "://" in study.place:
         database = open_database(study.place, new=True)
         try:
@@ -165,15 +163,15 @@ def _make_file(place: Path, fill: Callable[[Transaction], None]) -> None:
     if place.exists():
         raise exists
     with unwritable(place, "the study"):
-        partial = partial_of(place)
+        unfinished = partial_of(place)
         try:
-            with open_database(str(partial), new=True) as database:
+            with open_database(str(unfinished), new=True) as database:
                 database.write(fill)
-            os.link(partial, place)
+            os.link(unfinished, place)
         except FileExistsError:  # somebody made it meanwhile
             raise exists from None
         finally:
-            partial.unlink(missing_ok=True)
+            unfinished.unlink(missing_ok=True)
 
 
 def _fill(tx: Transaction, study: PeopleStudy, items: list[Entry], password: str) -> None:

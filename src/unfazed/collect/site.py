@@ -153,14 +153,8 @@ class Site:
 
     def page(self, request: Request, name: str, status: int = 200, **context: Any) -> HTMLResponse:
         language = self.language(request)
-        context = {
-            "study": self.study,
-            "words": words(language),
-            "language": language,
-            "languages": LANGUAGES,
-            **context,
-        }
-        return HTMLResponse(self.pages.get_template(f"{name}.html").render(context), status)
+        known = {"study": self.study, "words": words(language), "language": language, "languages": LANGUAGES}
+        return HTMLResponse(self.pages.get_template(f"{name}.html").render(known | context), status)
 
     def language(self, request: Request) -> str:
         chosen = request.cookies.get("language", self.study.language)

@@ -189,7 +189,7 @@ def test_accent_and_profile_can_be_given(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Did you mean 'jilu'"):
         Mandarin(accent="jilv")
     (tmp_path / "p.json").write_text(json.dumps({"people": [{}]}))
-    with pytest.raises(DataError, match="calibrate speech"):
+    with pytest.raises(DataError, match="`unfazed calibrate`"):
         Mandarin(profile=str(tmp_path / "p.json"))
     with pytest.raises(DataError, match="No such file"):
         Mandarin(profile=str(tmp_path / "none.json"))

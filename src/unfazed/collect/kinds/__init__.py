@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 
@@ -14,6 +14,7 @@ from unfazed.core.values import Example, Json, Variant
 
 Language = Literal["en", "zh"]
 MAX_TEXT = 20_000  # characters of one text in an item or an answer
+ItemText = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
 
 
 class Flag(NamedTuple):

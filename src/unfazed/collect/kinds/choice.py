@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 import msgspec
 
-from unfazed.collect.kinds import MAX_TEXT, Kind
+from unfazed.collect.kinds import ItemText, Kind
 from unfazed.core.values import Json
 
 
 class ChoiceItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`original` is shown above the text, where there is one."""
 
-    text: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
+    text: ItemText
     original: str = ""
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
 
 import msgspec
 
-from unfazed.collect.kinds import MAX_TEXT, Kind
+from unfazed.collect.kinds import ItemText, Kind
 from unfazed.core.values import Json
 
 
@@ -19,7 +18,7 @@ class Slot(msgspec.Struct, frozen=True):
 class LabelsItem(msgspec.Struct, frozen=True):
     """As `unfazed survey export` writes it."""
 
-    utterance: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
+    utterance: ItemText
     intent: str
     slots: list[Slot] = []
     marked: str = ""

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
-from unfazed.collect.kinds import MAX_TEXT, Kind
+from unfazed.collect.kinds import ItemText, Kind
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Json
 
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
-
 
 class PlausibleItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    a: Text
-    b: Text
+    a: ItemText
+    b: ItemText
     original: str = ""  # what both were made from, shown above them
 
 

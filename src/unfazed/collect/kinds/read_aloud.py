@@ -18,7 +18,7 @@ import msgspec
 
 from unfazed.collect.assign import NotYours, Person
 from unfazed.collect.database import Database, Transaction
-from unfazed.collect.kinds import MAX_TEXT, About, Kind
+from unfazed.collect.kinds import About, ItemText, Kind
 from unfazed.collect.study import PeopleStudy
 from unfazed.core.errors import MissingExtra, UsageError
 from unfazed.core.files import write_atomically
@@ -30,7 +30,7 @@ _RATES = range(8_000, 192_001)
 
 
 class ReadingItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    text: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
+    text: ItemText
 
 
 class ReadingAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

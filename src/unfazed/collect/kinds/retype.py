@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
-from unfazed.collect.kinds import MAX_TEXT, About, Delivery, Flag, Kind
+from unfazed.collect.kinds import About, Delivery, Flag, ItemText, Kind
 from unfazed.core.errors import MissingExtra
 from unfazed.core.values import Json
 
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
-
 
 class RetypeItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    text: Text
+    text: ItemText
 
 
 class RetypeAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    text: Text
+    text: ItemText
 
 
 class RetypeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,17 +7,15 @@ from typing import Annotated
 
 import msgspec
 
-from unfazed.collect.kinds import MAX_TEXT, Kind, SuiteItem
+from unfazed.collect.kinds import ItemText, Kind, SuiteItem
 from unfazed.core.values import Example, Json, Variant
-
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
 
 
 class SameMeaningItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`of` names what `b` is a paraphrase of, so that the best of several can be kept."""
 
-    a: Text
-    b: Text
+    a: ItemText
+    b: ItemText
     of: str = ""
 
 
