@@ -67,12 +67,9 @@ class Asker:
     """
 
     def __init__(
-        self,
-        system: Answerer,
-        asking: Asking,
-        problem: Callable[[Json, Inputs], str | None] = _no_problem,
+        self, system: Answerer, asking: Asking, problem: Callable[[Json, Inputs], str | None] = _no_problem,
         fatal: type[UnfazedError] = SystemBroken,
-    ) -> None:
+    ) -> None:  # fmt: skip
         asking.apply(system)
         self.system, self.asking, self._problem, self._fatal = system, asking, problem, fatal
 
@@ -156,12 +153,9 @@ class Asker:
 
 
 def ask(
-    system: Answerer,
-    requests: Iterable[Inputs],
-    store: AnswerStore | None = None,
-    asking: Asking | None = None,
+    system: Answerer, requests: Iterable[Inputs], store: AnswerStore | None = None, asking: Asking | None = None,
     pinned: Callable[[Inputs], Inputs] = lambda inputs: inputs,
-) -> list[Output]:
+) -> list[Output]:  # fmt: skip
     """An output for each request, in order. Only what the store has no answer to is asked, each request once.
 
     Answers are stored as they come, so that what was stopped goes on where it was. Failures are stored too,

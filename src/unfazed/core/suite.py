@@ -209,13 +209,9 @@ def write_suite(
         )
         hashes = {name: file_hash(partial / name) for name in ("examples.parquet", "variants.parquet")}
         manifest = msgspec.structs.replace(
-            manifest,
-            examples=n_examples,
-            variants=n_variants,
-            content=content.hexdigest(),
-            hashes=hashes,
+            manifest, examples=n_examples, variants=n_variants, content=content.hexdigest(), hashes=hashes,
             unchanged=dict(unchanged or {}),
-        )
+        )  # fmt: skip
         text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
         with unwritable(path, "the suite"):
             (partial / "manifest.json").write_bytes(text + b"\n")

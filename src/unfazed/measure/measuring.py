@@ -8,6 +8,7 @@ from math import isnan
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+import msgspec
 import numpy as np
 
 from unfazed.core.errors import UsageError
@@ -94,19 +95,14 @@ def _measured(
         runs = [(table, run.identity)]
         signs = {scorer: Signer(runs, scorer, suite.signed, settings).sign for scorer in (main, *used[1:])}
         found = Questions(table, slices, signs).answer(settings)
-    whole = found.block(ALL, ALL)
+    whole = msgspec.structs.asdict(found.block(ALL, ALL))
     return Results(
         score=main.name if main else "none",
         task=suite.task.name,
         suite=suite.id,
         system=run.system,
-        clean=whole.clean,
-        average=whole.average,
-        worst=whole.worst,
-        drop=whole.drop,
-        flip_rate=whole.flips,
-        consistency=whole.consistency,
-        noticed=whole.noticed,
+        flip_rate=whole.pop("flips"),
+        **whole,
         sets=found.by(),
         grid=found.nested(GRID),
         scores=found.nested(SCORES),

@@ -26,12 +26,9 @@ class Corrected(SystemAround):
     """
 
     def __init__(
-        self,
-        system: str | Callable[..., Any] | System,
-        corrector: str | Callable[..., Any] | System = EMBEDDED,
-        fields: str | Sequence[str] = (),
-        **options: Any,
-    ) -> None:
+        self, system: str | Callable[..., Any] | System, corrector: str | Callable[..., Any] | System = EMBEDDED,
+        fields: str | Sequence[str] = (), **options: Any,
+    ) -> None:  # fmt: skip
         super().__init__(open_system(system, **options))
         self.corrector = open_system(corrector)
         self.fields = fields

@@ -11,6 +11,8 @@ from unfazed.core.values import Json
 
 
 class Slot(msgspec.Struct, frozen=True):
+    """A slot of an utterance that people judge: its name and its words."""
+
     name: str
     value: str
 

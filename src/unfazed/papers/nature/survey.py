@@ -12,13 +12,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from unfazed.collect import key_file
+from unfazed.collect import Slot, key_file
 from unfazed.core import Json, Seeds, Suite, UsageError, content_id, slots_of, write_json_lines
-
-
-class Slot(msgspec.Struct, frozen=True):
-    name: str
-    value: str
 
 
 class SurveyItem(msgspec.Struct, frozen=True):
