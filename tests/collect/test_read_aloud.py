@@ -91,6 +91,10 @@ def test_from_upload_to_text(site, tmp_path):
     assert transcribe(server.study, server.store, "counting", hear) == 0
     assert transcribe(server.study, server.store, "counting", hear, again=True) == 1
     assert transcribe(server.study, server.store, "another", lambda path: "text") == 1
+    assert transcribe(server.study, server.store, "counting", hear, identity="first") == 0, "of unknown make"
+    assert transcribe(server.study, server.store, "counting", hear, identity="first") == 0
+    assert transcribe(server.study, server.store, "counting", hear, identity="second") == 1, "another by the same name"
+    assert transcribe(server.study, server.store, "counting", hear, identity="second") == 0
     (row,) = answers_of(server.study, server.store)
     assert row.heard == {"counting": "32044 bytes", "another": "text"}
     gone = server.store.write(lambda tx: forget(tx, "anna"))

@@ -9,7 +9,18 @@ import pytest
 from markupsafe import Markup
 
 from unfazed.core import Estimate, UnknownName
-from unfazed.report import Figure, Option, Picture, Printed, Section, SectionTable, Study, StudyContext, StudyTable
+from unfazed.report import (
+    Figure,
+    Option,
+    Picture,
+    Printed,
+    Section,
+    SectionTable,
+    Study,
+    StudyContext,
+    StudyTable,
+    study,
+)
 
 
 class _Context(StudyContext):
@@ -108,3 +119,19 @@ def test_the_text_of_what_was_made(data: Path) -> None:
     assert [json.loads(line)["name"] for line in made.text("jsonl").splitlines()] == ["words", "letters", "findings"]
     with pytest.raises(UnknownName, match="Did you mean 'words'"):
         Counting().run(data, ["word"])
+
+
+def test_a_table_of_a_program_that_has_changed_is_left_out(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("answer.py").write_text("print(1)")
+    given = {"file": "cmd:python3 answer.py --deep"}
+    Counting().run(data, given=given)
+    Path("answer.py").write_text("print(100)")
+    Counting().run(data, ["words"], given)
+    assert kept() == ["words"]
+    assert "leave letters out" in capsys.readouterr().err
+
+
+def test_zero_is_a_value_of_an_option() -> None:
+    level = Option("level", "Level.", 0.95)
+    assert [study._value(level, given) for given in (0, 0.5, None)] == [0, 0.5, 0.95]
+    assert study._value(Option("all", "All.", flag=True), False) is None

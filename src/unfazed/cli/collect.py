@@ -164,11 +164,16 @@ def export_command(
 @command.command("transcribe", short_help="Transcribe recordings with a speech recogniser.")
 @_study
 @click.option(
-    "--recogniser", required=True, help="pocketsphinx, whisper:DIR, sherpa:DIR, command:COMMAND, cmd:COMMAND or a URL."
+    "--recogniser",
+    required=True,
+    help="pocketsphinx, whisper:DIR, sherpa:DIR, command:COMMAND, or what `run --system` takes.",
 )
 @click.option("--again", is_flag=True, help="Transcribe all recordings again.")
 def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
-    """Turn the recordings of STUDY into text, also while it is served. Each recogniser's texts are kept by its name."""
+    """Turn the recordings of STUDY into text, also while it is served.
+
+    Each recogniser's texts are kept by its name. Once the recogniser has changed, all recordings are transcribed again.
+    """
     from unfazed.collect.database import open_database
     from unfazed.collect.kinds.read_aloud import transcribe
     from unfazed.collect.study import read_study
@@ -177,7 +182,7 @@ def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
     study = read_study(study_file)
     system = open_system(recogniser, Recogniser, language=study.language)
     with open_database(study.place) as database:
-        count = transcribe(study, database, recogniser, system.hear, again)
+        count = transcribe(study, database, recogniser, system.hear, again, system.identity)
     click.echo(f"{count:,} recordings transcribed.", err=True)
 
 

@@ -16,10 +16,10 @@ def command(texts: str, corrector: str, options: tuple[str, ...], to: str) -> No
     """Write each line of FILE as CORRECTOR corrects it: Chinese, unless the corrector knows other languages.
 
     \b
-      unfazed correct noisy.txt -o mended.txt
+      unfazed correct noisy.txt -o corrected.txt
       unfazed train corrector clean.txt -o corrector/
-      unfazed correct noisy.txt --with corrector/ -o mended.txt
-      unfazed score correction --source noisy.txt --gold clean.txt --pred mended.txt
+      unfazed correct noisy.txt --with corrector/ -o corrected.txt
+      unfazed score correction --source noisy.txt --gold clean.txt --pred corrected.txt
 
     CORRECTOR is whatever --system takes: a folder, a function, a program, a URL, asked with {"text": …}; or a class or
     object with the methods of pycorrector's. To correct before another system: --system mitigate/correct:SYSTEM.
@@ -35,11 +35,11 @@ def command(texts: str, corrector: str, options: tuple[str, ...], to: str) -> No
 
     lines = [without_break(line) for line in read_lines(Path(texts))]
     with closing(open_system(corrector, **key_values(options, "--option"))) as opened:
-        mended = required_texts(opened, lines)
-    content = "".join(line + "\n" for line in mended).encode("utf-8")
+        corrected = required_texts(opened, lines)
+    content = "".join(line + "\n" for line in corrected).encode("utf-8")
     if to == "-":
         sys.stdout.buffer.write(content)
     else:
         write_atomically(Path(to), content)
-    changed = sum(old != new for old, new in zip(lines, mended, strict=True))
+    changed = sum(old != new for old, new in zip(lines, corrected, strict=True))
     click.echo(f"Changed {changed:,} of {len(lines):,} texts.", err=True)

@@ -93,18 +93,21 @@ def _plug_ins() -> list[dict[str, str]]:
     from unfazed.core.task import tasks
     from unfazed.data import readers
     from unfazed.report.export import exporters
+    from unfazed.report.study import studies
     from unfazed.score import scorers
     from unfazed.systems import systems
+    from unfazed.systems.metrics import metrics
     from unfazed.vary import operators
 
     rows = []
-    registries: list[Registry[Any]] = [operators, scorers, readers, systems, tasks, exporters]
+    registries: list[Registry[Any]] = [operators, scorers, readers, systems, metrics, tasks, exporters, studies]
     for registry in registries:
+        shown = registry.group.rpartition(".")[2]
         broken = []
         try:
             names = registry.names()
         except UnfazedError as error:
-            rows.append(_row(f"{registry.kind}s", "broken", str(error)))
+            rows.append(_row(shown, "broken", str(error)))
             continue
         for name in names:
             try:
@@ -112,7 +115,7 @@ def _plug_ins() -> list[dict[str, str]]:
             except UnfazedError as error:
                 broken.append(f"{name}: {error}")
         state = "broken" if broken else "ok"
-        rows.append(_row(f"{registry.kind}s", state, "; ".join(broken) or f"{len(names)} found"))
+        rows.append(_row(shown, state, "; ".join(broken) or f"{len(names)} found"))
     return rows
 
 

@@ -17,10 +17,11 @@ _REGISTRIES = {
     "metrics": "unfazed.systems.metrics",
     "tasks": "unfazed.core.task",
     "exporters": "unfazed.report.export",
+    "studies": "unfazed.report.study",
 }
 
 
-@click.command("list", short_help="List operators, scorers, readers, systems, metrics, tasks or exporters.")
+@click.command("list", short_help="List operators, scorers, readers, systems, metrics and more.")
 @click.argument("kind", type=click.Choice([*_REGISTRIES, "corpora"]))
 @format_option
 def command(kind: str, format_: str) -> None:

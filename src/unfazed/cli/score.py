@@ -34,7 +34,7 @@ def command(name: str, gold: str, pred: str, level: float, bootstrap: int, forma
       unfazed score bleu --gold reference.txt --pred output.txt
       unfazed score macro_f1 --gold labels.txt --pred predicted.txt --format json
       unfazed score sql --gold gold.txt --pred pred.txt --tables tables.json --format json
-      unfazed score correction --source noisy.txt --gold clean.txt --pred mended.txt
+      unfazed score correction --source noisy.txt --gold clean.txt --pred corrected.txt
 
     Files have a text or a label a line; `.jsonl` files a JSON value a line. For `sql`, Spider's exact set match, a line
     of gold is SQL, a tab and the database. For `correction`, source and gold may be SIGHAN's files.

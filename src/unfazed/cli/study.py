@@ -1,4 +1,4 @@
-"""`unfazed study`: the published studies, done again; one subcommand for each file of the studies' folder."""
+"""`unfazed study`: the published studies, done again; one subcommand for each registered study."""
 
 from __future__ import annotations
 

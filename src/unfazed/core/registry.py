@@ -50,6 +50,9 @@ class Registry(Generic[T]):
         if name not in self._loaded:
             if name in self._sources:
                 cls = self._sources[name]()
+            elif (known := name.partition(":")[0]) in self._sources:
+                apart = " Set its parameters with --param KEY=VALUE, or in a plan." if self.kind == "operator" else ""
+                raise UsageError(f"The {self.kind} {known!r} takes nothing after its name: {name!r}.{apart}")
             elif ":" in name:
                 cls = self._checked(import_reference(name), name)
             else:

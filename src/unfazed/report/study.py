@@ -21,6 +21,7 @@ from unfazed.core.text import one_line
 from unfazed.core.values import Json
 from unfazed.report.html import style, template
 from unfazed.report.tables import Figure, Row, cell, column_names, escaped, markdown, render, table
+from unfazed.systems.process import files_in
 
 Given = Mapping[str, Any]  # the values of the study's own options
 _WRITTEN = ("models", "runs", "scores", "suites", "tables", "study.html", "study.json", "study.md")
@@ -163,7 +164,7 @@ class Study:
             if name not in self.tables:
                 raise UnknownName("table in this study", name, self.tables)
         chosen = [name for name in self.tables if name in (only or self.tables)]
-        values = {o.key: (given or {}).get(o.key) or o.default for o in self.options}
+        values = {o.key: _value(o, (given or {}).get(o.key)) for o in self.options}
         to = Path(str(values.get("to") or type(self).__name__.lower()))
         context = self.context(Path(data), values, to, chosen)
         made = {name: self.tables[name].make(context) for name in chosen}
@@ -178,6 +179,11 @@ class Study:
     def lines(self, value: Json) -> list[Json]:
         """The same as rows of JSON lines."""
         return [{"name": name, "value": one} for name, one in value.items()]
+
+
+def _value(option: Option, given: Any) -> Any:
+    """An option's value, or its default where nothing is given; 0 is a value."""
+    return option.default if given is None or given == "" or given == () or given is False else given
 
 
 class Outcome(NamedTuple):
@@ -293,8 +299,10 @@ def _row(cells: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _paths_in(value: Any) -> Iterator[Path]:
-    """The files that an option names: `FILE`, `FILE,FILE`, `NAME=FILE`, `NAME:FILE`, or the module of `module:name`."""
+    """The files that an option names: `FILE`, `FILE,FILE`, `NAME=FILE`, `NAME:FILE`, `cmd:COMMAND`, `module:name`."""
     for text in value if isinstance(value, (list, tuple)) else [value]:
+        if (command := str(text).partition("cmd:")[2]) or (command := str(text).partition("command:")[2]):
+            yield from map(Path, files_in(command))
         for part in str(text).split(",") if text else ():
             place = part.rpartition("=")[2].strip()
             module, colon, rest = place.partition(":")

@@ -231,8 +231,17 @@ def _checked(command: Sequence[str]) -> list[str]:
 
 def command_id(command: Sequence[str]) -> str:
     """The command line and the content of the files that it names, also as in `--model=FILE`."""
-    named = [part for argument in command for part in {argument, argument.partition("=")[2]} if os.path.isfile(part)]
-    return content_id([list(command), sorted((name, file_hash(Path(name))) for name in named)], 16)
+    return content_id([list(command), sorted((name, file_hash(Path(name))) for name in files_in(command))], 16)
+
+
+def files_in(command: Sequence[str] | str) -> list[str]:
+    """The files that a command names, also as in `--model=FILE`."""
+    if isinstance(command, str):
+        try:
+            command = shlex.split(command)
+        except ValueError:
+            return []
+    return [part for argument in command for part in {argument, argument.partition("=")[2]} if os.path.isfile(part)]
 
 
 def _end_all(seats: list[_Seat]) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 WORDS = ("pocketsphinx", "whisper:FOLDER", "sherpa:FOLDER", "sherpa/KIND:FOLDER", "command:COMMAND", "cmd:COMMAND",
-         "http://HOST/…")  # fmt: skip
+         "http://HOST/…", "module:function")  # fmt: skip
 
 
 class Recogniser(System):

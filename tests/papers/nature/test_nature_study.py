@@ -232,3 +232,11 @@ def test_a_system_of_no_data_set_is_refused(place: Path, tmp_path: Path) -> None
     done = study(place, "--system", "big=model/", "--only", "table4", "-o", str(tmp_path / "other"))
     assert done.returncode == 4
     assert f"NAME of {NAME}, {NAME}+augmented, not 'big'" in done.stderr
+
+
+def test_a_folder_without_the_data_does_not_take_what_lies_beside_it(tmp_path: Path) -> None:
+    for name in ("slu/atis/train", "slu/atis/test", "nlu_ed/train", "nlu_ed/test", "other"):
+        (tmp_path / name).mkdir(parents=True)
+    assert [corpus.name for corpus in find_corpora(tmp_path / "slu", [])] == ["atis", "nlu_ed"]
+    with pytest.raises(UsageError, match="none of atis, snips, nlu_ed"):
+        find_corpora(tmp_path / "other", [])

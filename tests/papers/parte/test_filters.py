@@ -186,3 +186,10 @@ def test_the_commands(tmp_path: Path) -> None:
     assert [(s["step"], s["candidates"]) for s in steps][:2] == [("generated", 4), ("not identical", 4)]
     assert steps[-1] == {"step": "best of each text", "candidates": 3, "hypothesis": 2, "premise": 1, "texts": 3}
     assert "4 pairs in built: 2 hypothesis" in run("build", "kept", "-o", "built").stderr
+
+
+@pytest.mark.parametrize("answer", ["LABEL_0", 0.3, None])
+def test_a_verifier_that_does_not_judge_entailment_is_an_error(answer: object) -> None:
+    system = CallableSystem(lambda batch: [answer for _ in batch])
+    with pytest.raises(UsageError, match="answers one of entailed"):
+        filtered([candidate("abc")], [filters.entailed_both_ways(entails_by(system))])

@@ -200,3 +200,8 @@ def test_an_edited_module_is_another_metric(tmp_path: Path) -> None:
     assert seen[0] == seen[2]
     assert seen[0][0] != seen[1][0]
     assert seen[0][1] != seen[1][1]
+
+
+def test_a_metric_that_is_asked_as_another_system_says_what_it_is():
+    with pytest.raises(UsageError, match="bleu is a metric"):
+        open_system("bleu").predict([{"text": "a text"}])

@@ -109,6 +109,8 @@ def test_wrong_use(tmp_path: Path) -> None:
         Seq2Seq("x", n=0)
     with pytest.raises(UsageError, match="There is no sequence-to-sequence model in"):
         said(Seq2Seq(str(tmp_path)), ["a man"])
+    with pytest.raises(UsageError, match="there is no such folder"):
+        said(Seq2Seq(str(tmp_path / "none")), ["a man"])
 
 
 def test_embeddings_are_checked_before_they_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

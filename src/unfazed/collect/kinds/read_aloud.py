@@ -19,6 +19,7 @@ import msgspec
 from unfazed.collect.assign import NotYours, Person
 from unfazed.collect.database import Database, Transaction
 from unfazed.collect.kinds import About, ItemText, Kind
+from unfazed.collect.people import set_fact
 from unfazed.collect.study import PeopleStudy
 from unfazed.core.errors import MissingExtra, UsageError
 from unfazed.core.files import write_atomically
@@ -141,22 +142,39 @@ def enter(tx: Transaction, person: Person, item: str, name: str, recording: Reco
 
 
 def transcribe(
-    study: PeopleStudy, database: Database, recogniser: str, hear: Callable[[Path], str], again: bool = False
+    study: PeopleStudy,
+    database: Database,
+    recogniser: str,
+    hear: Callable[[Path], str],
+    again: bool = False,
+    identity: str | None = None,
 ) -> int:
-    """Has every answered recording heard that this recogniser has not heard yet, each kept as it comes."""
+    """Has every answered recording heard that this recogniser has not heard yet, each kept as it comes.
+
+    `recogniser` is its name, `identity` what changes when the recogniser does: then all are heard again.
+    """
     if not study.make_kind().uploads:
         raise UsageError(f"A {study.kind} study has no recordings.")
     sql = (
         "SELECT a.name FROM audio a JOIN work w ON w.item = a.item AND w.person = a.person WHERE w.state = 'answered' "
         "AND NOT EXISTS (SELECT 1 FROM heard h WHERE h.name = a.name AND h.recogniser = ?) ORDER BY a.name"
     )
-    if again:
-        database.write(lambda tx: tx.run("DELETE FROM heard WHERE recogniser = ?", recogniser))
+    database.write(lambda tx: _begin(tx, recogniser, identity, again))
     names = [name for (name,) in database.read(lambda tx: tx.rows(sql, recogniser))]
     for name in names:
         text = hear(audio_file(study, name))
         database.write(lambda tx, name=name, text=text: _heard(tx, name, recogniser, text))  # type: ignore[misc]
     return len(names)
+
+
+def _begin(tx: Transaction, recogniser: str, identity: str | None, again: bool) -> None:
+    """Drops what the recogniser heard where that is asked for, or where it was another under the same name."""
+    name = f"recogniser {recogniser}"
+    earlier = next((value for (value,) in tx.rows("SELECT value FROM facts WHERE name = ?", name)), identity)
+    if again or (identity is not None and earlier != identity):
+        tx.run("DELETE FROM heard WHERE recogniser = ?", recogniser)
+    if identity is not None:
+        set_fact(tx, name, identity)
 
 
 def _heard(tx: Transaction, name: str, recogniser: str, text: str) -> None:

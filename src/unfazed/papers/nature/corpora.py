@@ -31,7 +31,7 @@ def find_corpora(data: Path, names: Sequence[str] | None) -> list[SluCorpus]:
         if absent:
             raise UsageError(f"{data} has no folder {absent[0]} with the folders train and test in it.")
     there = [corpus for corpus in found if corpus is not None]
-    if not there:
+    if not names and not any(corpus.train.is_relative_to(data) for corpus in there):  # what lies beside comes second
         raise UsageError(f"{data} has none of {', '.join(PAPERS)}. Name its data sets with {option_name('datasets')}.")
     return there
 

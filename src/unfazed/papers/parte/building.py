@@ -21,6 +21,7 @@ from unfazed.papers.parte.filters import Candidate, Counted, Step, filtered
 from unfazed.systems import System
 
 ENTAILED = ("entailed", "entailment", "yes", "true", "1")
+NOT_ENTAILED = ("not_entailed", "not_entailment", "neutral", "contradiction", "unknown", "no", "false", "0")
 BOTH = "both"
 
 
@@ -122,6 +123,12 @@ def entails_by(system: System, fields: tuple[str, str] = ("premise", "hypothesis
         if failed is not None:
             raise UsageError(f"The verifier {system.name} has no answer: {failed}.")
         labels = [o.value.get("label") if isinstance(o.value, dict) else o.value for o in outputs]
+        unknown = next((label for label in labels if str(label).lower() not in (*ENTAILED, *NOT_ENTAILED)), None)
+        if unknown is not None or None in labels:
+            raise UsageError(
+                f"The verifier {system.name} answered {unknown!r:.60}. A verifier gets a premise and a hypothesis, and "
+                f"answers one of {', '.join((*ENTAILED, *NOT_ENTAILED))}."
+            )
         return [str(label).lower() in ENTAILED for label in labels]
 
     return entails

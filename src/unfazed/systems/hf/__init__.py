@@ -22,6 +22,10 @@ def load_pretrained(kind: str, folder: str | Path, what: str) -> tuple[Any, Any]
 
     `what` describes the model in error messages.
     """
+    if not Path(folder).is_dir():
+        raise UsageError(
+            f"There is no {what} in {str(folder)!r}, as there is no such folder. Models are not opened from a hub."
+        )
     try:
         import torch  # noqa: F401  transformers imports without it
         import transformers

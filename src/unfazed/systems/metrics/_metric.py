@@ -99,6 +99,8 @@ class Metric(System):
 
     def check(self, segment: Segment) -> None:
         """Raises where a segment lacks what the metric looks at."""
+        if segment.candidate is None:
+            raise UsageError(f"{self.name} is a metric: it scores a candidate, and the inputs here have none.")
         for name in self.uses:
             if getattr(segment, name) is None:
                 raise UsageError(f"The metric {self.name} needs a {name}; {segment.candidate!r:.60} has none.")
