@@ -231,3 +231,81 @@ def test_code_without_a_file_has_a_stable_identity_that_knows_its_helpers() -> N
     assert first[0] != said(PROMPT.replace('"m", "n"', '"m"'), "1")[0]
     assert first[0] != said(PROMPT.replace('"a", "b"', '"a", "c"'), "1")[0]
     assert first[1] == said(PROMPT.replace('"a", "b"', '"a", "c"'), "1")[1]
+
+
+class Threshold:
+    """A model as scikit-learn's are: it learns when it is fitted."""
+
+    def fit(self, words: list[str]) -> Threshold:
+        self.words_ = {word: np.ones(2) for word in words}
+        return self
+
+    def predict(self, texts: list[str]) -> list[int]:
+        return [int(text in self.words_) for text in texts]
+
+
+TRAINED = Threshold().fit(["a"])
+WEIGHTS = np.array([1.0, 2.0])
+
+
+def _inner(batch: list[Any]) -> list[Any]:
+    return [WEIGHTS.sum() for _ in batch]
+
+
+def of_a_global_model(batch: list[Any]) -> list[Any]:
+    return TRAINED.predict([inputs["text"] for inputs in batch])
+
+
+def of_a_helper(batch: list[Any]) -> list[Any]:
+    return _inner(batch)
+
+
+def closed_over(model: Any) -> Callable[[list[Any]], list[Any]]:
+    return lambda batch: model.predict([inputs["text"] for inputs in batch])
+
+
+class Holder:
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def __call__(self, batch: list[Any]) -> list[Any]:
+        return self.model.predict([inputs["text"] for inputs in batch])
+
+
+def test_a_retrained_model_is_a_new_system_wherever_the_function_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def identities(words: list[str], weights: list[float]) -> list[str]:
+        model = Threshold().fit(words)
+        monkeypatch.setitem(globals(), "TRAINED", model)
+        monkeypatch.setitem(globals(), "WEIGHTS", np.array(weights))
+        bound = functools.partial(lambda model, batch: [model for _ in batch], model)
+        functions = (of_a_global_model, of_a_helper, closed_over(model), Holder(model), bound, model.predict)
+        return [identity(function) for function in functions]
+
+    first, same, retrained = identities(["a"], [1]), identities(["a"], [1]), identities(["b"], [2])
+    assert first == same
+    assert all(one != other for one, other in zip(first, retrained, strict=True))
+
+
+def test_the_weights_of_a_network_are_part_of_the_identity() -> None:
+    torch = pytest.importorskip("torch")
+    network = torch.nn.Linear(2, 1)
+    before = identity(closed_over(network))
+    assert identity(closed_over(network)) == before
+    with torch.no_grad():
+        network.weight += 1
+    assert identity(closed_over(network)) != before
+
+
+METHOD = """
+from unfazed.systems.callable import CallableSystem
+class Model:
+    def answer(self, batch): return [1 for _ in batch]
+print(CallableSystem(Model().answer).identity)
+"""
+
+
+def test_a_method_that_was_typed_again_at_a_prompt_is_a_new_system() -> None:
+    programs = METHOD, METHOD, METHOD.replace("[1 ", "[2 ")
+    done = [subprocess.run([sys.executable, "-"], input=p, capture_output=True, text=True) for p in programs]
+    first, same, edited = (process.stdout for process in done)
+    assert first == same != edited

@@ -5,10 +5,13 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.ids import content_id, file_hash
@@ -27,7 +30,8 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
-    """An id that is equal in every process, and changes when the module's source or what was bound does."""
+    """An id that is equal in every process, and changes with the module's source, what was bound, and what the models
+    that the function uses have learnt."""
     return content_id(_parts(function), _ID_BYTES)
 
 
@@ -46,21 +50,23 @@ def _parts(function: Callable[..., Any]) -> list[Json]:
 
 
 def _function(function: FunctionType) -> list[Json]:
-    source = _source(function.__module__)
+    source, known = _source(function.__module__), _globals(function)
     # A file holds many lambdas and inner functions of the same name: their code tells them apart.
     if source and "<" not in function.__qualname__:
-        return [source]
-    known = {} if source else _globals(function)
+        return [source, known] if known else [source]
     return [source, *code_of(function), known]
 
 
 def _instance(instance: object) -> list[Json]:
-    """A class and the settings of one of its instances: numbers, texts and tuples of them."""
+    """A class and the state of one of its instances: numbers, texts, tuples of them, and what was learnt."""
     cls = instance if isinstance(instance, type) else type(instance)
     state = {} if isinstance(instance, type) else getattr(instance, "__dict__", {})
-    call = vars(cls).get("__call__")
-    source = _source(cls.__module__) or (_code(call.__code__) if isinstance(call, FunctionType) else None)
-    return [source, {str(name): _value(value) for name, value in sorted(state.items())}]
+    methods = {name: value for name, value in sorted(vars(cls).items()) if isinstance(value, FunctionType)}
+    source: Json = _source(cls.__module__) or {
+        name: [*code_of(method), _globals(method)] for name, method in methods.items()
+    }
+    learnt = None if isinstance(instance, System) else _learnt(instance)
+    return [source, {str(name): _value(value) for name, value in sorted(state.items())} if learnt is None else learnt]
 
 
 def _source(module: str) -> str | None:
@@ -70,19 +76,56 @@ def _source(module: str) -> str | None:
 
 
 def _globals(function: FunctionType) -> dict[str, Json]:
-    """At a prompt, the functions and settings that a function refers to are part of it."""
-    found: dict[str, Json] = {}
-    waiting = [function]
+    """What a function refers to: models by what they have learnt, and, at a prompt, also functions and settings."""
+    known: dict[str, Json] = {}
+    waiting, seen = [function], {function}
     while waiting:
         here = waiting.pop()
+        in_file = _source(here.__module__) is not None  # its functions and settings are part of the source
         for name in _names(here.__code__):
-            value = here.__globals__.get(name)
-            if name in found or name not in here.__globals__:
+            if name in known or name not in here.__globals__:
                 continue
-            found[name] = _value(value)
-            if isinstance(value, FunctionType) and not _source(value.__module__):
+            value = here.__globals__[name]
+            content = _learnt(value) if in_file else _value(value)
+            if content is not None:
+                known[name] = content
+            inside = isinstance(value, FunctionType) and value not in seen
+            if inside and (value.__module__ == here.__module__ or not _source(value.__module__)):
+                seen.add(value)
                 waiting.append(value)
-    return dict(sorted(found.items()))
+    return dict(sorted(known.items()))
+
+
+def _learnt(value: object) -> Json:
+    """What an array or a model holds, or None for anything else: a cache, a client, a log may change by itself."""
+    if isinstance(value, (type, ModuleType, FunctionType)):
+        return None
+    if isinstance(value, MethodType):
+        learnt = _learnt(value.__self__)
+        return None if learnt is None else [value.__name__, learnt]
+    if isinstance(value, System):
+        return value.identity
+    if callable(getattr(value, "state_dict", None)):  # torch
+        return _weights(value)
+    if type(getattr(value, "model", None)).__module__.startswith("transformers."):  # a pipeline of transformers'
+        return _learnt(value.model)  # type: ignore[attr-defined]
+    learns = callable(getattr(value, "predict", None)) or callable(getattr(value, "get_params", None))
+    if learns or isinstance(value, np.ndarray):
+        from unfazed.systems.sklearn import state_id  # which builds on this module
+
+        return state_id(value)
+    return None
+
+
+def _weights(network: Any) -> Json:
+    import torch
+
+    digest = blake2b(digest_size=_ID_BYTES)
+    for name, tensor in sorted(network.state_dict().items()):
+        if callable(getattr(tensor, "detach", None)):
+            plain_bytes = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+            digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} ".encode() + plain_bytes.tobytes())
+    return [name_of(type(network)), digest.hexdigest()]
 
 
 def _value(value: object) -> Json:
@@ -99,6 +142,8 @@ def _value(value: object) -> Json:
         return _code(value)
     if isinstance(value, FunctionType):
         return [f"{value.__module__}:{value.__qualname__}", _code(value.__code__)]
+    if (learnt := _learnt(value)) is not None:
+        return learnt
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
@@ -123,9 +168,11 @@ def _names(code: CodeType) -> list[str]:
 def _bound(value: object, name: str) -> Json:
     if isinstance(value, (str, int, float, bool, type(None), bytes, tuple, frozenset, FunctionType)):
         return _value(value)
+    if (learnt := _learnt(value)) is not None:
+        return learnt
     raise UsageError(
         f"{name} is bound to a {type(value).__qualname__}, whose content can't be identified. "
-        f"Name it: CallableSystem(…, identity='my-model-v1')."
+        f"Name it: unfazed.open_system(…, identity='my-model-v1')."
     )
 
 
@@ -139,8 +186,9 @@ def _filled(cell: Any) -> bool:
 class CallableSystem(System):
     """Asks `function(list of input mappings)`.
 
-    Its identity is the hash of the function's module, so an edited module is a new system. What the module
-    imports is not looked at; say `identity`, or set `unfazed_identity` on the function, where that decides.
+    Its identity is the hash of the function's module, with what the arrays and models that it uses have learnt: an
+    edited module or a retrained model is a new system. What the module imports is not looked at, nor what lists and
+    dicts hold; set `identity`, or `unfazed_identity` on the function, where that decides.
     """
 
     def __init__(
