@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -183,3 +185,96 @@ def test_what_extensions_need_is_exported() -> None:
 def test_errors_name_arguments(call, message: str) -> None:
     with pytest.raises(unfazed.UnfazedError, match=message):
         call()
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"operators": 3}, "operators= must be an operator's name"),
+    ({"operators": [3]}, "operators= must be an operator's name"),
+    ({"draws": "3"}, "draws= must be a whole number, not '3'"),
+    ({"draws": 0}, "draws= must be 1 or more"),
+    ({"draws": True}, "draws= must be a whole number"),
+    ({"seed": 1.5}, "seed= must be a whole number"),
+    ({"seed": None}, "seed= must be a whole number"),
+    ({"bootstrap": None}, "bootstrap= must be a whole number"),
+    ({"level": "0.9"}, "level= must be a number"),
+    ({"set": "all"}, "set= must be each, random or hard, not 'all'"),
+    ({"gold": ["label"]}, "gold= must be a text"),
+    ({"task": 3}, "task= must be a text"),
+    ({"language": 3}, "language= must be a text"),
+    ({"scores": [1]}, "scores= must be a text"),
+    ({"asking": 5}, "asking= must be an Asking"),
+    ({"engine": "local"}, "engine= must be an Engine"),
+    ({"to": 3}, "to= must be a path"),
+    ({"data": None}, "data is None"),
+    ({"data": "a long text, not a path " * 300}, "no such file"),
+    ({"system": 5}, "The system is 5, which can't be called"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "message"), WRONG, ids=str)
+def test_a_wrong_argument_is_named_before_anything_is_asked(wrong: dict[str, Any], message: str) -> None:
+    def never(batch: list[dict[str, str]]) -> list[str]:
+        raise AssertionError("asked")
+
+    arguments = {"system": never, "data": ROWS, "operators": "keyboard/adjacent", **wrong}
+    with pytest.raises(unfazed.UnfazedError, match=re.escape(message)):
+        unfazed.check(**arguments)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    np = pytest.importorskip("numpy")
+    plain = unfazed.make_suite(ROWS, "keyboard/adjacent", draws=2, seed=3)
+    assert unfazed.make_suite(ROWS, "keyboard/adjacent", draws=np.int64(2), seed=np.int64(3)).id == plain.id
+    assert len(unfazed.vary_text("turn off the lights", "keyboard/adjacent", n=np.int64(2))) == 2
+
+
+def test_vary_text_names_its_arguments() -> None:
+    for wrong, message in (({"text": ["a"]}, "text= must be"), ({"n": 0}, "n= must be"), ({"seed": "1"}, "seed= must")):
+        with pytest.raises(unfazed.UnfazedError, match=message):
+            unfazed.vary_text(**{"text": "turn off", "operators": "keyboard/adjacent", **wrong})
+
+
+def test_runs_and_measures_name_their_arguments(tmp_path: Path) -> None:
+    suite = unfazed.make_suite(ROWS, "keyboard/adjacent")
+    with pytest.raises(unfazed.UnfazedError, match="A suite is expected, or the path of its folder, not list"):
+        unfazed.run_system(ROWS, always, tmp_path / "run")  # type: ignore[arg-type]
+    with pytest.raises(unfazed.UnfazedError, match="to= must be a path"):
+        unfazed.run_system(suite, always, None)  # type: ignore[arg-type]
+    run = unfazed.run_system(suite, always, tmp_path / "run")
+    with pytest.raises(unfazed.UnfazedError, match="level= must be a number"):
+        unfazed.measure_run(run, level="0.9")  # type: ignore[arg-type]
+    with pytest.raises(unfazed.UnfazedError, match="bootstrap= must be a whole number"):
+        unfazed.compare(run, run, bootstrap="10")  # type: ignore[arg-type]
+    with pytest.raises(unfazed.UnfazedError, match="no slice named 'zz'"):
+        unfazed.measure_run(run, groups="zz")
+
+
+def test_a_suite_takes_no_arguments_that_make_one() -> None:
+    suite = unfazed.make_suite(ROWS, "keyboard/adjacent")
+    with pytest.raises(unfazed.UnfazedError, match="Leave out operators="):
+        unfazed.check(always, suite, "keyboard/adjacent")
+
+
+def test_a_folder_of_something_else_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(unfazed.UnfazedError, match="is not a run. Choose another folder with to="):
+        unfazed.check(always, ROWS, "keyboard/adjacent", to=tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_folder_of_other_data_is_refused_by_the_argument_that_check_has(tmp_path: Path) -> None:
+    unfazed.check(always, ROWS, "keyboard/adjacent", to=tmp_path / "run", bootstrap=20)
+    with pytest.raises(unfazed.UnfazedError, match="holds a run on other data.*with to=") as raised:
+        unfazed.check(always, ROWS[:2], "keyboard/adjacent", to=tmp_path / "run")
+    assert "overwrite" not in str(raised.value)
+
+
+def test_the_predict_of_a_scikit_learn_model_reads_texts() -> None:
+    pipeline = pytest.importorskip("sklearn.pipeline")
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+
+    model = pipeline.make_pipeline(CountVectorizer(), MultinomialNB())
+    model.fit(["turn on", "play jazz"], ["a", "b"])
+    texts = [{"text": "turn on", "label": "a"}, {"text": "play jazz", "label": "b"}]
+    assert unfazed.check(model.predict, texts, "keyboard/adjacent", bootstrap=20).clean.value == 1.0

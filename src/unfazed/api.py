@@ -9,16 +9,18 @@ from typing import Any
 
 from unfazed.core.asking import Asking
 from unfazed.core.errors import UsageError, option
-from unfazed.core.files import temporary_folder
+from unfazed.core.estimate import Resampling
+from unfazed.core.files import as_path, temporary_folder
 from unfazed.core.language import guess_language
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example, Variant
 from unfazed.measure.gates import Verdict, gates_of, judge
 from unfazed.measure.results import Results
-from unfazed.run.engine import run_system
+from unfazed.run.engine import refuse_other, run_system
 from unfazed.run.making import Selector, make_suite, suite_of
-from unfazed.run.plan import MeasurePlan, Plan, SetName, SystemPlan, VaryPlan, listed
+from unfazed.run.plan import MeasurePlan, Plan, SetName, SystemPlan, VaryPlan, from_arguments, listed
 from unfazed.run.workers import Engine
+from unfazed.score import scorers
 from unfazed.systems.opening import open_system
 from unfazed.vary.engine import OperatorSpec, Variation, vary
 
@@ -61,17 +63,25 @@ def check(
     - `to`: the folder of the run, in which a run that was stopped resumes, and in which answers of the same system
       are reused. Without it, everything is new, in a temporary folder that stays until the process ends.
     """
-    folder = temporary_folder() / "run" if to is None else Path(to)
+    plan = from_arguments(
+        Plan,
+        run=from_arguments(SystemPlan, asking=asking or Asking()),
+        measure=from_arguments(MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap),
+        engine=engine or Engine(),
+    )
+    _check_measures(plan.measure)
+    folder = temporary_folder() / "run" if to is None else as_path(to, "to")
+    refuse_other(folder)
+    if isinstance(data, Suite):
+        decided = {"operators": operators, "input": input, "gold": gold, "id": id, "groups": groups, "labels": labels,
+            "format": format, "task": task, "language": language, "selector": selector, "fields": fields}  # fmt: skip
+        if extra := next((name for name, value in decided.items() if value not in (None, ())), None):
+            raise UsageError(f"data is a Suite, which has its variants already. Leave out {option(extra)}.")
     suite = data if isinstance(data, Suite) else make_suite(
         data, operators, to=folder / "suite", input=input, gold=gold, id=id, groups=groups, labels=labels,
         format=format, task=task, language=language, set=set, selector=selector, draws=draws, seed=seed,
         fields=fields, engine=engine,
     )  # fmt: skip
-    plan = Plan(
-        run=SystemPlan(asking=asking or Asking()),
-        measure=MeasurePlan(scores=listed(scores), level=level, bootstrap=bootstrap),
-        engine=engine or Engine(),
-    )
     return carry_out(plan, folder, system=system, suite=suite).results
 
 
@@ -91,12 +101,14 @@ def carry_out(
     names.
     """
     gates_of(plan.gate.fail_under, plan.gate.max_drop, plan.gate.max_flips, plan.gate.on)  # a wrong gate raises first
+    _check_measures(plan.measure)
     system = plan.run.system if system is None else system
     if system is None:
         raise UsageError(
             f"No system was given: set {option('system')} to module:function, a model's folder, or cmd:COMMAND."
         )
-    to = temporary_folder() / "run" if to is None else Path(to)
+    to = temporary_folder() / "run" if to is None else as_path(to, "to")
+    refuse_other(to)  # before a suite is made there
     if suite is None:
         suite = Suite(plan.run.suite) if plan.run.suite is not None else suite_of(plan, to / "suite")
     suite.verify()
@@ -104,6 +116,13 @@ def carry_out(
     with nullcontext() if opened is system else closing(opened):
         run = run_system(suite, opened, to, plan.run.asking, plan.engine)
     return judge(run, plan)
+
+
+def _check_measures(measure: MeasurePlan) -> None:
+    """Raises what is wrong with the measures before anything is asked."""
+    Resampling(measure.level, measure.bootstrap, measure.seed)
+    for name in measure.scores:
+        scorers.get(name)
 
 
 def vary_text(
@@ -120,12 +139,17 @@ def vary_text(
 
     The language is guessed from the script unless you name it: Latin letters count as English.
     """
+    if not isinstance(text, str):
+        raise UsageError(f"{option('text')} must be a text, not {text!r:.60}. For several texts, use make_suite.")
+    if not hasattr(n, "__index__") or isinstance(n, bool) or n < 1:
+        raise UsageError(f"{option('n')} must be a whole number of 1 or more, not {n!r:.60}.")
+    plan = from_arguments(VaryPlan, operators=listed(operators), seed=seed)
     variation = Variation(
-        operators=VaryPlan(operators=listed(operators)).specs(),
+        operators=plan.specs(),
         task="text",
         language=language or guess_language([text]),
         language_guessed=language is None,
-        draws=n,
-        seed=seed,
+        draws=int(n),
+        seed=plan.seed,
     )
     return list(vary([Example(0, "text", {"text": text})], variation))

@@ -7,6 +7,7 @@ import pytest
 from unfazed.core.errors import DataError, UsageError
 from unfazed.core.values import Example
 from unfazed.data import ReadOptions, examples_of, likely_groups
+from unfazed.run.making import make_suite
 
 
 def test_mappings_and_examples_are_numbered_anew() -> None:
@@ -110,3 +111,46 @@ def test_columns_of_few_values_are_slices(kind: str) -> None:
     assert likely_groups(frame, {"message", "queue", None}) == ("region", "vip")
     assert likely_groups(frame, {"message", "queue", "vip"}) == ("region",)
     assert likely_groups(rows, set()) == ()
+
+
+def test_two_columns_of_a_name_that_is_read_are_refused() -> None:
+    import pandas
+
+    frame = pandas.DataFrame([["a", "b", "x", 1, 2]], columns=["text", "text", "label", "n", "n"])
+    with pytest.raises(DataError, match="2 columns are named 'text'. Rename or drop all but one"):
+        examples_of(frame)
+    assert examples_of(frame.iloc[:, 1:])[0].inputs == {"text": "b"}
+
+
+def test_whole_numbers_beside_a_missing_one_are_labels() -> None:
+    import pandas
+
+    frame = pandas.DataFrame({"text": ["a", "b", "c"], "label": [1, None, 0]})
+    with pytest.raises(DataError, match="<DataFrame>:2: gold must be one label"):
+        examples_of(frame)
+    assert [e.gold for e in examples_of(frame.dropna().astype({"label": int}))] == [1, 0]
+
+
+def test_texts_and_labels_of_numpy() -> None:
+    import numpy
+
+    assert examples_of(numpy.array(["a b", "c"]))[0].inputs == {"text": "a b"}
+    record = {"text": numpy.str_("a b"), "label": numpy.int64(3)}
+    assert examples_of([record])[0].gold == 3
+
+
+def test_columns_that_are_numbered() -> None:
+    import pandas
+
+    suite = make_suite(pandas.DataFrame([["turn it off", "x"]]), "keyboard/adjacent", input=0, gold=1)
+    assert next(suite.examples()).gold == "x"
+
+
+def test_streams_and_columns_of_datasets() -> None:
+    import datasets
+
+    data = datasets.Dataset.from_list(ROWS)
+    assert likely_groups(data.to_iterable_dataset(), ()) == likely_groups(data, ())
+    assert examples_of(data.to_iterable_dataset()) == examples_of(data)
+    assert [e.inputs["text"] for e in examples_of(data["utterance"])] == [row["utterance"] for row in ROWS]
+    assert examples_of(data.with_format("numpy")) == examples_of(data)

@@ -15,9 +15,16 @@ from tempfile import mkdtemp
 
 import msgspec
 
-from unfazed.core.errors import StoredFileError, option
+from unfazed.core.errors import StoredFileError, UsageError, option
 
 _HERE, _EXCHANGE = -100, 2  # renameat2's: paths from the current folder; both names change places
+
+
+def as_path(path: object, argument: str) -> Path:
+    """The path that an argument holds."""
+    if isinstance(path, (str, os.PathLike)):
+        return Path(path)
+    raise UsageError(f"{option(argument)} must be a path, not {path!r:.60}.")
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -227,6 +227,11 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
         return
     if not path.is_dir() or not (path / "manifest.json").exists():
         raise UsageError(f"{path} exists and is not a suite. Choose another folder with {option('o', 'to')}.")
+    if not overwrite and path.name == "suite" and (path.parent / "run.json").exists():
+        raise UsageError(
+            f"{path.parent} holds a run on other data, or on other variants. "
+            f"Choose another folder with {option('o', 'to')}."
+        )
     if not overwrite:
         raise UsageError(
             f"{path} holds another suite. Use {option('overwrite')}, or choose another folder with {option('o', 'to')}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import isnan
 from pathlib import Path
@@ -30,6 +31,7 @@ def examples_of(data: object, options: ReadOptions | None = None) -> list[Exampl
     """
     options = options or ReadOptions()
     fields, place, rows = Fields(options), _place_of(data), _records_of(data)
+    _refuse_twice(data, {*options.inputs, options.gold, options.id, *options.groups, *KNOWN_FIELDS}, place)
     examples = [_example(row, record, fields, place) for row, record in enumerate(rows)]
     if not examples:
         raise DataError("there are no examples.", place)
@@ -50,11 +52,10 @@ def likely_groups(data: Any, taken: Collection[str | None]) -> tuple[str, ...]:
     `taken` are the columns that the user chose for something else. Files and lists of records have none of these.
     """
     library = type(data).__module__.partition(".")[0]
-    if library not in ("pandas", "polars", "datasets") or (
-        not hasattr(data, "columns") and not hasattr(data, "features")
-    ):
+    is_table = hasattr(data, "columns") or hasattr(data, "column_names")
+    if library not in ("pandas", "polars", "datasets") or not is_table or isinstance(data, dict):
         return ()
-    head = data.head(_LOOKED_AT) if hasattr(data, "head") else data.select(range(min(_LOOKED_AT, len(data))))
+    head = data.head(_LOOKED_AT) if hasattr(data, "head") else data.take(_LOOKED_AT)
     rows = [row for row in _records_of(head) if isinstance(row, Mapping)]
     columns = [name for name in (rows[0] if rows else ()) if name not in taken and name not in KNOWN_FIELDS]
     return tuple(name for name in columns if _few([row[name] for row in rows if row[name] is not None]))
@@ -75,10 +76,19 @@ def _example(row: int, record: object, fields: Fields, place: Path) -> Example:
     if isinstance(record, Example):
         return msgspec.structs.replace(record, row=row)
     if isinstance(record, str):
-        return fields.example(row, {"text": record}, place, row + 1)
+        return fields.example(row, {"text": str(record)}, place, row + 1)
     if isinstance(record, Mapping):
-        return fields.example(row, record, place, row + 1)
+        return fields.example(row, {str(name): _builtin(value) for name, value in record.items()}, place, row + 1)
     raise DataError(f"this must be a text, a mapping or an Example, not {type(record).__qualname__}.", place, row + 1)
+
+
+def _refuse_twice(data: Any, used: Collection[str | None], place: Path) -> None:
+    """Raises where two columns have the same name, and it is one that is read."""
+    is_frame = type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns")
+    names = Counter(map(str, data.columns if is_frame else ()))
+    twice = next((name for name, count in names.items() if count > 1 and name in used), None)
+    if twice is not None:
+        raise DataError(f"{names[twice]} columns are named {twice!r}. Rename or drop all but one.", place)
 
 
 def _place_of(data: object) -> Path:
@@ -109,8 +119,22 @@ def _pandas_records(data: Any) -> Iterable[object]:
     if not hasattr(data, "columns"):  # a Series of texts
         return list(data)
     names = [str(name) for name in data.columns]
-    columns = [[_plain(value) for value in data.iloc[:, at].tolist()] for at in range(len(names))]
+    columns = [_cells(data.iloc[:, at].tolist()) for at in range(len(names))]
     return (dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True))
+
+
+def _cells(values: list[Any]) -> list[Any]:
+    """A column's cells. Whole numbers stay such where pandas made them floats, as it does beside a missing one."""
+    cells = [_plain(value) for value in values]
+    floats = [cell for cell in cells if cell is not None]
+    if len(floats) < len(cells) and all(type(cell) is float and cell.is_integer() for cell in floats):
+        return [None if cell is None else int(cell) for cell in cells]
+    return cells
+
+
+def _builtin(value: Any) -> Any:
+    """numpy's texts, numbers and arrays as Python's own."""
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _plain(value: Any) -> Any:
@@ -129,6 +153,9 @@ def _dataset_records(data: Any) -> Iterable[object]:
         raise UsageError(
             f"This DatasetDict has the splits {', '.join(data)}. Choose one, as in data[{next(iter(data))!r}]."
         )
+    if not hasattr(data, "column_names"):  # a column of texts
+        yield from data
+        return
     features = {} if data.features is None else data.features.to_dict()
     namings = {column: naming_of(feature) for column, feature in features.items()}
     for row in data:

@@ -169,7 +169,11 @@ def _empty(path: Path) -> DataError:
 
 def find_reader(path: Path, options: ReadOptions) -> Reader:
     """The reader that is asked for, or the one that knows the path."""
-    if not path.exists():
+    try:
+        there = path.exists()
+    except OSError:  # no name of a file at all, such as a long text
+        there = False
+    if not there:
         raise _no_such(path)
     name = options.format or _only_fitting(path)
     reader = readers.get(name)()

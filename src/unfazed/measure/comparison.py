@@ -32,23 +32,25 @@ from unfazed.measure.results import Comparison, Difference, Results
 from unfazed.measure.run_table import Part, RunTable, Scored, read_table
 from unfazed.measure.spill import Spill, Tally
 from unfazed.measure.stored import KeptScores
+from unfazed.run.plan import MeasurePlan, from_arguments, listed
 from unfazed.score import Scorer, scorers
 
 _WORDS = {"clean": "clean score", "average": "average", "worst": "worst-average", "flips": "flip rate"}
 
 
 def compare(
-    a: Runlike | Results | str | Path, b: Runlike | Results | str | Path, scores: Sequence[str] | None = None,
-    level: float = 0.95, bootstrap: int = 10_000, seed: int = 0, correction: str = "holm",
+    a: Runlike | Results | str | Path, b: Runlike | Results | str | Path,
+    scores: str | Sequence[str] | None = None, level: float = 0.95, bootstrap: int = 10_000, seed: int = 0, correction: str = "holm",
 ) -> Comparison:  # fmt: skip
     """B minus A for each measure, overall and by operator, under the first of `scores`, on what both answered.
 
     Example: `unfazed.compare(before, after)`. `a` and `b` are runs on the same suite, paths of their folders, or
     results, whose main score is then the default.
     """
-    settings = Resampling(level, bootstrap, seed)
+    plan = from_arguments(MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed)
+    settings = Resampling(plan.level, plan.bootstrap, plan.seed)
     correct([], correction)
-    scores = [scores] if isinstance(scores, str) else scores or _main_score(a, b)
+    scores = plan.scores or _main_score(a, b)
     run_a, run_b = run_of(a), run_of(b)
     if run_a.suite.id != run_b.suite.id:
         raise UsageError(
@@ -74,8 +76,8 @@ def compare(
         a=run_a.system,
         b=run_b.system,
         correction=correction,
-        level=level,
-        differences=[_finished(d, p, level) for d, p in zip(found, corrected, strict=True)],
+        level=plan.level,
+        differences=[_finished(d, p, plan.level) for d, p in zip(found, corrected, strict=True)],
     )
 
 

@@ -23,6 +23,7 @@ from unfazed.measure.run_table import RunItem, answer_of, read_table
 from unfazed.measure.spill import Spill
 from unfazed.measure.stored import KeptScores, decided_by, find, keep
 from unfazed.measure.validity import Validity
+from unfazed.run.plan import MeasurePlan, from_arguments, listed
 from unfazed.run.record import Run
 from unfazed.run.scoring import scored_by
 from unfazed.run.workers import Engine
@@ -56,8 +57,8 @@ def run_of(run: Runlike | Results | str | Path) -> Runlike:
 
 
 def measure_run(
-    run: Runlike | str | Path, scores: Sequence[str] | None = None, level: float = 0.95, bootstrap: int = 10_000,
-    seed: int = 0, groups: list[str] | None = None, engine: Engine | None = None, stored: bool = True,
+    run: Runlike | str | Path, scores: str | Sequence[str] | None = None, level: float = 0.95, bootstrap: int = 10_000,
+    seed: int = 0, groups: str | Sequence[str] | None = None, engine: Engine | None = None, stored: bool = True,
 ) -> Results:  # fmt: skip
     """All measures of a run, which is a `Run` or the path of its folder.
 
@@ -67,9 +68,11 @@ def measure_run(
     default. Results are stored with the run and used again until its outputs, the scores or the settings change;
     `stored=False` measures anew and stores nothing. Raises NothingEvaluated if there is no output to measure.
     """
-    settings = Resampling(level, bootstrap, seed)
+    plan = from_arguments(MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed)
+    settings = Resampling(plan.level, plan.bootstrap, plan.seed)
     run = run_of(run)
-    used = scorers_for(run.suite.task, [scores] if isinstance(scores, str) else scores)
+    used = scorers_for(run.suite.task, plan.scores)
+    groups = None if groups is None else list(listed(groups))
     decided = decided_by(run, used, settings, groups) if stored else None
     if decided is None or not isinstance(run, Run):
         return _measured(run, used, settings, groups, engine, stored).of_run(run)

@@ -14,7 +14,7 @@ import msgspec
 
 from unfazed.core.asking import Answers, Asker, Asking
 from unfazed.core.errors import Interrupted, StoredFileError, SystemBroken, UsageError, option
-from unfazed.core.files import write_atomically
+from unfazed.core.files import as_path, write_atomically
 from unfazed.core.progress import Progress
 from unfazed.core.registry import VERSION
 from unfazed.core.store import AnswerStore, Key, keyer
@@ -86,13 +86,15 @@ def run_system(
     `system` is a function from a list of inputs to a list of outputs, or a text as in `open_system`. An engine of
     several workers opens it in each of them, so it must be one that can be named: a text, or a module's function.
     """
+    if not isinstance(suite, (Suite, str, os.PathLike)):
+        raise UsageError(f"A suite is expected, or the path of its folder, not {type(suite).__name__}.")
     suite = suite if isinstance(suite, Suite) else Suite(suite)
     asking, engine = asking or Asking(), engine or Engine()
     if not isinstance(system, System):
         with closing(open_system(system)) as opened:
             return run_system(suite, opened, to, asking, engine)
-    folder = Path(to)
-    _refuse_other(folder, suite)
+    folder = as_path(to, "to")
+    refuse_other(folder, suite)
     if engine.here:
         system.prepare(suite)
         asker = asker_of(system, suite, asking)
@@ -242,9 +244,10 @@ class _Engine:
             )
 
 
-def _refuse_other(folder: Path, suite: Suite) -> None:
+def refuse_other(folder: Path, suite: Suite | None = None) -> None:
+    """Raises where a folder is no place for a run, or, if the suite is known, holds a run on another one."""
     if (folder / "run.json").exists():
-        if Run(folder).manifest.suite_id != suite.id:
+        if suite is not None and Run(folder).manifest.suite_id != suite.id:
             raise UsageError(f"{folder} holds a run on another suite. Choose another folder with {option('o', 'to')}.")
     elif folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file. Choose another folder with {option('o', 'to')}.")

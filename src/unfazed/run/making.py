@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 
 from unfazed.core.errors import NothingEvaluated, UnfazedError, UsageError, option
-from unfazed.core.files import temporary_folder, unwritable
+from unfazed.core.files import as_path, temporary_folder, unwritable
 from unfazed.core.progress import Progress
 from unfazed.core.suite import Manifest, Suite, plan_id, refuse_existing, write_suite
 from unfazed.core.values import Example, Variant
 from unfazed.data import Source, likely_groups, open_source
 from unfazed.run.hard import hard_manifest, write_hard_set
-from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan, listed
+from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan, from_arguments, listed
 from unfazed.run.workers import Engine, Lost
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
@@ -64,18 +64,28 @@ def make_suite(
     - `set`: `each`, `random` or `hard`. A hard set needs a `selector`: any system that `run_system` takes.
     - `draws`: the variants of each example and operator. The same `seed` gives the same variants.
     """
-    inputs = listed(input)
-    plan = Plan(
-        data=DataPlan(
+    if data is None:
+        raise UsageError("data is None. Give a path, a list of texts or records, a DataFrame or a Dataset.")
+    inputs, gold, id = tuple(map(_column, listed(input))), _column(gold), _column(id)
+    to = temporary_folder() / "suite" if to is None else as_path(to, "to")
+    plan = from_arguments(Plan,
+        data=from_arguments(DataPlan,
             path=str(data) if isinstance(data, (str, Path)) else None, format=format, task=task, language=language,
             inputs=inputs, gold=gold, id=id,
-            groups=likely_groups(data, {*inputs, gold, id}) if groups is None else listed(groups),
-            labels=None if labels is None else tuple(labels),
+            groups=likely_groups(data, [*inputs, gold, id]) if groups is None else tuple(map(_column, listed(groups))),
+            labels=None if labels is None else tuple(map(_column, listed(labels))),
         ),
-        vary=VaryPlan(operators=listed(operators), set=set, draws=draws, seed=seed, fields=listed(fields)),
+        vary=from_arguments(VaryPlan,
+            operators=listed(operators), set=set, draws=draws, seed=seed, fields=listed(fields),
+        ),
         engine=engine or Engine(),
     )  # fmt: skip
     return suite_of(plan, to, overwrite, data, selector)
+
+
+def _column(name: Any) -> Any:
+    """A column's name, or a label, as it is stored: a number as text."""
+    return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
 
 
 def suite_of(

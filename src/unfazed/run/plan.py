@@ -6,14 +6,14 @@ The command line, a TOML file and Python each build one; what they leave out is 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from unfazed.core.asking import Asking
-from unfazed.core.errors import UsageError
+from unfazed.core.errors import UsageError, option
 from unfazed.core.values import Json
 from unfazed.data import ReadOptions
 from unfazed.run.workers import Engine
@@ -21,6 +21,7 @@ from unfazed.vary.engine import OperatorSpec
 
 GateOn = Literal["value", "ci-lower", "ci-upper"]
 SetName = Literal["each", "random", "hard"]
+Part = TypeVar("Part", bound=msgspec.Struct)
 
 # The ten of the NATURE paper: what random and hard sets are made of unless something else is asked for.
 NATURE = (
@@ -151,7 +152,39 @@ def listed(values: Any) -> tuple[Any, ...]:
     """Several values as they are, and one as a list of it."""
     if values is None:
         return ()
-    return (values,) if isinstance(values, (str, OperatorSpec)) else tuple(values)
+    single = isinstance(values, (str, OperatorSpec, Mapping, type)) or not isinstance(values, Iterable)
+    return (values,) if single else tuple(values)
+
+
+_MUST_BE = {
+    **dict.fromkeys(("draws", "seed", "bootstrap"), "a whole number"),
+    **dict.fromkeys(("input", "groups", "fields", "labels", "scores"), "a text or a list of texts"),
+    "operators": "an operator's name, an OperatorSpec, or a list of them",
+    "set": "each, random or hard",
+    "level": "a number between 0 and 1",
+    "asking": "an Asking",
+    "engine": "an Engine",
+}
+
+
+def from_arguments(part: type[Part], /, **values: Any) -> Part:
+    """A part of a plan, or a whole one, from the arguments of a function; raises where one is of the wrong type."""
+    values = {name: _builtin(value) for name, value in values.items()}
+    try:
+        return msgspec.convert(values, part)
+    except msgspec.ValidationError as error:
+        name = str(error).partition("`$.")[2].strip("`").partition("[")[0].partition(".")[0]
+        argument = "input" if name == "inputs" else name
+        raise UsageError(
+            f"{option(argument)} must be {_MUST_BE.get(argument, 'a text')}, not {values.get(name)!r:.80}."
+        ) from None
+
+
+def _builtin(value: Any) -> Any:
+    """A number or a text of numpy's as Python's own."""
+    if isinstance(value, tuple):
+        return tuple(map(_builtin, value))
+    return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
 
 
 def read_plan(path: str | Path | None) -> Plan:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from types import MethodType
 from typing import Any, TypeVar, overload
 
 import msgspec
@@ -236,12 +237,17 @@ def _wrapped(thing: object, name: str | None, options: Options) -> System:
         return _made(thing, name or "", options)
     if inspect.isclass(thing) and any("__call__" in vars(c) for c in thing.__mro__):
         thing = _call(thing, shown, {})
+    if isinstance(thing, MethodType) and thing.__name__ == "predict" and hasattr(thing.__self__, "get_params"):
+        thing = thing.__self__  # of a model like scikit-learn's, which reads texts or columns
     if corrects(thing):
         return _corrector(thing, shown, options)
     if kind := _known_object(thing):
         return _made(kind, shown, {"model": thing, "name": name, **options})
     if not callable(thing):
-        raise UsageError(f"{shown} is a {type(thing).__qualname__}, which can't be called. Give a function.")
+        raise UsageError(
+            f"{name or 'The system'} is {thing!r:.60}, which can't be called. Give a function, a fitted model, or a "
+            f"text such as module:function."
+        )
     return _made(CallableSystem, shown, {"function": thing, "name": name, **options})
 
 

@@ -70,7 +70,7 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
         if not names:
             raise UsageError(f"No operator. Name one with {option('with', 'operators')}. See `unfazed list operators`.")
         if self.draws < 1:
-            raise UsageError(f"draws must be 1 or more, not {self.draws}.")
+            raise UsageError(f"{option('draws')} must be 1 or more, not {self.draws}.")
         for name in names:
             self.require(name, operators.get(name))
 
