@@ -278,3 +278,20 @@ def test_the_predict_of_a_scikit_learn_model_reads_texts() -> None:
     model.fit(["turn on", "play jazz"], ["a", "b"])
     texts = [{"text": "turn on", "label": "a"}, {"text": "play jazz", "label": "b"}]
     assert unfazed.check(model.predict, texts, "keyboard/adjacent", bootstrap=20).clean.value == 1.0
+
+
+@pytest.mark.parametrize("kind", [unfazed.Suite, unfazed.Run, unfazed.Results.load, unfazed.Comparison.load], ids=str)
+def test_what_is_no_path_is_named(kind: Any) -> None:
+    with pytest.raises(UsageError, match="path= must be a path, not None"):
+        kind(None)
+
+
+def test_carry_out_takes_a_plan_and_the_path_of_a_suite(tmp_path: Path) -> None:
+    suite = unfazed.make_suite(ROWS, "keyboard/adjacent")
+    plan = unfazed.Plan(measure=unfazed.MeasurePlan(bootstrap=20))
+    assert unfazed.carry_out(plan, system=always, suite=suite.path).results.clean.value == 1.0
+    with pytest.raises(UsageError, match="A Plan is expected, not 'plan.toml'"):
+        unfazed.carry_out("plan.toml", system=always)  # type: ignore[arg-type]
+    run = unfazed.run_system(suite, always, tmp_path / "run")
+    with pytest.raises(UsageError, match="There is no correction named None"):
+        unfazed.compare(run, run, correction=None)  # type: ignore[arg-type]

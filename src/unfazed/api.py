@@ -28,30 +28,14 @@ AnySystem = Any  # a function, a fitted model, a `System`, or a text
 
 
 def check(
-    system: AnySystem,
-    data: object,
-    operators: str | OperatorSpec | Sequence[str | OperatorSpec] = (),
-    *,
-    input: str | Sequence[str] | None = None,
-    gold: str | None = None,
-    id: str | None = None,
-    groups: str | Sequence[str] | None = None,
-    labels: Sequence[str] | None = None,
-    format: str | None = None,
-    task: str | None = None,
-    language: str | None = None,
-    set: SetName = "each",
-    selector: Selector | None = None,
-    draws: int = 1,
-    seed: int = 0,
-    fields: str | Sequence[str] = (),
-    scores: str | Sequence[str] = (),
-    level: float = 0.95,
-    bootstrap: int = 10_000,
-    to: str | Path | None = None,
-    asking: Asking | None = None,
+    system: AnySystem, data: object, operators: str | OperatorSpec | Sequence[str | OperatorSpec] = (), *,
+    input: str | Sequence[str] | None = None, gold: str | None = None, id: str | None = None,
+    groups: str | Sequence[str] | None = None, labels: Sequence[str] | None = None, format: str | None = None,
+    task: str | None = None, language: str | None = None, set: SetName = "each", selector: Selector | None = None,
+    draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (), scores: str | Sequence[str] = (),
+    level: float = 0.95, bootstrap: int = 10_000, to: str | Path | None = None, asking: Asking | None = None,
     engine: Engine | None = None,
-) -> Results:
+) -> Results:  # fmt: skip
     """Makes variants of `data`, runs `system` on them, and measures what changed.
 
     Example: `unfazed.check(predict, df, "keyboard/adjacent", input="utterance", gold="intent", draws=3, seed=7)`.
@@ -86,12 +70,8 @@ def check(
 
 
 def carry_out(
-    plan: Plan,
-    to: str | Path | None = None,
-    *,
-    system: AnySystem = None,
-    suite: Suite | None = None,
-) -> Verdict:
+    plan: Plan, to: str | Path | None = None, *, system: AnySystem = None, suite: Suite | str | Path | None = None,
+) -> Verdict:  # fmt: skip
     """Carries out a whole plan: makes its suite, runs its system, measures, and checks its gates.
 
     Example: `unfazed.carry_out(unfazed.read_plan("plan.toml"), "run/").results`.
@@ -100,6 +80,8 @@ def carry_out(
     Without `to`, both are in a temporary folder until the process ends. `system` and `suite` replace what the plan
     names.
     """
+    if not isinstance(plan, Plan):
+        raise UsageError(f"A Plan is expected, not {plan!r:.60}. `unfazed.read_plan` reads a file.")
     gates_of(plan.gate.fail_under, plan.gate.max_drop, plan.gate.max_flips, plan.gate.on)  # a wrong gate raises first
     _check_measures(plan.measure)
     system = plan.run.system if system is None else system
@@ -109,8 +91,9 @@ def carry_out(
         )
     to = temporary_folder() / "run" if to is None else as_path(to, "to")
     refuse_other(to)  # before a suite is made there
-    if suite is None:
-        suite = Suite(plan.run.suite) if plan.run.suite is not None else suite_of(plan, to / "suite")
+    suite = plan.run.suite if suite is None else suite
+    if not isinstance(suite, Suite):
+        suite = suite_of(plan, to / "suite") if suite is None else Suite(suite)
     suite.verify()
     opened = open_system(system, **plan.run.options)
     with nullcontext() if opened is system else closing(opened):
@@ -126,13 +109,9 @@ def _check_measures(measure: MeasurePlan) -> None:
 
 
 def vary_text(
-    text: str,
-    operators: str | OperatorSpec | Sequence[str | OperatorSpec],
-    n: int = 1,
-    *,
-    seed: int = 0,
+    text: str, operators: str | OperatorSpec | Sequence[str | OperatorSpec], n: int = 1, *, seed: int = 0,
     language: str | None = None,
-) -> list[Variant]:
+) -> list[Variant]:  # fmt: skip
     """`n` variants of one text by each operator; fewer if an operator finds nothing to change.
 
     Example: `unfazed.vary_text("turn off the lights", "keyboard/adjacent", n=5, seed=7)`.

@@ -20,22 +20,11 @@ class Checker:
         self._count = 0
 
     def check(
-        self,
-        system: str | Callable[..., Any],
-        data: object,
-        operators: str | Sequence[str],
-        *,
-        draws: int = 1,
-        seed: int = 0,
-        task: str | None = None,
-        language: str | None = None,
-        scores: Sequence[str] = (),
-        fail_under: Mapping[str, float] | None = None,
-        max_drop: float | None = None,
-        max_flips: float | None = None,
-        gate_on: str = "value",
-        **fields: Any,
-    ) -> Results:
+        self, system: str | Callable[..., Any], data: object, operators: str | Sequence[str], *, draws: int = 1,
+        seed: int = 0, task: str | None = None, language: str | None = None, scores: Sequence[str] = (),
+        fail_under: Mapping[str, float] | None = None, max_drop: float | None = None, max_flips: float | None = None,
+        gate_on: str = "value", **fields: Any,
+    ) -> Results:  # fmt: skip
         """Varies `data` with `operators`, runs `system`, and fails the test if a gate is not met.
 
         `data`, and `fields` such as `input` and `gold`, are as in `unfazed.check`: a path, examples, a DataFrame.

@@ -71,7 +71,7 @@ class UnknownName(UsageError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], list_command: str | None = None) -> None:
         known = sorted(known)
-        near = nearest(name, known)
+        near = nearest(str(name), known)
         hint = f" Did you mean {near!r}?" if near else ""
         where = f" See `{list_command}`." if list_command else f" Known: {', '.join(known) or 'none'}."
         super().__init__(f"There is no {kind} named {name!r}.{hint}{where}")

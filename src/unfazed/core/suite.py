@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from unfazed.core.errors import DataError, StoredFileError, UnknownName, UsageError, option
-from unfazed.core.files import partial_of, put_in_place, unwritable
+from unfazed.core.files import as_path, partial_of, put_in_place, unwritable
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.parquet import read_rows, write_rows
 from unfazed.core.registry import VERSION
@@ -63,7 +63,7 @@ class Suite:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = as_path(path, "path")
         self.manifest = _read_manifest(self.path)
 
     @property
@@ -119,7 +119,7 @@ class Suite:
 
     def save(self, to: str | Path, overwrite: bool = False) -> Suite:
         """Copies the suite to folder `to`, for example one that was made in a temporary folder."""
-        to = Path(to)
+        to = as_path(to, "to")
         refuse_existing(to, overwrite)
         with unwritable(to, "the suite"):
             to.parent.mkdir(parents=True, exist_ok=True)

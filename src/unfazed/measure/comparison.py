@@ -40,7 +40,8 @@ _WORDS = {"clean": "clean score", "average": "average", "worst": "worst-average"
 
 def compare(
     a: Runlike | Results | str | Path, b: Runlike | Results | str | Path,
-    scores: str | Sequence[str] | None = None, level: float = 0.95, bootstrap: int = 10_000, seed: int = 0, correction: str = "holm",
+    scores: str | Sequence[str] | None = None, level: float = 0.95, bootstrap: int = 10_000, seed: int = 0,
+    correction: str = "holm",
 ) -> Comparison:  # fmt: skip
     """B minus A for each measure, overall and by operator, under the first of `scores`, on what both answered.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from unfazed.core.errors import StoredFileError, UnknownName, UsageError
-from unfazed.core.files import write_atomically
+from unfazed.core.files import as_path, write_atomically
 from unfazed.core.json import decode
 from unfazed.core.text import figure, html_table, label, pandas_frame, polars_frame, spelled
 from unfazed.core.values import Estimate, Json
@@ -164,13 +164,13 @@ class Results(_Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def save(self, path: str | Path) -> Path:
         """Writes the results to a file, from which `Results.load` reads them."""
-        return _save(Path(path), self, self.__dict__.get("_run"))
+        return _save(as_path(path, "path"), self, self.__dict__.get("_run"))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Results that `save` wrote. If their run is still there, `flips` works too."""
         found: Self
-        found, run = _load(Path(path), cls)
+        found, run = _load(as_path(path, "path"), cls)
         if run is not None and (Path(run) / "run.json").is_file():
             from unfazed.run.record import Run
 
@@ -252,12 +252,12 @@ class Comparison(_Tabular, msgspec.Struct, frozen=True, kw_only=True):
 
     def save(self, path: str | Path) -> Path:
         """Writes the comparison to a file, from which `Comparison.load` reads it."""
-        return _save(Path(path), self, None)
+        return _save(as_path(path, "path"), self, None)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """A comparison that `save` wrote."""
-        found: Self = _load(Path(path), cls)[0]
+        found: Self = _load(as_path(path, "path"), cls)[0]
         return found
 
     def _rows(self) -> list[Cells]:

@@ -29,26 +29,13 @@ Selector = System | Callable[..., Any] | str
 
 
 def make_suite(
-    data: object,
-    operators: str | OperatorSpec | Sequence[str | OperatorSpec] = (),
-    *,
-    to: str | Path | None = None,
-    input: str | Sequence[str] | None = None,
-    gold: str | None = None,
-    id: str | None = None,
-    groups: str | Sequence[str] | None = None,
-    labels: Sequence[str] | None = None,
-    format: str | None = None,
-    task: str | None = None,
-    language: str | None = None,
-    set: SetName = "each",
-    selector: Selector | None = None,
-    draws: int = 1,
-    seed: int = 0,
-    fields: str | Sequence[str] = (),
-    overwrite: bool = False,
+    data: object, operators: str | OperatorSpec | Sequence[str | OperatorSpec] = (), *, to: str | Path | None = None,
+    input: str | Sequence[str] | None = None, gold: str | None = None, id: str | None = None,
+    groups: str | Sequence[str] | None = None, labels: Sequence[str] | None = None, format: str | None = None,
+    task: str | None = None, language: str | None = None, set: SetName = "each", selector: Selector | None = None,
+    draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (), overwrite: bool = False,
     engine: Engine | None = None,
-) -> Suite:
+) -> Suite:  # fmt: skip
     """Makes variants of your data.
 
     Example: `unfazed.make_suite(df, "keyboard/adjacent", input="utterance", gold="intent")`.

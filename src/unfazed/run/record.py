@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from unfazed.core.errors import StoredFileError, UsageError, option
-from unfazed.core.files import unwritable, write_atomically
+from unfazed.core.files import as_path, unwritable, write_atomically
 from unfazed.core.json import decode
 from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.suite import Suite, changed_texts
@@ -47,7 +47,7 @@ class Run:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = as_path(path, "path")
         self.manifest = _read_manifest(self.path)
         place = Path(self.manifest.suite)
         self.suite = Suite(place if place.is_absolute() else (self.path / place).resolve())
@@ -108,7 +108,7 @@ class Run:
 
     def save(self, to: str | Path) -> Run:
         """Copies the run, with its suite, to folder `to`, for example one that was made in a temporary folder."""
-        to = Path(to)
+        to = as_path(to, "to")
         if to.exists() and (not to.is_dir() or any(to.iterdir())):
             raise UsageError(f"{to} exists. Choose another folder with {option('o', 'to')}.")
         with unwritable(to, "the run"):

@@ -38,22 +38,11 @@ class ChatSystem(System):
     retries = 6
 
     def __init__(
-        self,
-        url: str,
-        model: str,
-        prompt: str | None = None,
-        answers: Mapping[str, Json] | str | None = None,
-        system_message: str | None = None,
-        key_env: str | None = None,
-        price_in: float | None = None,
-        price_out: float | None = None,
-        temperature: float | None = 0.0,
-        max_tokens: int | None = None,
-        body: dict[str, Json] | None = None,
-        json: bool = False,
-        identity: str | None = None,
-        **waits: float,
-    ) -> None:
+        self, url: str, model: str, prompt: str | None = None, answers: Mapping[str, Json] | str | None = None,
+        system_message: str | None = None, key_env: str | None = None, price_in: float | None = None,
+        price_out: float | None = None, temperature: float | None = 0.0, max_tokens: int | None = None,
+        body: dict[str, Json] | None = None, json: bool = False, identity: str | None = None, **waits: float,
+    ) -> None:  # fmt: skip
         self._chat = Chat(url, model, key_env, Prices(price_in, price_out), body, HttpSettings(**waits))  # type: ignore[arg-type]
         self.name = f"{checked_url(url)._replace(query='').geturl()}#{model}"
         self._template = None if prompt is None else Template.read(prompt, PROMPTS)

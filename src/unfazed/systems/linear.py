@@ -130,13 +130,9 @@ Scores = npt.NDArray[np.float64]
 
 
 def train_softmax(
-    features: Sequence[Rows],
-    labels: npt.NDArray[np.int64],
-    shape: tuple[int, int],
-    epochs: int,
-    rng: np.random.Generator,
-    done: Callable[[int], None],
-) -> Floats:
+    features: Sequence[Rows], labels: npt.NDArray[np.int64], shape: tuple[int, int], epochs: int,
+    rng: np.random.Generator, done: Callable[[int], None],
+) -> Floats:  # fmt: skip
     """Weights (features × labels). `features` are the rows that are set in each example, with repeats."""
     weights = np.zeros(shape, dtype=np.float32)
     squares = np.full(shape, 1e-6, dtype=np.float32)

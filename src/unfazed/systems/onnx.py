@@ -108,7 +108,7 @@ class Graph:
         self.config = SimpleNamespace(**{**config, "num_labels": width})
 
     def __call__(self, **arrays: Any) -> SimpleNamespace:
-        given = {name: np.asarray(arrays[name], dtype=kind) for name, kind in self.inputs.items()}
+        given = {name: np.asarray(arrays[name], dtype=kind) for name, kind in self.inputs.items()}  # fmt: skip
         return SimpleNamespace(**(self._one_by_one(given) if self._alone else self._run(given)))
 
     def _run(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -171,16 +171,10 @@ class Pieces:
         self._types = "token_type_ids" in names if names else settings.get("tokenizer_class") not in _GENERIC
 
     def __call__(
-        self,
-        *texts: Any,
-        truncation: bool | str = False,
-        max_length: int = 0,
-        stride: int = 0,
-        is_split_into_words: bool = False,
-        add_special_tokens: bool = True,
-        return_overflowing_tokens: bool = False,
+        self, *texts: Any, truncation: bool | str = False, max_length: int = 0, stride: int = 0,
+        is_split_into_words: bool = False, add_special_tokens: bool = True, return_overflowing_tokens: bool = False,
         **_: bool,
-    ) -> Encoded:
+    ) -> Encoded:  # fmt: skip
         if truncation:
             strategy = "longest_first" if truncation is True else truncation
             self.backend_tokenizer.enable_truncation(max_length, stride=stride, strategy=strategy)

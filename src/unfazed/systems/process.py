@@ -36,17 +36,10 @@ class ProcessSystem(System):
     """
 
     def __init__(
-        self,
-        command: Sequence[str],
-        name: str | None = None,
-        identity: str | None = None,
-        timeout: float = 60.0,
-        start_timeout: float = 240.0,
-        concurrency: int = 1,
-        batch_size: int = 64,
-        max_line: int = MAX_LINE,
+        self, command: Sequence[str], name: str | None = None, identity: str | None = None, timeout: float = 60.0,
+        start_timeout: float = 240.0, concurrency: int = 1, batch_size: int = 64, max_line: int = MAX_LINE,
         environment: Mapping[str, str] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.command = _checked(command)
         if timeout <= 0 or start_timeout < 0 or concurrency < 1:
             raise UsageError("timeout must be more than 0, start_timeout 0 or more, and concurrency 1 or more.")

@@ -49,17 +49,10 @@ class ChatRewriter(Rewriter):
     batch_size = 1
 
     def __init__(
-        self,
-        url: str,
-        model: str,
-        prompt: Template,
-        temperature: float | None = 1.0,
-        concurrency: int = 8,
-        key_env: str | None = None,
-        body: dict[str, Json] | None = None,
-        retries: int = 6,
+        self, url: str, model: str, prompt: Template, temperature: float | None = 1.0, concurrency: int = 8,
+        key_env: str | None = None, body: dict[str, Json] | None = None, retries: int = 6,
         read_timeout: float = 120.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._settings = HttpSettings(read_timeout=read_timeout, total_timeout=2 * read_timeout)
         self._url, self._model, self._key_env, self._body = url, model, key_env, body
         self._prompt, self._temperature = prompt, temperature
@@ -120,14 +113,9 @@ class Seq2SeqRewriter(Rewriter):
     """
 
     def __init__(
-        self,
-        folder: str,
-        prefix: str = "",
-        top_k: int = 50,
-        temperature: float = 1.0,
-        longest: int = 256,
+        self, folder: str, prefix: str = "", top_k: int = 50, temperature: float = 1.0, longest: int = 256,
         batch_size: int = 1,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.name = f"hf:{folder}"
         self.folder, self.prefix, self.top_k = folder, prefix, top_k
         self.temperature, self.longest, self.batch_size = temperature, longest, batch_size

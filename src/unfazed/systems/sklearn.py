@@ -99,13 +99,9 @@ class Fitted(CallableSystem):
     """
 
     def __init__(
-        self,
-        model: Any,
-        name: str | None = None,
-        fields: str | Sequence[str] | None = None,
-        identity: str | None = None,
-        batch_size: int = 256,
-    ) -> None:
+        self, model: Any, name: str | None = None, fields: str | Sequence[str] | None = None,
+        identity: str | None = None, batch_size: int = 256,
+    ) -> None:  # fmt: skip
         self.model = model
         own = getattr(model, "feature_names_in_", None)
         self._columns = None if own is None else [str(column) for column in own]

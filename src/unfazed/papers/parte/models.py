@@ -70,16 +70,9 @@ class NliSystem(TrainedSystem):
 
     @classmethod
     def train(
-        cls,
-        examples: Iterable[Example],
-        dev: Iterable[Example] | None = None,
-        *,
-        vectors: str | Path,
-        to: str | Path | None = None,
-        overwrite: bool = False,
-        progress: bool = False,
-        **options: Any,
-    ) -> Self:
+        cls, examples: Iterable[Example], dev: Iterable[Example] | None = None, *, vectors: str | Path,
+        to: str | Path | None = None, overwrite: bool = False, progress: bool = False, **options: Any,
+    ) -> Self:  # fmt: skip
         """A model of these examples over the word vectors of a text file; the same for the same of everything.
 
         `dev` decides which epoch is kept and when to stop; without it, a tenth of the examples is held out. Given

@@ -126,13 +126,9 @@ class PairLoop(Loop):
     """Pairs in, accuracy on dev as the score."""
 
     def __init__(
-        self,
-        network: PairNetwork,
-        labels: Sequence[Json],
-        learnt: Sequence[LabelledPair],
-        dev: Sequence[LabelledPair],
-        seeds: Seeds,
-    ) -> None:
+        self, network: PairNetwork, labels: Sequence[Json], learnt: Sequence[LabelledPair],
+        dev: Sequence[LabelledPair], seeds: Seeds,
+    ) -> None:  # fmt: skip
         self._labels = {canonical(label): n for n, label in enumerate(labels)}
         self._pairs = [(network.numbers(pair.premise), network.numbers(pair.hypothesis)) for pair in learnt]
         self._golds = [self._labels[canonical(pair.label)] for pair in learnt]

@@ -218,13 +218,9 @@ class Reader(SavedSystem):
 
     @classmethod
     def train(
-        cls,
-        examples: Iterable[Example],
-        task: str = "qa",
-        seed: int = 0,
-        epochs: int = _EPOCHS,
+        cls, examples: Iterable[Example], task: str = "qa", seed: int = 0, epochs: int = _EPOCHS,
         progress: bool = False,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """A model of these examples; those whose answers do not stand in the context are passed over."""
         examples = cls.checked(examples, task, "qa")
         learning = _Learning()

@@ -165,13 +165,9 @@ class _Problem:
 
 
 def train_logistic(
-    features: Sequence[Rows],
-    labels: npt.NDArray[np.int64],
-    shape: tuple[int, int],
-    strength: float,
-    steps: int,
+    features: Sequence[Rows], labels: npt.NDArray[np.int64], shape: tuple[int, int], strength: float, steps: int,
     done: Callable[[], None],
-) -> Floats:
+) -> Floats:  # fmt: skip
     """Weights (features × labels). `strength` is how much an example's loss weighs against the penalty."""
     problem = _Problem(features, labels, shape, strength)
     weights = np.zeros(shape)

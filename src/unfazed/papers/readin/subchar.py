@@ -104,13 +104,9 @@ class SubChar:
 
     @classmethod
     def train(
-        cls,
-        texts: Iterable[str],
-        encoding: str = "pinyin",
-        index: bool = True,
-        model: Kind = "unigram",
+        cls, texts: Iterable[str], encoding: str = "pinyin", index: bool = True, model: Kind = "unigram",
         size: int = 8000,
-    ) -> SubChar:
+    ) -> SubChar:  # fmt: skip
         """A vocabulary of at most `size` tokens, plus single bytes for what the texts do not have."""
         codes = Codes(encoding, index)
         coded = [codes.encode(text) for text in texts]

@@ -43,13 +43,9 @@ class Tagger:
 
     @classmethod
     def train(
-        cls,
-        sentences: Sequence[list[str]],
-        golds: Sequence[Sequence[str]],
-        epochs: int,
-        rng: np.random.Generator,
+        cls, sentences: Sequence[list[str]], golds: Sequence[Sequence[str]], epochs: int, rng: np.random.Generator,
         done: Callable[[int], None],
-    ) -> Tagger:
+    ) -> Tagger:  # fmt: skip
         tags = sorted({tag for gold in golds for tag in gold} | {"O"})
         number = {tag: i for i, tag in enumerate(tags)}
         hashes = TokenFeatures()
@@ -122,13 +118,9 @@ def _traced(back: npt.NDArray[np.int16], last: int) -> list[int]:
 
 
 def _perceptron(
-    data: list[tuple[Rows, Tags]],
-    tags: list[str],
-    features: int,
-    epochs: int,
-    rng: np.random.Generator,
+    data: list[tuple[Rows, Tags]], tags: list[str], features: int, epochs: int, rng: np.random.Generator,
     done: Callable[[int], None],
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats]:  # fmt: skip
     """Averaged weights: each step's are counted as often as they were in use, by the usual running sums."""
     count = len(tags)
     forbidden = _forbidden(tags)

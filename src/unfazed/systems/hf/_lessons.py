@@ -49,18 +49,10 @@ class Teachable(HfSystem):
 
     @classmethod
     def train(
-        cls,
-        path: str | Path,
-        examples: Iterable[Example],
-        dev: Iterable[Example] | None = None,
-        *,
-        task: str,
-        to: str | Path,
-        settings: dict[str, Any] | None = None,
-        overwrite: bool = False,
-        progress: bool = False,
+        cls, path: str | Path, examples: Iterable[Example], dev: Iterable[Example] | None = None, *, task: str,
+        to: str | Path, settings: dict[str, Any] | None = None, overwrite: bool = False, progress: bool = False,
         **options: Any,
-    ) -> TunedCard:
+    ) -> TunedCard:  # fmt: skip
         """Trains the model in a folder, with a new head where it has none, and saves it in the folder `to`.
 
         `settings` are fields of TrainingSettings, `options` those of the system. The same call goes on after a kill.

@@ -30,14 +30,9 @@ class Pipeline(System):
     """Its label, its entities as BIO tags, or what it writes. Its identity is its weights, tokenizer and settings."""
 
     def __init__(
-        self,
-        model: Any,
-        name: str | None = None,
-        fields: str | Sequence[str] | None = None,
-        prompt: str | None = None,
-        max_new_tokens: int = 256,
-        identity: str | None = None,
-    ) -> None:
+        self, model: Any, name: str | None = None, fields: str | Sequence[str] | None = None,
+        prompt: str | None = None, max_new_tokens: int = 256, identity: str | None = None,
+    ) -> None:  # fmt: skip
         if model.task not in _TASKS:
             raise UsageError(
                 f"A pipeline for {model.task} can't be asked; one for {', '.join(_TASKS)} can. For others give a "

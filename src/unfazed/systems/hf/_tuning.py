@@ -105,15 +105,9 @@ class TunedPlace(Place):
 
 
 def tuned(
-    system: Teachable,
-    task: str,
-    settings: TrainingSettings,
-    learnt: list[Example],
-    dev: list[Example],
-    to: str | Path,
-    overwrite: bool,
-    progress: bool,
-) -> TunedCard:
+    system: Teachable, task: str, settings: TrainingSettings, learnt: list[Example], dev: list[Example],
+    to: str | Path, overwrite: bool, progress: bool,
+) -> TunedCard:  # fmt: skip
     """Trains the system's model and leaves it in a folder; a training that was killed goes on from its last epoch."""
     card = _card(system, task, settings, learnt, dev)
     place = TunedPlace(to)

@@ -71,16 +71,9 @@ class SluSystem(TrainedSystem):
 
     @classmethod
     def train(
-        cls,
-        examples: Iterable[Example],
-        dev: Iterable[Example] | None = None,
-        *,
-        encoder: str | Path | None = None,
-        to: str | Path | None = None,
-        overwrite: bool = False,
-        progress: bool = False,
-        **options: Any,
-    ) -> Self:
+        cls, examples: Iterable[Example], dev: Iterable[Example] | None = None, *, encoder: str | Path | None = None,
+        to: str | Path | None = None, overwrite: bool = False, progress: bool = False, **options: Any,
+    ) -> Self:  # fmt: skip
         """A model of these examples, the same for the same examples, dev, options and machine.
 
         `dev` decides which epoch is kept and when to stop; without it, a tenth of the examples is held out. Given
