@@ -21,7 +21,7 @@ from unfazed.measure.measuring import measure_run
 from unfazed.measure.mixed import mixed_effects
 from unfazed.measure.realism.aligned import read_people as read_aligned_people
 from unfazed.mitigate.noisy_channel import NoisyChannel
-from unfazed.papers.dialect.material import read_refused
+from unfazed.papers.dialect.material import read_judged
 from unfazed.papers.dialect.metrics.yisi1 import Yisi1
 from unfazed.papers.dialect.nano.config import read_config
 from unfazed.papers.dialect.nano.corpus import Shards, ratings
@@ -282,11 +282,11 @@ FILES = {
         lambda f: read_ratings(f / "r.csv"),
     ),
     "refused": lambda folder: Kind(
-        {"r.jsonl": rows({"id": "1", "changed": False})}, lambda f: read_refused(f / "r.jsonl")
+        {"r.jsonl": rows({"id": "1", "changed": False})}, lambda f: read_judged(f / "r.jsonl")
     ),
     "refused, exported": lambda folder: Kind(
         {"r.jsonl": rows({"person": "p", "kind": "choice", "item": "1", "asked": {}, "answer": {"choice": ["no"]}})},
-        lambda f: read_refused(f / "r.jsonl"),
+        lambda f: read_judged(f / "r.jsonl"),
     ),
     "NANO's settings": lambda folder: Kind({"nano.toml": NANO}, lambda f: read_config(f / "nano.toml")),
     "NANO's corpus": lambda folder: Kind(

@@ -153,6 +153,17 @@ def test_what_people_refuse_is_left_out(data: Path) -> None:
         Dialect().run(data, given=given)
 
 
+def test_judgements_of_other_controls_are_refused(data: Path) -> None:
+    given = {"metric": ["bleu"], "to": "out", "judged": "judged.jsonl"}
+    record = {"person": "anna", "kind": "choice", "item": "pt/lexical/test/1", "answer": {"choice": ["no"]}}
+    Path("judged.jsonl").write_text(json.dumps({**record, "asked": {"text": "Outra frase."}}) + "\n")
+    with pytest.raises(UsageError, match="People judged another control of pt/lexical/test/1"):
+        Dialect().run(data, given=given)
+    Path("judged.jsonl").write_text(json.dumps({**record, "item": "q1", "asked": {"text": "x"}}) + "\n")
+    with pytest.raises(UsageError, match="judgements are of other items, such as 'q1'"):
+        Dialect().run(data, given=given)
+
+
 def test_only_one_table_leaves_the_others_on_the_page(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = {"metric": ["dialect_metrics:length"], "to": "out"}
     whole = Dialect().run(data, given=given)

@@ -60,12 +60,19 @@ class Trials(NamedTuple):
     perturbed: list[str]  # the same with its control; empty where there is none
 
 
+class Verdict(NamedTuple):
+    """What people found of a control, and its text, None where it is not known."""
+
+    changed: bool
+    text: str | None
+
+
 class TrialFiles(NamedTuple):
     """Files that people or translation systems made, by language."""
 
     mt: Mapping[str, Path]
     perturbed: Mapping[str, Path]
-    refused: frozenset[str]  # ids of controls that people found to mean the same
+    judged: Mapping[str, Verdict]  # by a control's id
 
 
 def read_trials(data: Path, given: TrialFiles, seed: int = 0) -> list[Trials]:
@@ -85,6 +92,10 @@ def read_trials(data: Path, given: TrialFiles, seed: int = 0) -> list[Trials]:
     unknown = (set(given.mt) | set(given.perturbed)) - {trials.language for trials in found}
     if unknown:
         raise UsageError(f"There are translations for {', '.join(sorted(unknown))}, which {data} does not hold.")
+    if given.judged and not any(trial.id in given.judged for trials in found for trial in trials.controls):
+        raise UsageError(
+            f"The judgements are of other items, such as {next(iter(given.judged))!r}, not of these controls."
+        )
     return found
 
 
@@ -136,7 +147,13 @@ def _trials(language: str, tags: tuple[str, str], rows: Sequence[_Row], given: T
             excluded["no control"] += 1
             continue
         controls.append(Trial(id, group, source, reference, dialect, chosen[0], translated, chosen[1]))
-        if id in given.refused:
+        verdict = given.judged.get(id, Verdict(True, chosen[0]))
+        if verdict.text not in (None, chosen[0]):
+            raise UsageError(
+                f"People judged another control of {id} than today's: {verdict.text!r:.80}, not {chosen[0]!r:.80}. Use "
+                f"the data and {option_name('seed')} of the study that they took part in."
+            )
+        if not verdict.changed:
             excluded["people say the control means the same"] += 1
         else:
             used.append(controls[-1])
@@ -176,17 +193,19 @@ class _Choice(msgspec.Struct):
     choice: list[str]
 
 
-def read_refused(file: Path | None) -> frozenset[str]:
-    """The ids of controls that no majority of the people whose answers count found to change the meaning.
+def read_judged(file: Path | None) -> dict[str, Verdict]:
+    """By a control's id: does a majority of the people whose answers count find that it changes the meaning?
 
     The file is what `unfazed collect export` wrote for the study in `judge.toml`, or lines of {"id": ID, "changed":
     false}.
     """
     votes: dict[str, list[bool]] = {}
+    texts: dict[str, Any] = {}
     for judgement in read_judgements(file, "choice", _by_hand, answer=_Choice) if file else ():
         if judgement.counted:
             votes.setdefault(judgement.item, []).append(judgement.answer["choice"] == [CHANGED])
-    return frozenset(id for id, changed in votes.items() if 2 * sum(changed) <= len(changed))
+            texts[judgement.item] = judgement.asked.get("text")
+    return {id: Verdict(2 * sum(changed) > len(changed), texts[id]) for id, changed in votes.items()}
 
 
 def _by_hand(row: Mapping[str, Any]) -> Judgement:

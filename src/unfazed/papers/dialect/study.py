@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from unfazed.core import AnswerStore, Json, UsageError, option_name
 from unfazed.measure import TIES
 from unfazed.papers.dialect import page
-from unfazed.papers.dialect.material import TrialFiles, named_files, read_refused, read_trials, write_material
+from unfazed.papers.dialect.material import TrialFiles, named_files, read_judged, read_trials, write_material
 from unfazed.papers.dialect.tables import WinSettings, hold_together, measured
 from unfazed.report import Given, Option, Printed, Study, StudyContext, StudyTable
 from unfazed.systems import Metric, Scores, open_system
@@ -37,7 +37,7 @@ class _Stages(StudyContext):
         return TrialFiles(
             named_files(given.get("mt") or (), "mt"),
             named_files(given.get("perturbed") or (), "perturbed"),
-            read_refused(Path(given["judged"]) if given.get("judged") else None),
+            read_judged(Path(given["judged"]) if given.get("judged") else None),
         )
 
     @cached_property
