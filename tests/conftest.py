@@ -225,3 +225,14 @@ def _answer_all(http: Any, url: str, name: str, answer: Answer) -> None:
 
 def _between(text: str, start: str, end: str) -> str:
     return text.partition(start)[2].partition(end)[0]
+
+
+@pytest.fixture(autouse=True)
+def _own_modules(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests and pages write modules of the same name; each gets its own."""
+    before = set(sys.modules)
+    yield
+    folder = str(tmp_path_factory.getbasetemp())
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", None) or "").startswith(folder):
+            del sys.modules[name]

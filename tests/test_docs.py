@@ -43,20 +43,10 @@ def run_console(text: str, place: Path) -> None:
         assert done.returncode == expected, f"$ {command}\n{done.stdout}\n{done.stderr}"
 
 
-def forget_modules(folder: Path) -> None:
-    """Pages have modules of the same name; each must get its own."""
-    for name, module in list(sys.modules.items()):
-        if str(getattr(module, "__file__", None) or "").startswith(str(folder)):
-            del sys.modules[name]
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_examples_work(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
+def test_examples_work(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    request.addfinalizer(lambda: forget_modules(tmp_path))
     names: dict[str, object] = {"__name__": "docs"}
     for kind, text in blocks(page):
         first, _, rest = text.partition("\n")

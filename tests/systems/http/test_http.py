@@ -145,7 +145,7 @@ def test_a_prompt_that_does_not_fit_the_suite_is_told_before_anything_is_asked(
     for asked, prompt, told in (
         (pairs, "typo.txt", "Did you mean {premise}"),
         (pairs, "half.txt", "no {premise}, in which"),
-        (others, None, "needs a --prompt that has {one} and {two}"),
+        (others, None, "needs prompt=, a file that has {one} and {two}"),
     ):
         with pytest.raises(UsageError, match=told):
             run_system(asked, opened(server.url, model="m", prompt=prompt), tmp_path / "run")
