@@ -309,3 +309,22 @@ def test_a_method_that_was_typed_again_at_a_prompt_is_a_new_system() -> None:
     done = [subprocess.run([sys.executable, "-"], input=p, capture_output=True, text=True) for p in programs]
     first, same, edited = (process.stdout for process in done)
     assert first == same != edited
+
+
+class Proxy:
+    """As those of web frameworks, which stand for something that is there only during a request."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError("working outside of a request")
+
+
+PROXY = Proxy()
+
+
+def with_a_proxy(batch: list[Any]) -> list[Any]:
+    return [PROXY.user for _ in batch]
+
+
+def test_a_global_that_cannot_be_looked_at_is_left_alone() -> None:
+    assert identity(with_a_proxy) == identity(with_a_proxy)
+    assert identity(closed_over(PROXY)) == identity(closed_over(Proxy()))

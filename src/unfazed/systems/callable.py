@@ -98,17 +98,24 @@ def _globals(function: FunctionType) -> dict[str, Json]:
 
 def _learnt(value: object) -> Json:
     """What an array or a model holds, or None for anything else: a cache, a client, a log may change by itself."""
+    try:
+        return _content(value)
+    except Exception:  # a proxy for something that is not there yet, whatever it raises when it is looked at
+        return None
+
+
+def _content(value: object) -> Json:
     if isinstance(value, (type, ModuleType, FunctionType)):
         return None
     if isinstance(value, MethodType):
-        learnt = _learnt(value.__self__)
+        learnt = _content(value.__self__)
         return None if learnt is None else [value.__name__, learnt]
     if isinstance(value, System):
         return value.identity
-    if callable(getattr(value, "state_dict", None)):  # torch
-        return _weights(value)
+    if (torch := sys.modules.get("torch")) and isinstance(value, torch.nn.Module):
+        return _weights(value, torch)
     if type(getattr(value, "model", None)).__module__.startswith("transformers."):  # a pipeline of transformers'
-        return _learnt(value.model)  # type: ignore[attr-defined]
+        return _content(value.model)  # type: ignore[attr-defined]
     learns = callable(getattr(value, "predict", None)) or callable(getattr(value, "get_params", None))
     if learns or isinstance(value, np.ndarray):
         from unfazed.systems.sklearn import state_id  # which builds on this module
@@ -117,9 +124,7 @@ def _learnt(value: object) -> Json:
     return None
 
 
-def _weights(network: Any) -> Json:
-    import torch
-
+def _weights(network: Any, torch: Any) -> Json:
     digest = blake2b(digest_size=_ID_BYTES)
     for name, tensor in sorted(network.state_dict().items()):
         if callable(getattr(tensor, "detach", None)):
