@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from unfazed.core.errors import NameClash, UnknownName, UsageError
+from unfazed.core.errors import NameClash, UnknownName, UsageError, option
 
 T = TypeVar("T")
 
@@ -51,7 +51,8 @@ class Registry(Generic[T]):
             if name in self._sources:
                 cls = self._sources[name]()
             elif (known := name.partition(":")[0]) in self._sources:
-                apart = " Set its parameters with --param KEY=VALUE, or in a plan." if self.kind == "operator" else ""
+                how = "--param KEY=VALUE" if option("param").startswith("-") else "params={KEY: VALUE}"
+                apart = f" Set its parameters with {how}." if self.kind == "operator" else ""
                 raise UsageError(f"The {self.kind} {known!r} takes nothing after its name: {name!r}.{apart}")
             elif ":" in name:
                 cls = self._checked(import_reference(name), name)

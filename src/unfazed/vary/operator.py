@@ -5,13 +5,16 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from unfazed.core.edits import Edit
 from unfazed.core.errors import option
 from unfazed.core.seeds import Stream
 from unfazed.core.task import Task
 from unfazed.core.values import Json, Meaning
+
+if TYPE_CHECKING:
+    from unfazed.systems.system import System
 
 
 class Change(NamedTuple):
@@ -126,6 +129,13 @@ def in_params(**values: str) -> str:
     if option("param").startswith("-"):
         return " ".join(f"--param {name}={value}" for name, value in values.items())
     return f"params={json.dumps(values, ensure_ascii=False)}"
+
+
+def pinned_system(spec: str, kind: type[System]) -> dict[str, Json]:
+    """An id of the system that a parameter names, which changes when the system is edited; a server has none."""
+    from unfazed.systems.opening import open_system
+
+    return {"system_id": open_system(spec, kind).identity} if spec and "://" not in spec else {}
 
 
 def whole_text(text: str, new: str, note: str) -> Change | None:

@@ -9,8 +9,8 @@ from typing import Any
 from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Json
-from unfazed.systems.rewrite import rewriting_prompt
-from unfazed.vary.operator import Change, Text, whole_text
+from unfazed.systems.rewrite import Rewriter, rewriting_prompt
+from unfazed.vary.operator import Change, Text, pinned_system, whole_text
 from unfazed.vary.paraphrase.chat import ChatParaphrase
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -41,7 +41,8 @@ class ChatControl(ChatParaphrase):
 
     @classmethod
     def pinned(cls, params: dict[str, Any]) -> dict[str, Json]:
-        return {"prompt_id": rewriting_prompt(_file(params["way"], params["prompt"]), PROMPTS).id}
+        prompt = rewriting_prompt(_file(params["way"], params["prompt"]), PROMPTS)
+        return {"prompt_id": prompt.id, **pinned_system(params["url"], Rewriter)}
 
     def _read(self, found: list[str], text: Text, rng: Stream) -> tuple[bool, Change | None]:
         if not found or not one_stretch(text.text, found[0], self._longest):

@@ -19,7 +19,7 @@ from unfazed.core.store import AnswerStore
 from unfazed.core.values import Inputs, Json, Output
 from unfazed.systems.opening import open_system
 from unfazed.systems.rewrite import Rewriter, rewriting_prompt
-from unfazed.vary.operator import BatchOperator, Change, Text, in_params, whole_text
+from unfazed.vary.operator import BatchOperator, Change, Text, in_params, pinned_system, whole_text
 
 PROMPTS = Path(__file__).parent / "prompts"
 _TRIES = 3  # times that a model may answer with something that does not count
@@ -62,7 +62,7 @@ class ChatParaphrase(BatchOperator):
 
     @classmethod
     def pinned(cls, params: dict[str, Any]) -> dict[str, Json]:
-        return {"prompt_id": rewriting_prompt(params["prompt"], PROMPTS).id}
+        return {"prompt_id": rewriting_prompt(params["prompt"], PROMPTS).id, **pinned_system(params["url"], Rewriter)}
 
     @cached_property
     def _rewriter(self) -> Rewriter:

@@ -8,14 +8,15 @@ import tempfile
 import wave
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.ids import content_id
 from unfazed.core.seeds import Stream
+from unfazed.core.values import Json
 from unfazed.systems.opening import open_system
 from unfazed.systems.recognise import WORDS, Recogniser, heard
-from unfazed.vary.operator import Change, Operator, Text, in_params, whole_text
+from unfazed.vary.operator import Change, Operator, Text, in_params, pinned_system, whole_text
 
 RATE = 16_000
 _VARIANTS = ("", "+m1", "+m2", "+m3", "+m4", "+m6", "+m7", "+f1", "+f2", "+f3", "+f4")
@@ -114,6 +115,11 @@ class Roundtrip(Operator):
         self._asr, self._voice = asr, voice
         self._keep = Path(keep) if keep else None
         self._heard = lru_cache(4_096)(self._hear)
+
+    @classmethod
+    def pinned(cls, params: dict[str, Any]) -> dict[str, Json]:
+        loads = params["asr"].startswith(("pocketsphinx", "whisper", "sherpa"))  # their names stand for them
+        return {} if loads else pinned_system(params["asr"], Recogniser)
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         if not any(c.isalnum() for c in text.text):
