@@ -356,3 +356,9 @@ def test_an_operator_with_parameters_after_its_name_names_the_option_for_them(pl
 def test_studies_are_listed(place: Path) -> None:
     done = unfazed("list", "studies", "--format", "json", cwd=place)
     assert [row["name"] for row in json.loads(done.stdout)] == ["dialect", "nature", "parte", "readin"]
+
+
+def test_a_system_to_be_trained_names_the_command(suite: Path) -> None:
+    done = run(suite, system="baselines/intent")
+    assert done.returncode == 4
+    assert "baselines/intent has to be trained. Train one with `unfazed train` and name the folder." in done.stderr

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, overload
 
 import msgspec
 
-from unfazed.core.errors import StoredFileError, UnfazedError, UnknownName, UsageError, nearest
+from unfazed.core.errors import StoredFileError, UnfazedError, UnknownName, UsageError, nearest, option
 from unfazed.core.ids import content_id
 from unfazed.core.json import decode
 from unfazed.core.registry import Registry, import_reference
@@ -305,16 +305,17 @@ def _made(cls: type[System], name: str, options: Options) -> System:
         if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in options
     ]
     if missing:
-        raise UsageError(f"{name or cls.__name__} needs {', '.join(missing)}.{_train_first(cls)}")
+        raise UsageError(_train_first(cls, name) or f"{name or cls.__name__} needs {', '.join(missing)}.")
     system: System = _call(cls, name or cls.__name__, options)
     system.name = system.name or name
     return system
 
 
-def _train_first(cls: type[System]) -> str:
+def _train_first(cls: type[System], name: str) -> str:
     if not hasattr(cls, "train"):
         return ""
-    return f" Train one with {cls.__name__}.train(…), save it to a folder, and name the folder."
+    how = "`unfazed train`" if option("system").startswith("-") else f"{cls.__name__}.train(…), save it to a folder,"
+    return f"{name or cls.__name__} has to be trained. Train one with {how} and name the folder."
 
 
 def _call(cls: type[Any], name: str, options: Options) -> Any:
