@@ -56,17 +56,14 @@ def check(
     _check_measures(plan.measure)
     folder = temporary_folder() / "run" if to is None else as_path(to, "to")
     refuse_other(folder)
-    if isinstance(data, Suite):
-        decided = {"operators": operators, "input": input, "gold": gold, "id": id, "groups": groups, "labels": labels,
-            "format": format, "task": task, "language": language, "selector": selector, "fields": fields}  # fmt: skip
-        if extra := next((name for name, value in decided.items() if value not in (None, ())), None):
-            raise UsageError(f"data is a Suite, which has its variants already. Leave out {option(extra)}.")
-    suite = data if isinstance(data, Suite) else make_suite(
-        data, operators, to=folder / "suite", input=input, gold=gold, id=id, groups=groups, labels=labels,
-        format=format, task=task, language=language, set=set, selector=selector, draws=draws, seed=seed,
-        fields=fields, engine=engine,
-    )  # fmt: skip
-    return carry_out(plan, folder, system=system, suite=suite).results
+    making: dict[str, Any] = {"operators": operators, "input": input, "gold": gold, "id": id, "groups": groups,
+        "labels": labels, "format": format, "task": task, "language": language, "selector": selector,
+        "fields": fields}  # fmt: skip
+    if not isinstance(data, Suite):
+        data = make_suite(data, to=folder / "suite", set=set, draws=draws, seed=seed, engine=engine, **making)
+    elif extra := next((name for name, value in making.items() if value not in (None, ())), None):
+        raise UsageError(f"data is a Suite, which has its variants already. Leave out {option(extra)}.")
+    return carry_out(plan, folder, system=system, suite=data).results
 
 
 def carry_out(

@@ -28,18 +28,9 @@ def command() -> None:
 @format_option
 @click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make.")
 def filter_(
-    suite: str,
-    max_overlap: float,
-    ratings: str | None,
-    least: float,
-    verifier: str | None,
-    similarity: float | None,
-    embeddings: str | None,
-    keep_all: bool,
-    overwrite: bool,
-    format_: str,
-    to: str,
-) -> None:
+    suite: str, max_overlap: float, ratings: str | None, least: float, verifier: str | None,
+    similarity: float | None, embeddings: str | None, keep_all: bool, overwrite: bool, format_: str, to: str,
+) -> None:  # fmt: skip
     """Filter the variants of SUITE, each text by itself, and print how many are left at each step.
 
     \b

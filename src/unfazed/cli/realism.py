@@ -21,15 +21,9 @@ from unfazed.cli._options import format_option
 @click.option("--homophones/--no-homophones", default=True, help="Judge random homophones too, for comparison.")
 @format_option
 def command(
-    clean: str,
-    real: tuple[str, ...],
-    simulated: tuple[str, ...],
-    fields: tuple[str, ...],
-    systems: tuple[str, ...],
-    seed: int,
-    homophones: bool,
-    format_: str,
-) -> None:
+    clean: str, real: tuple[str, ...], simulated: tuple[str, ...], fields: tuple[str, ...], systems: tuple[str, ...],
+    seed: int, homophones: bool, format_: str,
+) -> None:  # fmt: skip
     """Train a judge to tell SIMULATED from REAL; say how far it gets, and how the two look.
 
     \b

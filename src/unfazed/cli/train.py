@@ -155,15 +155,9 @@ def pair(data: str, inputs: tuple[str, ...], gold: str | None, overwrite: bool, 
 @click.option("--format-in", metavar="READER", help="The format of DATA. Guessed from its name.")
 @_saving()
 def nli(
-    data: tuple[str, ...],
-    model: str,
-    vectors: str | None,
-    dev: str | None,
-    format_in: str | None,
-    overwrite: bool,
-    to: str,
-    **options: float | None,
-) -> None:
+    data: tuple[str, ...], model: str, vectors: str | None, dev: str | None, format_in: str | None, overwrite: bool,
+    to: str, **options: float | None,
+) -> None:  # fmt: skip
     """Train a system that labels pairs of texts, such as premise and hypothesis. The baseline takes seconds.
 
     \b

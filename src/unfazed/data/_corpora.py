@@ -70,12 +70,9 @@ PIECE = 1 << 16
 
 
 def pull(
-    name: str,
-    cache: str | Path | None = None,
-    mirror: str | None = None,
-    progress: Callable[[int], None] = lambda count: None,
-    timeout: float = 30.0,
-) -> Path:
+    name: str, cache: str | Path | None = None, mirror: str | None = None,
+    progress: Callable[[int], None] = lambda count: None, timeout: float = 30.0,
+) -> Path:  # fmt: skip
     """The folder of a corpus, after fetching those of its files that are not there yet or not right.
 
     `cache` is the folder that holds all corpora; `mirror` a URL to take the files from instead, as MIRROR/NAME/…;

@@ -215,12 +215,9 @@ def _no_such(path: Path) -> DataError:
 
 
 def import_corpus(
-    path: str | Path,
-    to: str | Path,
-    options: ReadOptions | None = None,
-    language: str | None = None,
+    path: str | Path, to: str | Path, options: ReadOptions | None = None, language: str | None = None,
     overwrite: bool = False,
-) -> Suite:
+) -> Suite:  # fmt: skip
     """Makes a suite of a corpus whose reader knows variants, such as READIN's folders."""
     path, options = Path(path), options or ReadOptions()
     kind, source, examples = open_source(path, options, language)

@@ -44,11 +44,9 @@ class GateResult(msgspec.Struct, frozen=True):
 
 
 def gates_of(
-    fail_under: Mapping[str, object] | Iterable[str] = (),
-    max_drop: float | None = None,
-    max_flips: float | None = None,
-    on: GateOn = "value",
-) -> list[Gate]:
+    fail_under: Mapping[str, object] | Iterable[str] = (), max_drop: float | None = None,
+    max_flips: float | None = None, on: GateOn = "value",
+) -> list[Gate]:  # fmt: skip
     """The gates that were asked for. `fail_under` holds NAME=VALUE texts, or is a mapping."""
     if on not in _ENDS:
         raise UnknownName("figure to gate on", on, _ENDS)

@@ -73,12 +73,9 @@ def _label_problem(value: Json, task: Task, labels: set[str] | None) -> str | No
 
 
 def run_system(
-    suite: Suite | str | Path,
-    system: System | Callable[..., Any] | str,
-    to: str | Path,
-    asking: Asking | None = None,
-    engine: Engine | None = None,
-) -> Run:
+    suite: Suite | str | Path, system: System | Callable[..., Any] | str, to: str | Path,
+    asking: Asking | None = None, engine: Engine | None = None,
+) -> Run:  # fmt: skip
     """Makes or continues the run in folder `to`: nothing that has an answer there is asked again.
 
     Example: `unfazed.run_system(suite, predict, "run/")`.

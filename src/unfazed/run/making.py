@@ -76,12 +76,9 @@ def _column(name: Any) -> Any:
 
 
 def suite_of(
-    plan: Plan,
-    to: str | Path | None = None,
-    overwrite: bool = False,
-    data: object = None,
+    plan: Plan, to: str | Path | None = None, overwrite: bool = False, data: object = None,
     selector: Selector | None = None,
-) -> Suite:
+) -> Suite:  # fmt: skip
     """Makes the plan's suite in folder `to`. If the same plan made it already, it is kept as it is.
 
     `data` and `selector` stand for the plan's own where they are objects in Python, which no plan can name.

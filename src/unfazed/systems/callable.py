@@ -197,12 +197,9 @@ class CallableSystem(System):
     """
 
     def __init__(
-        self,
-        function: Callable[[list[Inputs]], Any],
-        name: str | None = None,
-        identity: str | None = None,
+        self, function: Callable[[list[Inputs]], Any], name: str | None = None, identity: str | None = None,
         batch_size: int = 64,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.function = function
         self.name = name or name_of(function)
         self.batch_size = batch_size
@@ -232,9 +229,8 @@ class CallableSystem(System):
         whole = returned if isinstance(returned, (list, tuple)) else None
         outputs = list(islice(returned, asked + 1)) if whole is None else whole
         if len(outputs) != asked:
-            got = (
-                len(outputs) if whole is not None or len(outputs) < asked else f"more than {asked}"
-            )  # it may never end
+            more = whole is None and len(outputs) > asked  # it may never end
+            got = f"more than {asked}" if more else len(outputs)
             raise SystemBroken(
                 f"{self.name} returned {got} outputs for {_inputs(asked)}; "
                 f"it must return one output for each input, in order."

@@ -144,12 +144,9 @@ class Skops(Fitted):
     """A scikit-learn model from a skops file; types beyond scikit-learn's and numpy's must be trusted by name."""
 
     def __init__(
-        self,
-        path: str | Path,
-        fields: str | Sequence[str] | None = None,
-        trusted: str | Sequence[str] = (),
+        self, path: str | Path, fields: str | Sequence[str] | None = None, trusted: str | Sequence[str] = (),
         batch_size: int = 256,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if any(find_spec(module) is None for module in ("sklearn", "skops")):
             raise MissingExtra("A skops file", "sklearn")
         file = Path(path)

@@ -247,12 +247,9 @@ class TrainedSystem(System):
         )
 
     def fitted(
-        self,
-        training: Callable[[], Loop],
-        to: str | Path | None = None,
-        overwrite: bool = False,
+        self, training: Callable[[], Loop], to: str | Path | None = None, overwrite: bool = False,
         progress: bool = False,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Trains; with `to`, leaves a checkpoint there after each epoch, and saves the result.
 
         Where the same training has already ended, the model that it saved is opened instead.

@@ -142,13 +142,9 @@ def enter(tx: Transaction, person: Person, item: str, name: str, recording: Reco
 
 
 def transcribe(
-    study: PeopleStudy,
-    database: Database,
-    recogniser: str,
-    hear: Callable[[Path], str],
-    again: bool = False,
+    study: PeopleStudy, database: Database, recogniser: str, hear: Callable[[Path], str], again: bool = False,
     identity: str | None = None,
-) -> int:
+) -> int:  # fmt: skip
     """Has every answered recording heard that this recogniser has not heard yet, each kept as it comes.
 
     `recogniser` is its name, `identity` what changes when the recogniser does: then all are heard again.

@@ -88,12 +88,9 @@ class _Given(NamedTuple):
 
 
 def read_acceptance(
-    answers: str | Path,
-    items: str | Path | None = None,
-    *,
-    least_control: float | None = None,
+    answers: str | Path, items: str | Path | None = None, *, least_control: float | None = None,
     settings: Resampling | None = None,
-) -> Acceptances:
+) -> Acceptances:  # fmt: skip
     """Acceptance over all, by group, operator and suite; participants below `least_control` are left out.
 
     `answers` is what `unfazed collect export` wrote for a `labels` study. Answers written by hand name items only, so

@@ -23,10 +23,8 @@ STRATEGIES = (*_REGISTERED, "tfidf", "context")
 
 
 def strategies(
-    names: Sequence[str | OperatorSpec],
-    examples: Callable[[], Iterable[Example]],
-    masked_lm: str | None = None,
-) -> list[Operator]:
+    names: Sequence[str | OperatorSpec], examples: Callable[[], Iterable[Example]], masked_lm: str | None = None,
+) -> list[Operator]:  # fmt: skip
     """The operators of these strategies, or operators by name; all six strategies where none is named.
 
     `examples` gives the training data, which `tfidf` and `context` learn from. With `masked_lm`, the folder of a

@@ -126,12 +126,9 @@ class Folded(SystemAround):
     """
 
     def __init__(
-        self,
-        system: str | Callable[..., Any] | System,
-        encoding: str = "pinyin",
-        fields: str | Sequence[str] = (),
+        self, system: str | Callable[..., Any] | System, encoding: str = "pinyin", fields: str | Sequence[str] = (),
         **options: Any,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(open_system(system, **options))
         self.codes = Codes(encoding, index=False)
         self.fields = fields

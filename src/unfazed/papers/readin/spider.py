@@ -196,12 +196,9 @@ class SqlScores(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def score_sql_files(
-    gold: str | Path,
-    predicted: str | Path,
-    tables: str | Path,
-    rule: Rule = "current",
+    gold: str | Path, predicted: str | Path, tables: str | Path, rule: Rule = "current",
     settings: Resampling | None = None,
-) -> SqlScores:
+) -> SqlScores:  # fmt: skip
     """`gold` has SQL, a tab and the database a line, `predicted` SQL a line, `tables` is Spider's `tables.json`."""
     golds, levels = _read_gold(Path(gold), Path(tables))
     outputs = [line.split("\t")[0].strip() for line in _lines(Path(predicted), len(golds))]

@@ -8,13 +8,7 @@ from typing import Any
 from unfazed.core.errors import MissingExtra, UsageError
 
 # The task → the kind of system that learns it.
-BY_TASK = {
-    "classify": "hf/classify",
-    "slu": "hf/tag",
-    "qa": "hf/read",
-    "translate": "hf/seq2seq",
-    "sql": "hf/seq2seq",
-}
+BY_TASK = {"classify": "hf/classify", "slu": "hf/tag", "qa": "hf/read", "translate": "hf/seq2seq", "sql": "hf/seq2seq"}
 
 
 def load_pretrained(kind: str, folder: str | Path, what: str) -> tuple[Any, Any]:
