@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -41,7 +42,7 @@ def _things(registry: Any) -> list[dict[str, Any]]:
     rows = []
     for name in registry.names():
         cls = registry.get(name)
-        row = {"name": name, "what": (cls.__doc__ or "").strip().split("\n", 1)[0]}
+        row = {"name": name, "what": (cls.__doc__ or sys.modules[cls.__module__].__doc__ or "").strip().split("\n", 1)[0]}
         if hasattr(cls, "languages"):
             row["languages"] = ", ".join(cls.languages)
             row["parameters"] = ", ".join(f"{k}={p.default}" for k, p in cls.parameters().items())
