@@ -42,7 +42,8 @@ def _things(registry: Any) -> list[dict[str, Any]]:
     rows = []
     for name in registry.names():
         cls = registry.get(name)
-        row = {"name": name, "what": (cls.__doc__ or sys.modules[cls.__module__].__doc__ or "").strip().split("\n", 1)[0]}
+        text = cls.__doc__ or sys.modules[cls.__module__].__doc__ or ""
+        row = {"name": name, "what": text.strip().split("\n", 1)[0]}
         if hasattr(cls, "languages"):
             row["languages"] = ", ".join(cls.languages)
             row["parameters"] = ", ".join(f"{k}={p.default}" for k, p in cls.parameters().items())
