@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 # Processes that run tests, and what to run instead of all of it: make test TESTS=tests/vary
-WORKERS ?= 2
+WORKERS ?= 3
 TESTS ?=
 
 .PHONY: demo test check style bench docs site clean

@@ -350,7 +350,7 @@ def test_a_read_only_place_is_a_clear_error(place: Path) -> None:
 def test_an_operator_with_parameters_after_its_name_names_the_option_for_them(place: Path) -> None:
     done = unfazed("vary", "texts.txt", "--with", "paraphrase/chat:url=x", "-o", "-", cwd=place)
     assert done.returncode == 4
-    assert "--param KEY=VALUE" in done.stderr
+    assert "--param" in done.stderr
 
 
 def test_studies_are_listed(place: Path) -> None:

@@ -146,11 +146,12 @@ def write_scorer(file: Path, score: float) -> None:
     )
 
 
-def test_an_edited_scorer_is_another_scorer(run, scorer: Path) -> None:
+def test_an_edited_scorer_is_another_scorer(run, scorer: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     from unfazed.score import scorers
 
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # both edits may fall into one second
     found = []
     for score in (0.25, 0.75):
         write_scorer(scorer, score)

@@ -51,8 +51,7 @@ class Registry(Generic[T]):
             if name in self._sources:
                 cls = self._sources[name]()
             elif (known := name.partition(":")[0]) in self._sources:
-                how = "--param KEY=VALUE" if option("param").startswith("-") else "params={KEY: VALUE}"
-                apart = f" Set its parameters with {how}." if self.kind == "operator" else ""
+                apart = f" Set its parameters with {option('param', 'params')}." if self.kind == "operator" else ""
                 raise UsageError(f"The {self.kind} {known!r} takes nothing after its name: {name!r}.{apart}")
             elif ":" in name:
                 cls = self._checked(import_reference(name), name)
