@@ -23,9 +23,11 @@ from unfazed.core.estimate.significance import (
     share_of,
 )
 from unfazed.core.estimate.statistics import Array, Ints, Mean, Observations, Paired, Ratio, Statistic, ratio
+from unfazed.core.estimate.student import t_p_value, t_quantile
 from unfazed.core.values import Estimate
 
 __all__ = ["CORRECTIONS", "Array", "Estimate", "Ints", "Mean", "Observations", "Paired", "Question",
     "Ratio", "Resampling", "Sample", "Statistic", "Wanted", "binomial_tail", "bonferroni", "bootstrap",
     "certain_interval", "clopper_pearson", "correct", "count_rows", "digest", "estimates", "holm",
-    "interval", "mcnemar", "mean_of", "merge_rows", "ratio", "sample_of", "share_of", "sign", "swap"]  # fmt: skip
+    "interval", "mcnemar", "mean_of", "merge_rows", "ratio", "sample_of", "share_of", "sign", "swap",
+    "t_p_value", "t_quantile"]  # fmt: skip
