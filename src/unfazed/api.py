@@ -14,7 +14,7 @@ from unfazed.core.files import as_path, temporary_folder
 from unfazed.core.language import guess_language
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example, Variant
-from unfazed.measure.gates import Verdict, gates_of, judge
+from unfazed.measure.gates import Verdict, check_sets, gates_of, judge
 from unfazed.measure.results import Results
 from unfazed.run.engine import refuse_other, run_system
 from unfazed.run.making import Selector, make_suite, suite_of
@@ -79,7 +79,7 @@ def carry_out(
     """
     if not isinstance(plan, Plan):
         raise UsageError(f"A Plan is expected, not {plan!r:.60}. `unfazed.read_plan` reads a file.")
-    gates_of(plan.gate.fail_under, plan.gate.max_drop, plan.gate.max_flips, plan.gate.on)  # a wrong gate raises first
+    gates = gates_of(plan.gate.fail_under, plan.gate.max_drop, plan.gate.max_flips, plan.gate.on)  # raises if wrong
     _check_measures(plan.measure)
     system = plan.run.system if system is None else system
     if system is None:
@@ -92,6 +92,7 @@ def carry_out(
     if not isinstance(suite, Suite):
         suite = suite_of(plan, to / "suite") if suite is None else Suite(suite)
     suite.verify()
+    check_sets(gates, suite)
     opened = open_system(system, **plan.run.options)
     with nullcontext() if opened is system else closing(opened):
         run = run_system(suite, opened, to, plan.run.asking, plan.engine)

@@ -22,8 +22,8 @@ class Checker:
     def check(
         self, system: str | Callable[..., Any], data: object, operators: str | Sequence[str], *, draws: int = 1,
         seed: int = 0, task: str | None = None, language: str | None = None, scores: Sequence[str] = (),
-        fail_under: Mapping[str, float] | None = None, max_drop: float | None = None, max_flips: float | None = None,
-        gate_on: str = "value", **fields: Any,
+        fail_under: Mapping[str, float] | None = None, max_drop: float | dict[str, float] | None = None,
+        max_flips: float | dict[str, float] | None = None, gate_on: str = "value", **fields: Any,
     ) -> Results:  # fmt: skip
         """Varies `data` with `operators`, runs `system`, and fails the test if a gate is not met.
 

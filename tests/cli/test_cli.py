@@ -140,6 +140,41 @@ def test_gates_and_their_codes(suite: Path) -> None:
     assert run(suite, "--fail-under", "worst=high").returncode == 4
 
 
+def test_gates_by_operator_family_and_slice(place: Path) -> None:
+    rows = [{**row, "domain": "home" if row["label"] == "lights" else "work"} for row in MINE]
+    (place / "cut.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with_typos = ("--with", "spoken/filler_end", "--with", "keyboard/adjacent")
+    made = unfazed("vary", "cut.jsonl", *with_typos, "--group", "domain", "-o", "suite/", cwd=place)
+    assert made.returncode == 0, made.stderr
+    asked = ("run", "suite/", "--system", "my_module:right", "-o", "run", "--allow-missing", "0")
+    never = unfazed(*asked, "--fail-under", "keyboard/adjacnt:worst=0.8", cwd=place)
+    assert never.returncode == 4
+    assert "Did you mean 'keyboard/adjacent'" in never.stderr
+    assert not (place / "run" / "run.json").exists()  # nothing was asked
+    gates = ("--fail-under", "spoken/*:worst=1", "--fail-under", "keyboard/adjacent:worst=1.01",
+             "--max-drop", "1", "--max-drop", "domain=home:1", "--max-flips", "domain=*:1")  # fmt: skip
+    done = unfazed(*asked, *gates, "--junit", "out.xml", cwd=place)
+    assert done.returncode == 1, done.stderr
+    assert "worst on keyboard/adjacent is" in done.stderr
+    cases = ET.parse(place / "out.xml").getroot().findall(".//testcase")
+    assert [(case.get("name"), case.find("failure") is None) for case in cases] == [
+        ("spoken/filler_end:worst", True),
+        ("keyboard/adjacent:worst", False),
+        ("drop", True),
+        ("domain=home:drop", True),
+        ("domain=home:flips", True),
+        ("domain=work:flips", True),
+    ]
+    (place / "plan.toml").write_text(
+        '[run]\nsystem = "my_module:right"\nsuite = "suite/"\n[gate.fail_under]\n"spoken/*:worst" = 1\n'
+        '[gate.max_drop]\nall = 1\n"domain=home" = -0.01\n'
+    )
+    done = unfazed("run", "--plan", "plan.toml", "-o", "run", cwd=place)
+    assert done.returncode == 1
+    assert "drop on domain=home is" in done.stderr
+    assert done.stderr.count(": failed.") == 1
+
+
 def test_junit(suite: Path) -> None:
     done = run(suite, "--max-flips", "0", "--fail-under", "clean=1.1", "--junit", "out.xml")
     assert done.returncode == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import pytest
 
@@ -78,3 +80,80 @@ def test_bad_limits(text):
 def test_the_nearest_name_is_offered():
     with pytest.raises(UnknownName, match="Did you mean 'worst'"):
         gates_of(["wrst=0.5"])
+
+
+@pytest.fixture(scope="module")
+def cut(fake_run):
+    """Right but for keyboard/typist at home; families and slices with awkward names."""
+    rows = []
+    for i in range(40):
+        at_home = i % 2 == 0
+        groups = {"domain": "home" if at_home else "work", "a:b": "x=y:z"}
+        typed = "b" if at_home and i % 4 == 0 else "a"
+        rows.append(("a", "a", [("keyboard/typist", 0, "same", typed), ("keyboard/far", 0, "same", "a"),
+                                ("spoken/um", 0, "same", "a")], groups))  # fmt: skip
+    return measure_run(fake_run(rows))
+
+
+def test_gates_by_operator_family_and_slice(cut):
+    wanted = gates_of(
+        ["keyboard/typist:average=0.75", "spoken:average=1", "domain=home:worst=0.6", "a:b=x=y:z:clean=1"],
+        max_drop=["0.1", "domain=work:0", "keyboard/typist:0.2"],
+        max_flips={"all": 0.1, "domain=home": 0.1},
+    )
+    found = check_gates(cut, wanted)
+    assert [(g.name, g.passed) for g in found] == [
+        ("keyboard/typist:average", True),
+        ("spoken:average", True),
+        ("domain=home:worst", False),
+        ("a:b=x=y:z:clean", True),
+        ("drop", True),
+        ("domain=work:drop", True),
+        ("keyboard/typist:drop", False),
+        ("flips", True),
+        ("domain=home:flips", False),
+    ]
+    assert found[2].bound == cut.sets["domain"]["home"].worst.value == 0.5
+    assert found[2].sentence == "worst on domain=home is 0.500; at least 0.6 was asked: failed."
+    upper = one(cut, max_drop="keyboard/typist:0.2", on="ci-lower")
+    assert upper.bound == cut.sets["operator"]["keyboard/typist"].drop.high
+
+
+def test_a_star_is_a_gate_for_each(cut):
+    names = [
+        g.name for g in check_gates(cut, gates_of(["keyboard/*:worst=0", "family=*:clean=0"], max_drop="domain=*:1"))
+    ]
+    assert names == ["keyboard/far:worst", "keyboard/typist:worst", "keyboard:clean", "spoken:clean",
+                     "domain=home:drop", "domain=work:drop"]  # fmt: skip
+    assert len(check_gates(cut, gates_of(["*:worst=0"]))) == 3
+
+
+def test_the_kind_tells_equal_names_apart(results):
+    """The only operator has the name of its family."""
+    names = [g.name for g in check_gates(results, gates_of(["p:worst=0", "operator=p:worst=0", "family=p:worst=0"]))]
+    assert names == ["p:worst"] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("keyboard/typst:worst=0.5", "no operator or family named 'keyboard/typst'. Did you mean 'keyboard/typist'"),
+        ("domian=home:worst=0.5", "no slice named 'domian'. Did you mean 'domain'"),
+        ("domain=hom:worst=0.5", "no value of the slice 'domain' named 'hom'. Did you mean 'home'"),
+        ("operator=keyboard:worst=0.5", "no operator named 'keyboard'"),
+        ("speech/*:worst=0.5", "no operator or family named 'speech/*'"),
+        ("keyboard/typist:wrst=0.5", "no measure to gate on named 'wrst'. Did you mean 'worst'"),
+        ("keyboard/typist:drop=0.5", "use max_drop= instead"),
+        ("keyboard/typist:worst=high", "The limit of 'keyboard/typist:worst' must be a number, not 'high'"),
+        ("worst", "Write [SET:]MEASURE=LIMIT, such as worst=0.60"),
+    ],
+)
+def test_wrong_gates_say_what_is_wrong(cut, text, said):
+    with pytest.raises(UsageError, match=re.escape(said)):
+        check_gates(cut, gates_of([text]))
+
+
+def test_a_set_of_the_suite_that_was_not_measured_fails(cut):
+    known = {"operator": ["keyboard/never"], "family": ["keyboard"]}
+    (never,) = check_gates(cut, gates_of(["keyboard/never:worst=0"]), known)
+    assert (never.bound, never.passed) == (None, False)

@@ -62,10 +62,18 @@ measure_options = together(
 
 gate_options = together(
     click.option(
-        "--fail-under", multiple=True, metavar="MEASURE=VALUE", help="Fail if a measure is below. Repeatable."
+        "--fail-under",
+        multiple=True,
+        metavar="[SET:]MEASURE=LIMIT",
+        help="Fail if a measure is below. SET is an operator, a family or slice=value; * is each. Repeatable.",
     ),
-    click.option("--max-drop", type=float, help="Fail if the drop from clean to average is more."),
-    click.option("--max-flips", type=float, help="Fail if more of the answers change."),
+    click.option(
+        "--max-drop",
+        multiple=True,
+        metavar="[SET:]LIMIT",
+        help="Fail if the drop from clean to average is more. Repeatable.",
+    ),
+    click.option("--max-flips", multiple=True, metavar="[SET:]LIMIT", help="Fail if more answers change. Repeatable."),
     click.option(
         "--gate-on",
         type=click.Choice(["value", "ci-lower", "ci-upper"]),
@@ -102,10 +110,15 @@ def with_engine(plan: Plan, given: dict[str, Any]) -> Plan:
 
 def with_judging(plan: Plan, given: dict[str, Any]) -> Plan:
     """The plan with what measure and gate options say."""
+    from unfazed.measure.gates import score_limits, set_limits
+
     plan = plan.with_("measure", {name: given[name] for name in ("scores", "level", "bootstrap")})
-    gates = {name: given[name] for name in ("max_drop", "max_flips", "allow_missing")}
-    fail_under = key_values(given["fail_under"], "--fail-under")
-    return plan.with_("gate", {**gates, "on": given["gate_on"], "fail_under": fail_under})
+    gates = {
+        "fail_under": score_limits(given["fail_under"]),
+        "max_drop": set_limits(given["max_drop"]),
+        "max_flips": set_limits(given["max_flips"]),
+    }
+    return plan.with_("gate", {**gates, "on": given["gate_on"], "allow_missing": given["allow_missing"]})
 
 
 def key_values(pairs: tuple[str, ...], option: str) -> dict[str, Any]:

@@ -9,9 +9,20 @@ from typing import get_args
 import msgspec
 
 from unfazed.core.errors import GateFailed, UnfazedError, UnknownName, UsageError, option
+from unfazed.core.suite import Suite
 from unfazed.core.values import Estimate
 from unfazed.measure.measuring import measure_run
-from unfazed.measure.results import Results
+from unfazed.measure.results import Block, Results
+from unfazed.measure.sets import (
+    ALL,
+    Known,
+    Named,
+    sets_named,
+    sets_of,
+    spelled,
+    split_limit,
+    split_measure,
+)
 from unfazed.run.plan import GateOn, Plan
 from unfazed.run.record import Run
 
@@ -22,19 +33,23 @@ _ROUNDING = 1e-12  # 0.9 - 0.8 is a hair more than 0.1
 
 
 class Gate(msgspec.Struct, frozen=True):
-    """A limit on one measure. `on` says which figure is held against it.
+    """A limit on one measure of all variants, or of the sets that `set` names.
 
-    `ci-lower` takes the unfavourable end of the interval, the lower one of scores and the upper one of drops and flips;
-    `ci-upper` takes the favourable end.
+    `on` says which figure is held against it: `ci-lower` takes the unfavourable end of the interval, the lower one of
+    scores and the upper one of drops and flips; `ci-upper` takes the favourable end.
     """
 
     name: str
     limit: float
     on: GateOn = "value"
+    set: str = "all"
 
 
 class GateResult(msgspec.Struct, frozen=True):
-    """Whether a gate passed; `bound` is the figure that was held against `limit`."""
+    """Whether a gate passed; `bound` is the figure that was held against `limit`.
+
+    `name` is the measure, after the set and a colon where it is not of all variants.
+    """
 
     name: str
     bound: float | None
@@ -43,27 +58,44 @@ class GateResult(msgspec.Struct, frozen=True):
     sentence: str
 
 
+Limits = float | str | Mapping[str, object] | Iterable[str] | None
+_SCORE_LIMIT = "[SET:]MEASURE=LIMIT, such as worst=0.60 or keyboard/adjacent:worst=0.60"
+_SET_LIMIT = "[SET:]LIMIT, such as 0.1 or keyboard/adjacent:0.1"
+
+
 def gates_of(
-    fail_under: Mapping[str, object] | Iterable[str] = (), max_drop: float | None = None,
-    max_flips: float | None = None, on: GateOn = "value",
+    fail_under: Limits = None, max_drop: Limits = None, max_flips: Limits = None, on: GateOn = "value",
 ) -> list[Gate]:  # fmt: skip
-    """The gates that were asked for. `fail_under` holds NAME=VALUE texts, or is a mapping."""
+    """The gates that were asked for, from texts as at the command line or from mappings from name to limit."""
     if on not in _ENDS:
         raise UnknownName("figure to gate on", on, _ENDS)
-    pairs = fail_under.items() if isinstance(fail_under, Mapping) else [_split(text) for text in fail_under]
-    gates = [Gate(_known(name), _number(name, value), on) for name, value in pairs]
-    if max_drop is not None:
-        gates.append(Gate("drop", _number("drop", max_drop), on))
-    if max_flips is not None:
-        gates.append(Gate("flips", _number("flips", max_flips), on))
+    gates = []
+    for name, limit in score_limits(fail_under).items():
+        set_, measure = split_measure(name)
+        gates.append(Gate(_known(measure), limit, on, set_ or "all"))
+    for measure, limits in (("drop", max_drop), ("flips", max_flips)):
+        gates += [Gate(measure, limit, on, set_) for set_, limit in set_limits(limits).items()]
     return gates
 
 
-def _split(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise UsageError(f"A gate is NAME=VALUE, such as worst=0.60, not {text!r}.")
-    return name.strip(), value
+def score_limits(given: Limits) -> dict[str, float]:
+    """From `[SET:]MEASURE` to limit."""
+    return _limits(given, "=", _SCORE_LIMIT)
+
+
+def set_limits(given: Limits) -> dict[str, float]:
+    """From set to limit; "all" is the set of all variants."""
+    return {set_ or "all": limit for set_, limit in _limits(given, ":", _SET_LIMIT).items()}
+
+
+def _limits(given: Limits, mark: str, usage: str) -> dict[str, float]:
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return {str(name): _number(str(name), limit, usage) for name, limit in given.items()}
+    texts = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    pairs = [split_limit(str(text), mark) for text in texts]
+    return {name: _number(name, limit, usage) for name, limit in pairs}
 
 
 def _known(name: str) -> str:
@@ -76,37 +108,61 @@ def _known(name: str) -> str:
     return name
 
 
-def _number(name: str, value: object) -> float:
+def _number(name: str, value: object, usage: str) -> float:
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         number = float("nan")
     if isinstance(value, bool) or not isfinite(number):
-        raise UsageError(f"The limit of {name!r} must be a number, not {value!r}.")
+        whose = f" of {name!r}" if name else ""
+        raise UsageError(f"The limit{whose} must be a number, not {value!r:.80}. Write {usage}.")
     return number
 
 
-def check_gates(results: Results, gates: Iterable[Gate]) -> list[GateResult]:
-    """Holds the overall measures against each gate, in the order given."""
-    return [_check(gate, getattr(results.whole, gate.name)) for gate in gates]
+def check_sets(gates: Iterable[Gate], suite: Suite) -> None:
+    """Raises if a gate names a set that the suite does not have, so before anything is asked."""
+    named = [gate.set for gate in gates if gate.set != "all"]
+    known = sets_of(suite) if named else {}
+    for set_ in named:
+        sets_named(set_, known)
 
 
-def _check(gate: Gate, estimate: Estimate | None) -> GateResult:
+def check_gates(results: Results, gates: Iterable[Gate], known: Known | None = None) -> list[GateResult]:
+    """Holds measures against each gate, in the order given; a gate with a * is one for each set.
+
+    `known` are the sets that the suite has. One of them that the results do not have was not measured.
+    """
+    known = results.sets if known is None else known
+    return [
+        _check(gate, set_, getattr(_block(results, set_), gate.name, None))
+        for gate in gates
+        for set_ in sets_named(gate.set, known)
+    ]
+
+
+def _block(results: Results, set_: Named) -> Block | None:
+    return results.whole if set_ == ALL else results.sets.get(set_[0], {}).get(set_[1])
+
+
+def _check(gate: Gate, set_: Named, estimate: Estimate | None) -> GateResult:
     low_is_bad = gate.name in AT_LEAST
+    name, what = gate.name, gate.name
+    if set_ != ALL:
+        name, what = f"{spelled(set_)}:{gate.name}", f"{gate.name} on {spelled(set_)}"
     end = {"value": "value", "ci-lower": "low", "ci-upper": "high"}[gate.on]
     if not low_is_bad and end != "value":
         end = "low" if end == "high" else "high"
     bound: float | None = getattr(estimate, end) if estimate is not None else None
     if bound is None:
-        sentence = f"{gate.name}: nothing was measured, so the limit of {gate.limit:g} does not hold."
-        return GateResult(gate.name, None, gate.limit, False, sentence)
+        sentence = f"{what}: nothing was measured, so the limit of {gate.limit:g} does not hold."
+        return GateResult(name, None, gate.limit, False, sentence)
     gap = bound - gate.limit if low_is_bad else gate.limit - bound
     passed = gap >= -_ROUNDING
     which = {"value": "", "low": "the lower end of ", "high": "the upper end of "}[end]
     wanted = "at least" if low_is_bad else "at most"
     figure = _figures(bound, gate.limit)
-    sentence = f"{which}{gate.name} is {figure}; {wanted} {gate.limit:g} was asked: {'passed' if passed else 'failed'}."
-    return GateResult(gate.name, bound, gate.limit, passed, sentence)
+    sentence = f"{which}{what} is {figure}; {wanted} {gate.limit:g} was asked: {'passed' if passed else 'failed'}."
+    return GateResult(name, bound, gate.limit, passed, sentence)
 
 
 def _figures(bound: float, limit: float) -> str:
@@ -134,7 +190,9 @@ def judge(run: Run, plan: Plan) -> Verdict:
     """Measures a run and holds it against the plan's gates; asks the system nothing."""
     measured, gate = plan.measure, plan.gate
     results = measure_run(run, measured.scores, measured.level, measured.bootstrap, measured.seed, engine=plan.engine)
-    gates = check_gates(results, gates_of(gate.fail_under, gate.max_drop, gate.max_flips, gate.on))
+    asked = gates_of(gate.fail_under, gate.max_drop, gate.max_flips, gate.on)
+    known = sets_of(run.suite) if any(gate.set != "all" for gate in asked) else None
+    gates = check_gates(results, asked, known)
     warnings = list(results.validity["warnings"])
     items = results.validity["examples"] + results.validity["variants"]
     missing = results.validity["failed"] + results.validity["not_asked"]

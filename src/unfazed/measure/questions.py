@@ -26,6 +26,7 @@ from unfazed.measure.definitions import (
 )
 from unfazed.measure.results import Block
 from unfazed.measure.run_table import Bools, Part, Parted, RunTable, Scored
+from unfazed.measure.sets import slice_key
 from unfazed.measure.spill import Spill, Tally
 from unfazed.score import Scorer
 
@@ -257,8 +258,7 @@ def slices_of(table: RunTable, wanted: list[str] | None) -> tuple[list[Slice], l
     for key in table.values if wanted is None else wanted:
         values, sizes = table.values[key], table.sizes(key)
         largest = sorted(range(len(values)), key=lambda code: (-sizes[code], values[code]))[:MOST_VALUES]
-        name = f"slice {key}" if key in ("operator", "family") else key
-        slices += [Slice(name, values[code], key, code) for code in sorted(largest)]
+        slices += [Slice(slice_key(key), values[code], key, code) for code in sorted(largest)]
         if len(values) > MOST_VALUES:
             warnings.append(
                 f"The slice {key!r} has {len(values):,} values; the {MOST_VALUES} with the most examples are shown."

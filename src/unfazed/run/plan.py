@@ -117,12 +117,16 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 class GatePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the result must hold. `allow_missing` is the share of items that may end without an output.
 
-    Example: `GatePlan(fail_under={"worst": 0.6}, on="ci-lower")`.
+    Example: `GatePlan(fail_under={"worst": 0.6, "keyboard/adjacent:worst": 0.5}, on="ci-lower")`.
+
+    Keys of `fail_under` are a measure, or a set, a colon and a measure. `max_drop` and `max_flips` are one limit for
+    all variants, or limits by set: `{"all": 0.1, "domain=home": 0.2}`. A set is an operator, a family, or slice=value;
+    a * in its name stands for anything.
     """
 
     fail_under: dict[str, float] = {}
-    max_drop: float | None = None
-    max_flips: float | None = None
+    max_drop: float | dict[str, float] | None = None
+    max_flips: float | dict[str, float] | None = None
     on: GateOn = "value"
     allow_missing: float = 0.0
 
