@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from unfazed.core.values import Estimate, Example, Failed, Output, Variant
     from unfazed.data import Reader, ReadOptions, read_examples
     from unfazed.measure import compare, measure_run
+    from unfazed.measure.compared import Comparison
     from unfazed.measure.gates import Verdict
-    from unfazed.measure.results import Comparison, Results
+    from unfazed.measure.results import Results
     from unfazed.report.html import write_report
     from unfazed.run.engine import run_system
     from unfazed.run.making import make_suite

@@ -13,9 +13,9 @@ from scipy import stats
 
 from unfazed.core.errors import NothingEvaluated, UnknownName, UsageError
 from unfazed.core.estimate import Mean, Ratio, bonferroni, correct, count_rows, holm, mcnemar, swap
+from unfazed.measure.compared import Comparison
 from unfazed.measure.comparison import compare
 from unfazed.measure.measuring import measure_run
-from unfazed.measure.results import Comparison
 
 
 def found(comparison, measure, set_="all"):

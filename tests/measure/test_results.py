@@ -10,7 +10,8 @@ import pytest
 
 import unfazed
 from unfazed.core.errors import MissingExtra, StoredFileError, UnknownName, UsageError
-from unfazed.measure.results import Comparison, Results
+from unfazed.measure.compared import Comparison
+from unfazed.measure.results import Results
 from unfazed.run.engine import run_system
 from unfazed.run.making import make_suite
 

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unfazed.core.errors import UnknownName
+from unfazed.measure.compared import Comparison, Difference
 from unfazed.measure.gates import GateResult
-from unfazed.measure.results import Comparison, Difference, Results
+from unfazed.measure.results import Results
 from unfazed.report.junit import junit_xml, write_junit
 from unfazed.report.tables import columns_of, render
 

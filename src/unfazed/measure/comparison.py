@@ -24,11 +24,12 @@ from unfazed.core.estimate import (
     mcnemar,
     swap,
 )
+from unfazed.measure.compared import Comparison, Difference
 from unfazed.measure.definitions import Layout, Scope, answer_columns, scope_of, score_columns
 from unfazed.measure.measuring import Runlike, run_of, scorers_for
 from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.questions import Signer, operator_scopes
-from unfazed.measure.results import Comparison, Difference, Results
+from unfazed.measure.results import Results
 from unfazed.measure.run_table import Part, RunTable, Scored, read_table
 from unfazed.measure.spill import Spill, Tally
 from unfazed.measure.stored import KeptScores

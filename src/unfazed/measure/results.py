@@ -1,4 +1,4 @@
-"""What was measured: the results of a run and the comparison of two, as values, tables and text.
+"""What was measured: the results of a run, as values, tables and text.
 
 Their fields are also the shape of `--format json`.
 """
@@ -11,45 +11,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from unfazed.core.errors import StoredFileError, UnknownName, UsageError
-from unfazed.core.files import as_path, write_atomically
-from unfazed.core.json import decode
-from unfazed.core.text import figure, html_table, label, pandas_frame, polars_frame, spelled
+from unfazed.core.errors import UnknownName, UsageError
+from unfazed.core.files import as_path
+from unfazed.core.text import figure, label, pandas_frame, spelled
 from unfazed.core.values import Estimate, Json
+from unfazed.measure.tabular import Cells, Tabular, aligned, html, load_from, save_to
 
 if TYPE_CHECKING:
     from unfazed.measure.measuring import Flip, Runlike
 
 MEASURES = ("clean", "average", "worst", "drop", "flips", "consistency", "noticed")
 _BY_ANSWER = ("flips", "consistency", "noticed")  # they compare answers and need no score
-_SHOWN = 20  # rows of a table in a notebook
-
-Cells = dict[str, Any]
-
-
-class _Tabular:
-    """What has rows: a length, iteration, DataFrames and a table for notebooks."""
-
-    def _rows(self) -> list[Cells]:
-        raise NotImplementedError
-
-    def __len__(self) -> int:
-        return len(self._rows())
-
-    def __iter__(self) -> Iterator[Cells]:
-        return iter(self._rows())
-
-    def _columns(self) -> dict[str, list[Any]]:
-        rows = self._rows()
-        return {name: [row[name] for row in rows] for name in (rows[0] if rows else {})}
-
-    def to_pandas(self) -> Any:
-        """The rows as a pandas DataFrame."""
-        return pandas_frame(self._columns())
-
-    def to_polars(self) -> Any:
-        """The rows as a polars DataFrame."""
-        return polars_frame(self._columns())
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -67,7 +39,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     noticed: Estimate | None = None
 
 
-class Breakdown(_Tabular, Mapping[str, Block]):
+class Breakdown(Tabular, Mapping[str, Block]):
     """The measures of each operator, family or value of a slice, by name."""
 
     def __init__(self, by: str, score: str, blocks: Mapping[str, Block]) -> None:
@@ -93,13 +65,13 @@ class Breakdown(_Tabular, Mapping[str, Block]):
         ]
 
     def __repr__(self) -> str:
-        return "\n".join(_aligned(self._figures()))
+        return "\n".join(aligned(self._figures()))
 
     def _repr_html_(self) -> str:
-        return _html(self._figures(), f"By {self.name}")
+        return html(self._figures(), f"By {self.name}")
 
 
-class Results(_Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
+class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """All measures of a run under its main score, then the score measures under its other scores.
 
     Example: `results.by("operator").to_pandas()`.
@@ -164,13 +136,13 @@ class Results(_Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def save(self, path: str | Path) -> Path:
         """Writes the results to a file, from which `Results.load` reads them."""
-        return _save(as_path(path, "path"), self, self.__dict__.get("_run"))
+        return save_to(as_path(path, "path"), self, self.__dict__.get("_run"))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Results that `save` wrote. If their run is still there, `flips` works too."""
         found: Self
-        found, run = _load(as_path(path, "path"), cls)
+        found, run = load_from(as_path(path, "path"), cls)
         if run is not None and (Path(run) / "run.json").is_file():
             from unfazed.run.record import Run
 
@@ -195,83 +167,10 @@ class Results(_Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return [{"measure": m, label(self.score): figure(e), "examples": f"{e.n:,}"} for m, e in found if e is not None]
 
     def __repr__(self) -> str:
-        return "\n".join([label(self._sentence(), 1000), "", *_aligned(self._figures())])
+        return "\n".join([label(self._sentence(), 1000), "", *aligned(self._figures())])
 
     def _repr_html_(self) -> str:
-        return _html(self._figures(), self._sentence())
-
-
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """One measure of B less that of A over the examples that both answered; `p_corrected` is for all comparisons made.
-
-    `test` is how p was found: `mcnemar` (exact) or `randomisation`.
-    """
-
-    measure: str
-    set: str
-    a: float | None
-    b: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    p_corrected: float | None
-    test: str
-    n: int
-    missing: int
-    sentence: str
-    signature: str
-
-    @property
-    def estimate(self) -> Estimate:
-        return Estimate(self.difference, self.low, self.high, self.n, self.missing, self.signature)
-
-
-class Comparison(_Tabular, msgspec.Struct, frozen=True, kw_only=True):
-    """Two runs on one suite, pair by pair. `a` and `b` are the systems' names. Iteration gives a row a difference.
-
-    Example: `unfazed.compare(before, after).to_pandas()`.
-    """
-
-    score: str
-    task: str
-    suite: str
-    a: str
-    b: str
-    correction: str
-    level: float
-    differences: list[Difference]
-
-    @property
-    def sentences(self) -> list[str]:
-        """Which system is A and which is B, and what each difference over all variants means."""
-        how = "not corrected" if self.correction == "none" else f"corrected ({self.correction})"
-        which = f"A is {label(self.a)}, B is {label(self.b)}; {label(self.score)}, p-values {how}."
-        overall = [d for d in self.differences if d.set in ("", "all")]
-        return [which, *(d.sentence for d in overall or self.differences)]
-
-    def save(self, path: str | Path) -> Path:
-        """Writes the comparison to a file, from which `Comparison.load` reads it."""
-        return _save(as_path(path, "path"), self, None)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """A comparison that `save` wrote."""
-        found: Self = _load(as_path(path, "path"), cls)[0]
-        return found
-
-    def _rows(self) -> list[Cells]:
-        shown = ("set", "measure", "a", "b", "difference", "low", "high", "p", "p_corrected", "test", "n", "missing")
-        return [{name: getattr(d, name) for name in shown} for d in self.differences]
-
-    def _figures(self) -> list[Cells]:
-        return [{"set": label(d.set), "measure": d.measure, "B - A": figure(d.estimate)} for d in self.differences]
-
-    def __repr__(self) -> str:
-        return "\n".join([*(label(sentence, 1000) for sentence in self.sentences), "", *_aligned(self._figures())])
-
-    def _repr_html_(self) -> str:
-        return _html(self._figures(), " ".join(self.sentences))
+        return html(self._figures(), self._sentence())
 
 
 def _rows_of(by: str, name: str, block: Block, score: str) -> list[Cells]:
@@ -282,20 +181,6 @@ def _rows_of(by: str, name: str, block: Block, score: str) -> list[Cells]:
 def _row(by: str, name: str, score: str | None, measure: str, e: Estimate) -> Cells:
     figures = {"value": e.value, "low": e.low, "high": e.high, "n": e.n, "missing": e.missing}
     return {"by": by, "name": name, "score": score, "measure": measure, **figures}
-
-
-def _aligned(rows: list[Cells]) -> list[str]:
-    """Rows as lines of text with a heading, as many as a screen shows."""
-    if not rows:
-        return []
-    cells = [list(rows[0]), *([str(value) for value in row.values()] for row in rows[:_SHOWN])]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in cells]
-    return [*lines, *([f"… {len(rows) - _SHOWN:,} more rows"] if len(rows) > _SHOWN else [])]
-
-
-def _html(rows: list[Cells], caption: str) -> str:
-    return html_table({name: [row[name] for row in rows] for name in (rows[0] if rows else {})}, caption, _SHOWN)
 
 
 def _flip_row(flip: Flip) -> tuple[Any, ...]:
@@ -312,32 +197,3 @@ def _flip_row(flip: Flip) -> tuple[Any, ...]:
         example.id, variant.source, variant.draw, before_text, after_text, variant.note, *answers,
         right_before, right_after, gold,
     )  # fmt: skip
-
-
-class _Saved(msgspec.Struct, frozen=True):
-    """A file of results: what it holds, and the folder of the run."""
-
-    kind: str
-    format: int
-    run: str | None
-    content: msgspec.Raw
-
-
-def _save(path: Path, value: Results | Comparison, run: object) -> Path:
-    folder = getattr(run, "path", None)
-    content = msgspec.Raw(msgspec.json.encode(value))
-    saved = _Saved(type(value).__name__, 1, None if folder is None else str(Path(folder).resolve()), content)
-    write_atomically(path, msgspec.json.encode(saved) + b"\n")
-    return path
-
-
-def _load(path: Path, kind: type[Any]) -> tuple[Any, str | None]:
-    try:
-        saved = decode(path.read_bytes(), _Saved)
-        if (saved.kind, saved.format) != (kind.__name__, 1):
-            raise msgspec.ValidationError(f"it holds {saved.kind} of format {saved.format}")
-        return decode(bytes(saved.content), kind), saved.run
-    except OSError as error:
-        raise StoredFileError(f"{path}: the file can't be read ({error.strerror or error}).") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise StoredFileError(f"{path} is not a file that {kind.__name__}.save() wrote: {error}.") from error

@@ -15,7 +15,8 @@ import msgspec
 from unfazed.core.errors import UnknownName
 from unfazed.core.text import NONE, figure, number, one_line
 from unfazed.core.values import Estimate, Json
-from unfazed.measure.results import MEASURES, Block, Comparison, Results
+from unfazed.measure.compared import Comparison
+from unfazed.measure.results import MEASURES, Block, Results
 from unfazed.measure.sentences import plain, verdict
 
 FORMATS = ("table", "json", "jsonl", "md")
