@@ -23,7 +23,6 @@ def show(suite: str, format_: str) -> None:
     from unfazed.report.tables import render
 
     opened = Suite(suite)
-    opened.verify()
     facts = msgspec.to_builtins(opened.manifest)
     made = opened.sources()
     if format_ in ("json", "jsonl"):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from unfazed.core.errors import StoredFileError, UsageError, option
+from unfazed.core.outside import open_hashed, open_regular
 
 ROWS_A_BATCH = 16_384
 BYTES_A_BATCH = 32 << 20
@@ -19,9 +21,9 @@ Row = Sequence[Any]
 
 def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> int:
     """Writes rows of `int` and `str` columns; returns how many. Memory holds one batch, however many rows."""
-    from arro3.core import Array, DataType, RecordBatch, Schema
+    from arro3.core import Array, RecordBatch, Schema
 
-    kinds = {"int": DataType.int64(), "str": DataType.large_utf8()}
+    kinds = _kinds()
     schema = Schema([field(name, kinds[kind]) for name, kind in columns.items()])
     types = [kinds[kind] for kind in columns.values()]
     count = 0
@@ -35,6 +37,12 @@ def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> i
 
     write_batches(path, schema, batches())
     return count
+
+
+def _kinds() -> dict[str, Any]:
+    from arro3.core import DataType
+
+    return {"int": DataType.int64(), "str": DataType.large_utf8()}
 
 
 def field(name: str, kind: Any) -> Any:
@@ -96,58 +104,84 @@ def blocks(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield block
 
 
-def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[Any, ...]]:
-    """The rows of a Parquet file as tuples, in the order of `columns`, or all columns in the file's order."""
-    for names, batch in read_batches(path):
-        chosen = names if columns is None else columns
-        missing = [c for c in chosen if c not in names]
-        if missing:
-            raise StoredFileError(f"{path}: there is no column {missing[0]!r}; it has {', '.join(names)}.")
-        yield from zip(*(batch[c] for c in chosen), strict=True)
+def read_rows(
+    path: Path, columns: Mapping[str, str], sha256: str, chosen: Sequence[str] | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of a file of that hash as tuples. Its `columns` must be of the kinds that `write_rows` writes."""
+    chosen = list(columns) if chosen is None else chosen
+    with open_hashed(path, sha256) as file:
+        for batch in _batches(path, file):
+            _check_columns(path, batch, columns)
+            yield from zip(*(batch[name].to_pylist() for name in chosen), strict=True)
 
 
 def read_batches(path: Path) -> Iterator[tuple[list[str], dict[str, list[Any]]]]:
     """(column names, columns as lists) for each batch of a Parquet file."""
-    from arro3.io import read_parquet
-
-    _check_magic(path)
-    try:
-        for batch in read_parquet(str(path), batch_size=ROWS_AT_ONCE):
+    with _opened(path) as file:
+        for batch in _batches(path, file):
             names = list(batch.schema.names)
-            yield names, {name: list(batch[name].to_pylist()) for name in names}
-    except GeneratorExit:
-        raise
-    except BaseException as error:
-        raise _damaged(path, error) from error
+            with _panics(path):
+                columns = {name: list(batch[name].to_pylist()) for name in names}
+            yield names, columns
 
 
 def read_metadata(path: Path) -> dict[str, str]:
     """What the writer of a Parquet file noted about it, by name."""
     from arro3.io import read_parquet
 
-    _check_magic(path)
-    try:
-        noted = read_parquet(str(path)).schema.metadata
-    except BaseException as error:
-        raise _damaged(path, error) from error
+    with _opened(path) as file:
+        _check_magic(path, file)
+        with _panics(path):
+            noted = read_parquet(file).schema.metadata
     return {key.decode("utf-8", "replace"): value.decode("utf-8", "replace") for key, value in noted.items()}
 
 
-def _damaged(path: Path, error: BaseException) -> StoredFileError:
-    # The native reader panics on damaged files, with an exception that is not an Exception.
-    if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
-        raise error
-    return StoredFileError(f"{path}: this Parquet file is damaged ({error}). Make it again.")
-
-
-def _check_magic(path: Path) -> None:
+def _opened(path: Path) -> BinaryIO:
     try:
-        with path.open("rb") as f:
-            head = f.read(4)
-            size = f.seek(0, 2)
-            f.seek(max(0, size - 4))
-            tail = f.read(4)
+        return open_regular(path)
     except FileNotFoundError as error:
         raise StoredFileError(f"{path}: this file is missing.") from error
+
+
+def _batches(path: Path, file: BinaryIO) -> Iterator[Any]:
+    from arro3.io import read_parquet
+
+    _check_magic(path, file)
+    with _panics(path):
+        batches = iter(read_parquet(file, batch_size=ROWS_AT_ONCE))
+    while True:
+        with _panics(path):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield batch
+
+
+def _check_columns(path: Path, batch: Any, columns: Mapping[str, str]) -> None:
+    kinds = _kinds()
+    if list(batch.schema.names) != list(columns):
+        raise StoredFileError(f"{path}: its columns are {batch.schema.names}, not {list(columns)}. Make it again.")
+    for name, kind in columns.items():
+        if batch.schema.field(name).type != kinds[kind] or batch[name].null_count:
+            raise StoredFileError(f"{path}: the column {name!r} has values of another type, or gaps. Make it again.")
+
+
+@contextmanager
+def _panics(path: Path) -> Iterator[None]:
+    """The native reader panics on damaged files, with an exception that is not an Exception."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException as error:
+        raise StoredFileError(f"{path}: this Parquet file is damaged ({error}). Make it again.") from error
+
+
+def _check_magic(path: Path, file: BinaryIO) -> None:
+    head = file.read(4)
+    size = file.seek(0, 2)
+    file.seek(max(0, size - 4))
+    tail = file.read(4)
+    file.seek(0)
     if head != b"PAR1" or tail != b"PAR1" or size < 12:
         raise StoredFileError(f"{path}: this is not a whole Parquet file; it may have been cut off. Make it again.")

@@ -9,29 +9,36 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from hashlib import blake2b
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import msgspec
 
 from unfazed.core.errors import DataError, StoredFileError, UnknownName, UsageError, option
 from unfazed.core.files import as_path, partial_of, put_in_place, unwritable
 from unfazed.core.ids import canonical, content_id, file_hash
+from unfazed.core.json import decode
+from unfazed.core.outside import open_hashed, read_bounded
 from unfazed.core.parquet import read_rows, write_rows
 from unfazed.core.registry import VERSION
 from unfazed.core.task import Task, task_named
 from unfazed.core.text import html_table, pandas_frame, polars_frame
-from unfazed.core.values import Example, Inputs, Json, Variant
+from unfazed.core.values import Example, Inputs, Json, Meaning, Variant
 
 FORMAT = 1
 _SHOWN = 5  # variants in a notebook
+_MOST_MANIFEST = 64 << 20  # bytes
 _EXAMPLE_COLUMNS = {"row": "int", "id": "str", "inputs": "str", "gold": "str", "groups": "str"}
 _VARIANT_COLUMNS = {
     "row": "int", "example_id": "str", "draw": "int", "source": "str", "family": "str", "meaning": "str",
     "inputs": "str", "gold": "str", "note": "str",
 }  # fmt: skip
+
+
+_COLUMNS = {"examples.parquet": _EXAMPLE_COLUMNS, "variants.parquet": _VARIANT_COLUMNS}
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +62,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Suite:
-    """Examples and their variants, on disk. `Suite(path)` opens one; `unfazed.make_suite` makes one.
+    """Examples and their variants, on disk. `Suite(path)` opens and verifies one; `unfazed.make_suite` makes one.
 
     Example: `for variant in unfazed.Suite("suite/"): …`.
 
@@ -65,6 +72,7 @@ class Suite:
     def __init__(self, path: str | Path) -> None:
         self.path = as_path(path, "path")
         self.manifest = _read_manifest(self.path)
+        self.verify()
 
     @property
     def task(self) -> Task:
@@ -125,7 +133,11 @@ class Suite:
             to.parent.mkdir(parents=True, exist_ok=True)
             partial = partial_of(to)
             try:
-                shutil.copytree(self.path, partial)
+                partial.mkdir()
+                for name in _COLUMNS:  # and nothing else that somebody put there
+                    with self._opened(name) as file, (partial / name).open("wb") as new:
+                        shutil.copyfileobj(file, new, 1 << 20)
+                _write_manifest(partial, self.manifest)
                 put_in_place(partial, to)
             finally:
                 shutil.rmtree(partial, ignore_errors=True)
@@ -133,26 +145,44 @@ class Suite:
 
     @classmethod
     def load(cls, path: str | Path) -> Suite:
-        """The suite in a folder, after checking that its files are whole."""
-        suite = cls(path)
-        suite.verify()
+        """The same as `Suite(path)`: the suite in a folder, after checking that its files are whole."""
+        return cls(path)
+
+    @classmethod
+    def known(cls, path: str | Path, manifest: Manifest) -> Suite:
+        """The suite of a manifest that was verified before, as by the process that started this one.
+
+        Only the hashes of its files are checked; the content id follows from them.
+        """
+        suite = cls.__new__(cls)
+        suite.path, suite.manifest = as_path(path, "path"), _read_manifest(Path(path))
+        if suite.manifest != manifest:
+            raise StoredFileError(f"{path}: this is another suite than the one that was verified.")
+        for name in _COLUMNS:
+            with suite._opened(name):
+                pass
         return suite
 
     def sources(self) -> dict[str, int]:
         """How many variants each operator or person made, the most first."""
-        counts = Counter(source for (source,) in read_rows(self.path / "variants.parquet", ["source"]))
+        counts = Counter(source for (source,) in self._rows("variants.parquet", ["source"]))
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def examples(self) -> Iterator[Example]:
-        decode = msgspec.json.decode
-        for row, id, inputs, gold, groups in read_rows(self.path / "examples.parquet", list(_EXAMPLE_COLUMNS)):
-            yield Example(row, id, decode(inputs), decode(gold), decode(groups))
+        for row, id, inputs, gold, groups in self._rows("examples.parquet"):
+            try:
+                yield Example(row, id, _texts(inputs), _value(gold), _texts(groups))
+            except _ODD as error:
+                raise self._odd("examples.parquet", f"example {id!r:.60}", error) from error
 
     def variants(self) -> Iterator[Variant]:
-        decode = msgspec.json.decode
-        for row in read_rows(self.path / "variants.parquet", list(_VARIANT_COLUMNS)):
-            number, example_id, draw, source, family, meaning, inputs, gold, note = row
-            yield Variant(number, example_id, draw, source, family, meaning, decode(inputs), decode(gold), note)
+        for number, example_id, draw, source, family, meaning, inputs, gold, note in self._rows("variants.parquet"):
+            try:
+                yield Variant(
+                    number, example_id, draw, source, family, _meaning(meaning), _texts(inputs), _value(gold), note
+                )
+            except _ODD as error:
+                raise self._odd("variants.parquet", f"a variant of {example_id!r:.60}", error) from error
 
     def groups(self) -> Iterator[tuple[Example, list[Variant]]]:
         """Each example with its variants, as both files are in the examples' order."""
@@ -160,19 +190,75 @@ class Suite:
         row, variants = next(by_row, (None, iter(())))
         for example in self.examples():
             if row == example.row:
-                yield example, list(variants)
+                own = list(variants)
+                if any(variant.example_id != example.id for variant in own):
+                    raise self._odd("variants.parquet", f"row {row}", "it has a variant of another example")
+                yield example, own
                 row, variants = next(by_row, (None, iter(())))
             else:
                 yield example, []
+        if row is not None:
+            raise self._odd("variants.parquet", f"row {row}", "its variants do not follow the order of the examples")
 
     def verify(self) -> None:
-        """Raises if a file is not the one that the manifest was written for."""
-        for name, expected in self.manifest.hashes.items():
-            file = self.path / name
-            if not file.exists():
-                raise StoredFileError(f"{file}: this file of the suite is missing. Make the suite again.")
-            if file_hash(file) != expected:
-                raise StoredFileError(f"{file}: the file changed after the suite was made. Make the suite again.")
+        """Raises if a file is not the one that the manifest was written for, or the manifest is not of its content.
+
+        The content id is made from what the files hold. Both happen once per process, and again after a file changed.
+        """
+        facts = canonical([self.manifest.hashes, _decisive(self.manifest)])
+        if facts not in _verified:
+            content = _content(self.manifest)
+            counts = dict.fromkeys(_COLUMNS, 0)
+            for name in _COLUMNS:
+                for row in self._rows(name):
+                    content.update(canonical(row))
+                    counts[name] += 1
+            _verified[facts] = content.hexdigest(), counts["examples.parquet"], counts["variants.parquet"]
+        else:
+            for name in _COLUMNS:
+                with self._opened(name):
+                    pass
+        if _verified[facts] != (self.manifest.content, self.manifest.examples, self.manifest.variants):
+            raise StoredFileError(
+                f"{self.path / 'manifest.json'}: its content id or its counts are not those of the suite's files. "
+                f"Make the suite again."
+            )
+
+    def _rows(self, name: str, chosen: list[str] | None = None) -> Iterator[tuple[Any, ...]]:
+        return read_rows(self.path / name, _COLUMNS[name], self.manifest.hashes[name], chosen)
+
+    def _opened(self, name: str) -> AbstractContextManager[BinaryIO]:
+        return open_hashed(self.path / name, self.manifest.hashes[name])
+
+    def _odd(self, name: str, where: str, what: object) -> StoredFileError:
+        return StoredFileError(f"{self.path / name}: {where}: {what}. Make the suite again.")
+
+
+_verified: dict[bytes, tuple[str, int, int]] = {}  # by hashes and decisive facts: the content id, and the counts
+_texts = msgspec.json.Decoder(dict[str, str]).decode
+_value = msgspec.json.Decoder().decode
+_ODD = (msgspec.MsgspecError, UnicodeError, RecursionError)
+
+
+def _meaning(name: str) -> Meaning:
+    if name not in ("same", "changed"):
+        raise msgspec.ValidationError(f"its meaning is {name!r:.60}, not same or changed")
+    return cast(Meaning, name)
+
+
+def _decisive(manifest: Manifest) -> list[Json]:
+    """What the content id covers beside the rows."""
+    facts: list[Json] = [FORMAT, manifest.task, manifest.language, cast(Json, manifest.labels)]
+    return [facts, dict(manifest.set)]
+
+
+def _content(manifest: Manifest) -> blake2b:
+    content = blake2b(digest_size=16)
+    facts, chosen = _decisive(manifest)
+    content.update(canonical(facts))
+    if chosen:
+        content.update(canonical(chosen))
+    return content
 
 
 def changed_texts(before: Inputs, after: Inputs) -> tuple[str, str]:
@@ -196,10 +282,7 @@ def write_suite(
         partial = partial_of(path)
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
-    content = blake2b(digest_size=16)
-    content.update(canonical([FORMAT, manifest.task, manifest.language, manifest.labels]))
-    if manifest.set:
-        content.update(canonical(manifest.set))
+    content = _content(manifest)
     try:
         n_examples = write_rows(
             partial / "examples.parquet", _EXAMPLE_COLUMNS, _example_rows(examples(), content.update)
@@ -212,13 +295,17 @@ def write_suite(
             manifest, examples=n_examples, variants=n_variants, content=content.hexdigest(), hashes=hashes,
             unchanged=dict(unchanged or {}),
         )  # fmt: skip
-        text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
         with unwritable(path, "the suite"):
-            (partial / "manifest.json").write_bytes(text + b"\n")
+            _write_manifest(partial, manifest)
             put_in_place(partial, path)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    return Suite(path)
+    return Suite.known(path, manifest)
+
+
+def _write_manifest(folder: Path, manifest: Manifest) -> None:
+    text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
+    (folder / "manifest.json").write_bytes(text + b"\n")
 
 
 def refuse_existing(path: Path, overwrite: bool) -> None:
@@ -267,17 +354,19 @@ def _text(value: Json) -> str:
 def _read_manifest(path: Path) -> Manifest:
     file = path / "manifest.json"
     try:
-        manifest = msgspec.json.decode(file.read_bytes(), type=Manifest)
+        manifest = decode(read_bounded(file, _MOST_MANIFEST), Manifest)
     except FileNotFoundError as error:
         raise StoredFileError(
             f"{path} is not a suite: it has no manifest.json. Make one with `unfazed vary`."
         ) from error
     except NotADirectoryError as error:
         raise StoredFileError(f"{path} is a file; a suite is a folder. Make one with `unfazed vary`.") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except msgspec.MsgspecError as error:
         raise StoredFileError(f"{file}: the manifest is damaged ({error}). Make the suite again.") from error
     if manifest.format != FORMAT:
         raise StoredFileError(f"{file}: the suite has format {manifest.format}; this version reads {FORMAT}.")
+    if manifest.hashes.keys() != _COLUMNS.keys():
+        raise StoredFileError(f"{file}: the manifest must have the hashes of {' and '.join(_COLUMNS)}, and no others.")
     return manifest
 
 

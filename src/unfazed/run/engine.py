@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 
 from unfazed.core.asking import Answers, Asker, Asking
-from unfazed.core.errors import Interrupted, StoredFileError, SystemBroken, UsageError, option
+from unfazed.core.errors import Interrupted, SystemBroken, UsageError, option
 from unfazed.core.files import as_path, write_atomically
 from unfazed.core.progress import Progress
 from unfazed.core.registry import VERSION
 from unfazed.core.store import AnswerStore, Key, keyer
-from unfazed.core.suite import Suite
+from unfazed.core.suite import Manifest, Suite
 from unfazed.core.task import Task
 from unfazed.core.values import Inputs, Json, Output
 from unfazed.run.record import Run, RunManifest
@@ -38,13 +38,11 @@ class Answering(msgspec.Struct, frozen=True, kw_only=True):
     options: dict[str, Json]
     identity: str
     suite: str
-    suite_id: str
+    manifest: Manifest
     asking: Asking
 
     def start(self) -> Asker:
-        suite = Suite(self.suite)
-        if suite.id != self.suite_id:
-            raise StoredFileError(f"{self.suite}: a worker finds another suite here than the one that is run.")
+        suite = Suite.known(self.suite, self.manifest)
         system = open_system(self.system, **self.options)
         system.prepare(suite)
         if system.identity != self.identity:
@@ -105,7 +103,7 @@ def run_system(
             options=options,
             identity=asked.identity,
             suite=str(suite.path.resolve()),
-            suite_id=suite.id,
+            manifest=suite.manifest,
             asking=asking,
         )
     return _run(suite, asked, folder, asking, lambda: engine.pool(job, asked.concurrency))

@@ -89,9 +89,7 @@ def suite_of(
         variation = _variation(plan, source)
         candidates = _manifest(plan, source, variation)
         manifest = candidates if hard_for is None else hard_manifest(candidates, hard_for)
-        if (to / "manifest.json").exists() and not overwrite and Suite(to).manifest.plan == manifest.plan:
-            there = Suite(to)
-            there.verify()
+        if (to / "manifest.json").exists() and not overwrite and (there := Suite(to)).manifest.plan == manifest.plan:
             return there
         refuse_existing(to, overwrite)
         if hard_for is None:

@@ -13,6 +13,7 @@ import msgspec
 from unfazed.core.errors import StoredFileError, UsageError, option
 from unfazed.core.files import as_path, unwritable, write_atomically
 from unfazed.core.json import decode
+from unfazed.core.outside import read_bounded
 from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.suite import Suite, changed_texts
 from unfazed.core.text import html_table, pandas_frame, polars_frame
@@ -20,6 +21,7 @@ from unfazed.core.values import Example, Output, Variant
 
 _EXAMPLES_A_BLOCK = 200
 _SHOWN = 5  # answers in a notebook
+_KEPT = ("outputs.sqlite", "outputs.sqlite-wal", "results.json")  # files of a run that its copy has
 _COLUMNS = ("example", "operator", "draw", "before", "after", "change", "answer_before", "answer_after", "gold",
             "error", "flipped")  # fmt: skip
 Answered = tuple[Example, Output, list[tuple[Variant, Output]]]  # an example and its variants, with what was answered
@@ -112,20 +114,19 @@ class Run:
         if to.exists() and (not to.is_dir() or any(to.iterdir())):
             raise UsageError(f"{to} exists. Choose another folder with {option('o', 'to')}.")
         with unwritable(to, "the run"):
-            shutil.copytree(self.path, to, dirs_exist_ok=True)
-            inside = (to / "suite" / "manifest.json").exists()
-        if not inside:
-            self.suite.save(to / "suite")
+            to.mkdir(parents=True, exist_ok=True)
+            for name in _KEPT:  # and nothing else that somebody put there, such as a link to your own files
+                if (self.path / name).is_file() and not (self.path / name).is_symlink():
+                    shutil.copyfile(self.path / name, to / name)
+        self.suite.save(to / "suite")
         manifest = msgspec.structs.replace(self.manifest, suite="suite")
         write_atomically(to / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
         return Run(to)
 
     @classmethod
     def load(cls, path: str | Path) -> Run:
-        """The run in a folder, after checking that the files of its suite are whole."""
-        run = cls(path)
-        run.suite.verify()
-        return run
+        """The same as `Run(path)`: the run in a folder, after checking that the files of its suite are whole."""
+        return cls(path)
 
     def items(self) -> Iterator[Answered]:
         """Each example with its output, and each of its variants with theirs; streamed."""
@@ -148,7 +149,7 @@ class Run:
 def _read_manifest(path: Path) -> RunManifest:
     file = path / "run.json"
     try:
-        return decode(file.read_bytes(), RunManifest)
+        return decode(read_bounded(file), RunManifest)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise StoredFileError(f"{path} is not a run: it has no run.json. Make one with `unfazed run`.") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

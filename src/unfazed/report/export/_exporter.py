@@ -41,7 +41,6 @@ class FolderExporter(Exporter):
         if to is None:
             raise UsageError(f"Name the folder to make with {option('o', 'to')}.")
         suite, place = Suite(path), Path(to)
-        suite.verify()
         _refuse_existing(place, overwrite)
         partial = partial_of(place)
         shutil.rmtree(partial, ignore_errors=True)

@@ -1,0 +1,76 @@
+"""Files that others may have sent: only regular ones are opened, small ones are read up to a bound, and a file with a
+known hash is read through the same handle that was hashed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO
+
+from unfazed.core.errors import StoredFileError
+
+MOST_BYTES = 256 << 20  # of a file that is read whole
+_SETTLED = 2.0  # seconds after its last change from which on a file's times tell a later change
+
+_Stamp = tuple[int, ...]
+_hashes: dict[_Stamp, str] = {}
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """The open file. A device, a pipe or a folder raises StoredFileError at once; a missing file, OSError."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags)  # a pipe without a writer would hang without O_NONBLOCK
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise StoredFileError(f"{path}: this is not a regular file. Replace it with one.")
+    return open(handle, "rb")
+
+
+def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:
+    """What a file holds; StoredFileError where that is more than `most` bytes."""
+    with open_regular(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise StoredFileError(f"{path}: the file is larger than {most >> 20} MB, which no sound one is.")
+    return content
+
+
+@contextmanager
+def open_hashed(path: Path, expected: str) -> Iterator[BinaryIO]:
+    """The open file, after checking its SHA-256. It raises too if the file changes while the block reads it.
+
+    A file is hashed once per process, and again after it changed.
+    """
+    try:
+        file = open_regular(path)
+    except OSError as error:
+        raise StoredFileError(f"{path}: the file is missing or can't be read ({error.strerror}).") from error
+    with file:
+        before = _stamp(file)
+        found = _hashes.get(before) or _hash(file, before)
+        if found != expected:
+            raise StoredFileError(f"{path}: the file changed after its manifest was written. Make it again.")
+        file.seek(0)
+        yield file
+        if _stamp(file) != before:
+            raise StoredFileError(f"{path}: the file changed while it was read. Run the command again.")
+
+
+def _stamp(file: BinaryIO) -> _Stamp:
+    there = os.fstat(file.fileno())
+    return there.st_dev, there.st_ino, there.st_size, there.st_mtime_ns, there.st_ctime_ns
+
+
+def _hash(file: BinaryIO, stamp: _Stamp) -> str:
+    h = sha256()
+    while piece := file.read(1 << 20):
+        h.update(piece)
+    if time.time() - max(stamp[-2:]) / 1e9 > _SETTLED:  # two changes within one tick of the clock look the same
+        _hashes[stamp] = h.hexdigest()
+    return h.hexdigest()

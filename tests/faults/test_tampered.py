@@ -1,0 +1,172 @@
+"""A suite or run whose files were changed after they were written: every command, and Python, refuses it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import commands
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import unfazed
+from unfazed.core.errors import StoredFileError
+from unfazed.core.ids import file_hash
+from unfazed.core.suite import Suite
+from unfazed.core.suite_jsonl import export_suite, import_suite
+
+from .conftest import make_place
+
+FILES = ("examples.parquet", "variants.parquet")
+COMMANDS = {
+    "run": "run suite --system my_module:predict -o again",
+    "resume": "run suite --system my_module:predict -o run",
+    "report": "report run -o report.html",
+    "measure run": "measure run run",
+    "compare": "compare run other",
+    "suite show": "suite show suite",
+    "suite export": "suite export suite -o suite.jsonl",
+    "export datasets": "export suite --as datasets -o exported",
+    "export lm_eval": "export suite --as lm_eval -o exported",
+    "vary": "vary mine.jsonl --with keyboard/adjacent --seed 7 -o suite",
+    "survey": "survey export suite -o survey --per-operator 1",
+    "paraphrase filter": "paraphrase filter suite -o filtered",
+}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A suite and two runs on it, measured."""
+    folder = tmp_path_factory.mktemp("tampered")
+    make_place(folder)
+    (folder / "mine.jsonl").write_text("\n".join((folder / "mine.jsonl").read_text().splitlines()[:20]) + "\n")
+    commands.unfazed(*COMMANDS["vary"].split(), cwd=folder, check=True)
+    for to in ("run", "other"):
+        run = f"run suite --system my_module:predict -o {to} --bootstrap 50"
+        commands.unfazed(*run.split(), cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture
+def place(whole: Path, tmp_path: Path) -> Path:
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def other_gold(suite: Path, name: str = "variants.parquet") -> None:
+    """Every gold is another; the times of the file are as before."""
+    file = suite / name
+    before = file.stat()
+    table = pq.read_table(file)
+    at = table.schema.get_field_index("gold")
+    golds = pa.array(['"another"'] * len(table), pa.large_string())
+    pq.write_table(table.set_column(at, table.schema.field(at), golds), file)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def new_hashes(suite: Path, **facts: object) -> None:
+    """The manifest is made to fit the files, except for the content id."""
+    manifest = json.loads((suite / "manifest.json").read_text())
+    manifest |= {"hashes": {name: file_hash(suite / name) for name in FILES}, **facts}
+    (suite / "manifest.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_other_gold_under_the_old_manifest_is_refused(place: Path, name: str) -> None:
+    other_gold(place / "suite")
+    before = sorted(file.name for file in place.iterdir())
+    done = commands.unfazed(*COMMANDS[name].split(), cwd=place)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "variants.parquet: the file changed" in done.stderr
+    assert not done.stdout
+    assert sorted(file.name for file in place.iterdir() if file.name != "__pycache__") == before
+
+
+def test_python_refuses_it_too(place: Path) -> None:
+    suite, run = Suite(place / "suite"), unfazed.Run(place / "run")
+    other_gold(place / "suite")
+    uses: list[Callable[[], object]] = [
+        lambda: Suite(place / "suite"),
+        lambda: Suite.load(place / "suite"),
+        lambda: unfazed.Run(place / "run"),
+        lambda: unfazed.measure_run(unfazed.Run(place / "run")),
+        # opened before the change
+        suite.verify,
+        suite.sources,
+        lambda: list(suite),
+        lambda: list(suite.groups()),
+        lambda: suite.save(place / "copy"),
+        lambda: unfazed.measure_run(run),
+        lambda: unfazed.run_system(suite, lambda batch: ["a"] * len(batch), place / "new"),
+    ]
+    for use in uses:
+        with pytest.raises(StoredFileError, match=r"variants\.parquet: the file changed"):
+            use()
+
+
+def test_a_change_while_the_file_is_read_is_noticed(place: Path) -> None:
+    rows = Suite(place / "suite").variants()
+    next(rows)
+    (place / "suite/variants.parquet").write_bytes(b"PAR1 and nothing else PAR1")
+    with pytest.raises(StoredFileError, match=r"variants\.parquet"):
+        list(rows)
+
+
+def test_new_hashes_with_the_old_id_are_refused(place: Path) -> None:
+    """The id is made from the content, so that a manifest can't lend it to another suite."""
+    other_gold(place / "suite")
+    new_hashes(place / "suite")
+    with pytest.raises(StoredFileError, match=r"manifest\.json: its content id"):
+        Suite(place / "suite")
+
+
+def test_a_suite_with_its_own_id_is_another_one(place: Path) -> None:
+    """Whoever changes files, hashes and id has made another suite; runs on the first one refuse it."""
+    first = Suite(place / "suite").id
+    export_suite(Suite(place / "suite"), place / "s.jsonl")
+    lines = [json.loads(line) for line in (place / "s.jsonl").read_text().splitlines()]
+    changed = [line | {"gold": "short"} if "example_id" in line else line for line in lines]
+    (place / "s.jsonl").write_text("".join(json.dumps(line) + "\n" for line in changed))
+    import_suite(place / "s.jsonl", place / "suite", overwrite=True)
+    assert Suite(place / "suite").id != first
+    for name in ("report", "measure run", "compare", "resume"):
+        done = commands.unfazed(*COMMANDS[name].split(), cwd=place)
+        assert done.returncode in (3, 4), done.stdout
+        assert "the suite changed after" in done.stderr or "on another suite" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"hashes": {}},
+        {"hashes": {"examples.parquet": "0"}},
+        {"hashes": {"examples.parquet": "0", "variants.parquet": "0", "../../etc/passwd": "0"}},
+        {"examples": 10**18},
+        {"variants": -1},
+        {"task": "text"},
+        {"labels": ["long"]},
+        {"set": {"selector": "my_module:predict"}},
+        {"content": "0" * 32},
+    ],
+)
+def test_a_manifest_must_be_of_its_files(place: Path, facts: dict[str, object]) -> None:
+    manifest = json.loads((place / "suite/manifest.json").read_text())
+    (place / "suite/manifest.json").write_text(json.dumps(manifest | facts))
+    with pytest.raises(StoredFileError, match=r"manifest\.json"):
+        Suite(place / "suite")
+
+
+def test_a_run_is_copied_without_what_somebody_put_beside_it(place: Path) -> None:
+    (place / "secret").write_text("mine")
+    for folder in (place / "run", place / "suite"):
+        (folder / "link").symlink_to(place / "secret")
+        (folder / "notes.txt").write_text("not ours")
+    copied = unfazed.Run(place / "run").save(place / "copy")
+    there = {str(file.relative_to(copied.path)) for file in copied.path.rglob("*")}
+    files = {"run.json", "outputs.sqlite", "results.json", "suite", "suite/manifest.json"}
+    assert there - {"outputs.sqlite-wal", "outputs.sqlite-shm"} == files | {f"suite/{name}" for name in FILES}
+    assert unfazed.measure_run(copied).clean == unfazed.measure_run(unfazed.Run(place / "run")).clean
