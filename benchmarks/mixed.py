@@ -91,7 +91,7 @@ def _gap(scores: np.ndarray, theirs: list[float]) -> float:
     """The greatest difference between our estimates and errors and lme4's."""
     found = complete_effects(scores, NAMES)
     both = [found.intercept, *found.coefficients.values()]
-    mine = [c.value for c in both] + [c.se for c in both]
+    mine = [c.value for c in both] + [c.pooled_se for c in both]
     return max(abs(a - b) for a, b in zip(mine, theirs, strict=True))
 
 

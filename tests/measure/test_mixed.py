@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from unfazed.core.errors import NothingEvaluated, UsageError
+from unfazed.measure import mixed
 from unfazed.measure.mixed import Mixed, complete_effects, mixed_effects
 
 
@@ -45,7 +47,12 @@ def table(
 
 def numbers(found: Mixed) -> list[float]:
     both = [found.intercept, *found.coefficients.values()]
-    return [*(c.value for c in both), *(c.se for c in both), found.variance["example"], found.variance["residual"]]
+    return [
+        *(c.value for c in both),
+        *(c.pooled_se for c in both),
+        found.variance["example"],
+        found.variance["residual"],
+    ]
 
 
 def write(path: Path, rows: tuple[list[str], list[str], list[float]]) -> Path:
@@ -84,22 +91,19 @@ def test_equals_statsmodels(holes: float) -> None:
     assert ours.variance["residual"] == pytest.approx(theirs.scale, abs=1e-6)
     assert ours.variance["example"] == pytest.approx(theirs.cov_re[0, 0], abs=1e-5)
     if not holes:  # with holes its errors also count the variances' own, which lme4's, like ours, do not
-        assert [c.se for c in both] == pytest.approx(theirs.bse_fe, abs=1e-6)
-        assert [c.low for c in both] == pytest.approx(theirs.conf_int()[: len(both), 0], abs=1e-5)
+        assert [c.pooled_se for c in both] == pytest.approx(theirs.bse_fe, abs=1e-6)
 
 
 def test_the_search_finds_the_closed_form() -> None:
     """A score given twice is no complete table; both ways must agree where only that tells them apart."""
     examples, conditions, scores = table(80, 3)
     closed = mixed_effects(examples, conditions, scores)
-    from unfazed.measure import mixed
-
     _, example = np.unique(examples, return_inverse=True)
     _, condition = np.unique(conditions, return_inverse=True)
     fit = mixed._reml(np.ones((80, 3)), condition, example, np.array(scores))
     assert fit.within == pytest.approx(closed.variance["residual"], rel=1e-7)
     assert fit.between == pytest.approx(closed.variance["example"], rel=1e-6)
-    assert np.sqrt(fit.covariance[0, 0]) == pytest.approx(closed.intercept.se, rel=1e-7)
+    assert np.sqrt(fit.covariance[0, 0]) == pytest.approx(closed.intercept.pooled_se, rel=1e-7)
 
 
 def test_examples_that_do_not_differ() -> None:
@@ -111,7 +115,7 @@ def test_examples_that_do_not_differ() -> None:
     assert found.variance["example"] == 0
     pooled = ((scores - scores.mean(axis=0)) ** 2).sum() / (150 - 3)
     assert found.variance["residual"] == pytest.approx(pooled)
-    assert found.coefficients["b"].se == pytest.approx(np.sqrt(2 * pooled / 50))
+    assert found.coefficients["b"].pooled_se == pytest.approx(np.sqrt(2 * pooled / 50))
 
 
 @given(st.integers(2, 30), st.integers(2, 4), st.integers(0, 10_000))
@@ -120,8 +124,58 @@ def test_differences_are_paired_means(n: int, k: int, seed: int) -> None:
     scores = np.random.default_rng(seed).normal(size=(n, k))
     found = complete_effects(scores, list("abcd"[:k]))
     for j, name in enumerate("abcd"[1:k], 1):
-        assert found.coefficients[name].value == pytest.approx((scores[:, j] - scores[:, 0]).mean())
-        assert found.coefficients[name].low <= found.coefficients[name].value <= found.coefficients[name].high
+        theirs = stats.ttest_rel(scores[:, j], scores[:, 0])
+        interval = theirs.confidence_interval(0.95)
+        ours = found.coefficients[name]
+        assert ours.value == pytest.approx((scores[:, j] - scores[:, 0]).mean())
+        assert (ours.p, ours.df) == (pytest.approx(theirs.pvalue), n - 1)
+        assert (ours.low, ours.high) == pytest.approx((interval.low, interval.high))
+
+
+def test_with_holes_the_error_is_the_jackknifes() -> None:
+    """Without REML's shrinkage (examples that do not differ) means are plain, and leaving out can be done by hand."""
+    rng = np.random.default_rng(5)
+    kept = rng.random((30, 3)) >= 0.2
+    scores = rng.normal(size=(30, 3)) * [1, 1, 5]
+    example, condition = np.nonzero(kept)
+    fit = mixed._Fit(np.array([scores[kept[:, j], j].mean() for j in range(3)]), np.eye(3), 0.0, 1.0)
+    error, df = mixed._left_out(fit, kept.astype(float), condition, example, scores[kept]).error(np.array([-1.0, 0, 1]))
+
+    def difference(rows: np.ndarray) -> float:
+        return float(scores[rows & kept[:, 2], 2].mean() - scores[rows & kept[:, 0], 0].mean())
+
+    without = np.array([difference(np.arange(30) != i) for i in range(30)])
+    assert error == pytest.approx(np.sqrt(29 / 30 * ((without - difference(np.ones(30, bool))) ** 2).sum()), rel=1e-6)
+    assert df < kept[:, 2].sum()
+
+
+@pytest.mark.parametrize(("holes", "times"), [(0.0, 1500), (0.2, 150)])
+def test_false_positives_with_unequal_variances(holes: float, times: int) -> None:
+    """Standard deviations 1, 1, 5 and no difference: a pooled error rejects the one never, the other in 10 %."""
+    rng = np.random.default_rng(11)
+    found, family = np.zeros(2), 0
+    for _ in range(times):
+        scores = rng.normal(size=(30, 1)) + rng.normal(size=(30, 3)) * [1, 1, 5]
+        rows = [(i, j) for i in range(30) for j in range(3) if rng.random() >= holes]
+        fit = (
+            mixed_effects([str(i) for i, _ in rows], ["abc"[j] for _, j in rows], [scores[i, j] for i, j in rows])
+            if holes
+            else complete_effects(scores, "abc")
+        )
+        found += [fit.coefficients[name].p < 0.05 for name in "bc"]
+        family += min(fit.coefficients[name].p_holm for name in "bc") < 0.05
+    slack = 3 * np.sqrt(0.05 * 0.95 / times)
+    assert (abs(found / times - 0.05) < slack).all()
+    assert family / times < 0.05 + slack
+
+
+def test_a_condition_of_one_example_has_no_error() -> None:
+    ids, conditions = list("aabbccdd"), ["x", "y"] * 3 + ["x", "z"]
+    found = mixed_effects(ids, conditions, [1.0, 2.5, 2.0, 3.1, 4.0, 5.3, 1.0, 7.0])
+    assert found.coefficients["z"].se is None
+    assert found.coefficients["z"].p_holm is None
+    assert found.coefficients["z"].pooled_se > 0
+    assert found.coefficients["y"].p is not None
 
 
 def test_another_reference() -> None:

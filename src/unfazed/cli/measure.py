@@ -78,8 +78,10 @@ def mixed_command(table: str, example: str, condition: str, score: str, format_:
     """Regress the scores of TABLE on their conditions, with a random intercept for each example.
 
     TABLE is a CSV or TSV file with a header and a row for each score. Coefficients are differences from the
-    reference condition. Estimates are REML's: in closed form where every example has one score under every
-    condition, by a search where scores are missing. A score that is empty or NaN is missing, and counted.
+    reference condition, estimated by REML. Standard errors, intervals and p-values let each condition have its own
+    variance: the paired t-test if every example has one score under every condition, and the jackknife over examples
+    with Satterthwaite's degrees of freedom if scores are missing. p_holm corrects for the number of conditions.
+    pooled_se is the standard error that R's lme4 prints. A score that is empty or NaN is missing, and counted.
 
     \b
       unfazed measure mixed scores.csv --example id --condition condition --score score --format json

@@ -2,34 +2,40 @@
 
 With one score for every example under every condition the REML estimates have a closed form. With holes, or with
 several scores, the likelihood is profiled down to one number, the ratio of the two variances, and minimised over that.
+Conditions may vary unequally: errors come from examples left out one at a time (complete: the paired t-test).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import log, sqrt
-from statistics import NormalDist
 from typing import Literal, NamedTuple
 
 import msgspec
 import numpy as np
 
 from unfazed.core.errors import NothingEvaluated, UsageError
-from unfazed.core.estimate import Array, Ints, digest, sign
+from unfazed.core.estimate import Array, Ints, correct, digest, sign, t_p_value, t_quantile
 
-VERSION = 1  # of this definition; part of every signature
+VERSION = 2  # of this definition; part of every signature
 _GOLDEN = (sqrt(5) - 1) / 2
+_Errors = Callable[[Array], tuple[float, float] | None]  # of a contrast of means: standard error, degrees of freedom
 
 
 class Coefficient(msgspec.Struct, frozen=True):
-    """A difference from the reference condition. `paired_se` does not assume that all differences vary equally."""
+    """A difference from the reference condition, with its error, interval and p by t with `df` degrees of freedom.
+
+    They allow each condition its own variance. None: the condition has too few examples. `pooled_se` is lme4's.
+    """
 
     value: float
-    se: float
-    low: float
-    high: float
-    p: float
-    paired_se: float | None = None
+    se: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    df: float | None
+    pooled_se: float
+    p_holm: float | None = None
 
 
 class Mixed(msgspec.Struct, frozen=True):
@@ -54,6 +60,39 @@ class _Fit(NamedTuple):
     covariance: Array
     between: float
     within: float
+
+
+class _LeftOut(NamedTuple):
+    """The errors of contrasts of means by leaving out one example at a time, each condition with its own variance.
+
+    A row for each example: how many scores it has of each condition, their distances from the means (summed), how far
+    its own mean is shrunk. `between` is the variance of examples, `within` of each condition's scores inside them.
+    """
+
+    counts: Array
+    sums: Array
+    shrink: Array
+    between: float
+    within: Array
+
+    def error(self, contrast: Array) -> tuple[float, float] | None:
+        """The standard error of a contrast, and Satterthwaite's degrees of freedom.
+
+        None if the contrast can't be estimated without one of the examples.
+        """
+        n, k = self.counts.shape
+        crossed = self.counts[:, :, None] * self.counts[:, None, :]
+        weight = self.counts[:, :, None] * np.eye(k) - self.shrink[:, None, None] * crossed
+        whole = weight.sum(axis=0)
+        without = whole - weight
+        if (np.linalg.det(without) <= 1e-9 * np.linalg.det(whole)).any():
+            return None
+        lever = np.linalg.solve(without, np.broadcast_to(contrast[:, None], (n, k, 1)))[:, :, 0]
+        lever = lever - (self.shrink * (self.counts * lever).sum(axis=1))[:, None]
+        moved = (lever * self.sums).sum(axis=1)
+        expected = (self.counts * lever**2) @ self.within + self.between * (self.counts * lever).sum(axis=1) ** 2
+        df = float(expected.sum() ** 2 / max((expected**2).sum(), 1e-300)) - 1
+        return sqrt((n - 1) / n * float(moved @ moved)), max(df, 1.0)
 
 
 def mixed_effects(
@@ -81,8 +120,8 @@ def complete_effects(scores: Array, names: Sequence[str], level: float = 0.95) -
     n, k = scores.shape
     if n < 2 or k < 2:
         raise NothingEvaluated(f"The regression needs two examples and two conditions, not {n} and {k}.")
-    fit = _closed_form(scores)
-    return _mixed(list(names), fit, "closed form", (scores.size, n, 0, 0), level, scores, digest(scores))
+    sizes = (scores.size, n, 0, 0)
+    return _mixed(list(names), _closed_form(scores), _paired(scores), "closed form", sizes, level, digest(scores))
 
 
 def _order(names: list[str], reference: str | None) -> list[int]:
@@ -106,11 +145,31 @@ def _summary(names: list[str], condition: Ints, example: Ints, values: Array, le
     if (counts == 1).all():
         table = np.empty((n, k))
         table[example, condition] = values
-        return _mixed(names, _closed_form(table), "closed form", sizes, level, table, digest(table))
+        return _mixed(names, _closed_form(table), _paired(table), "closed form", sizes, level, digest(table))
     if len(values) <= n or len(values) <= k + 1:
         raise NothingEvaluated("Every example has a single score, so examples can't be told from chance.")
-    return _mixed(
-        names, _reml(counts, condition, example, values), "REML", sizes, level, None, digest(condition, example, values)
+    fit = _reml(counts, condition, example, values)
+    errors = _left_out(fit, counts, condition, example, values).error
+    return _mixed(names, fit, errors, "REML", sizes, level, digest(condition, example, values))
+
+
+def _paired(scores: Array) -> _Errors:
+    """The errors of a table without holes: those of the examples' own contrasts, the paired t-test."""
+    n = len(scores)
+    return lambda contrast: (float((scores @ contrast).std(ddof=1)) / sqrt(n), n - 1.0)
+
+
+def _left_out(fit: _Fit, counts: Array, condition: Ints, example: Ints, values: Array) -> _LeftOut:
+    n, k = counts.shape
+    ratio = fit.between / fit.within
+    rest = values - fit.means[condition]
+    spread = np.bincount(condition, rest**2, k) / counts.sum(axis=0)
+    return _LeftOut(
+        counts,
+        np.bincount(example * k + condition, rest, n * k).astype(np.float64).reshape(n, k),
+        ratio / (1 + counts.sum(axis=1) * ratio),
+        fit.between,
+        np.maximum(spread - fit.between, 1e-9 * fit.within),
     )
 
 
@@ -182,29 +241,29 @@ def _minimum(function: Callable[[float], float], grid: int = 200, rounds: int = 
 
 
 def _mixed(
-    names: list[str], fit: _Fit, method: Literal["closed form", "REML"], sizes: tuple[int, int, int, int],
-    level: float, table: Array | None, scores: str,
+    names: list[str], fit: _Fit, errors: _Errors, method: Literal["closed form", "REML"],
+    sizes: tuple[int, int, int, int], level: float, scores: str,
 ) -> Mixed:  # fmt: skip
-    wide = NormalDist().inv_cdf((1 + level) / 2)
+    def coefficient(contrast: Array) -> Coefficient:
+        value = float(contrast @ fit.means)
+        pooled = sqrt(max(float(contrast @ fit.covariance @ contrast), 0.0))
+        found = errors(contrast)
+        if found is None:
+            return Coefficient(value, None, None, None, None, None, pooled)
+        se, df = found
+        wide = se * t_quantile((1 + level) / 2, df)
+        p = t_p_value(value / se, df) if se else float(value == 0)
+        return Coefficient(value, se, value - wide, value + wide, p, df, pooled)
 
-    def coefficient(value: float, variance: float, paired: float | None = None) -> Coefficient:
-        se = sqrt(max(variance, 0.0))
-        p = 2 * NormalDist().cdf(-abs(value / se)) if se else (1.0 if value == 0 else 0.0)
-        return Coefficient(value, se, value - wide * se, value + wide * se, p, paired)
-
-    c = fit.covariance
+    one = np.eye(len(names))
+    found = [coefficient(one[j] - one[0]) for j in range(1, len(names))]
     others = {
-        name: coefficient(
-            float(fit.means[j] - fit.means[0]),
-            float(c[j, j] + c[0, 0] - 2 * c[0, j]),
-            None if table is None else float((table[:, j] - table[:, 0]).std(ddof=1) / sqrt(len(table))),
-        )
-        for j, name in enumerate(names)
-        if j
+        name: msgspec.structs.replace(each, p_holm=p)
+        for name, each, p in zip(names[1:], found, correct([each.p for each in found]), strict=True)
     }
     variance = {"example": fit.between, "residual": fit.within}
     decided = {"measure": f"mixed:{VERSION}", "conditions": ",".join(names), "method": method, "scores": scores}
     return Mixed(
-        names[0], coefficient(float(fit.means[0]), float(c[0, 0])), others, variance, method, *sizes,
+        names[0], coefficient(one[0]), others, variance, method, *sizes,
         sign({**decided, "missing": sizes[3], "level": level}),
     )  # fmt: skip

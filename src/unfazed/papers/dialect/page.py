@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import NormalDist
 from typing import Any
 
 from markupsafe import Markup
 
 from unfazed.core import Json
+from unfazed.core.estimate import t_quantile
 from unfazed.report import NONE, Picture, Row, Section, SectionTable, number, typeset
 from unfazed.report.charts import axis, svg
 
 TITLE = "Are metrics robust to dialect?"
-_WIDE = NormalDist().inv_cdf(0.995)  # the paper's Figure 2 has intervals of 99 %
 _SCORED = (("dialect_vs_perturb", "#0072b2"), ("mt_vs_perturb", "#b36b00"))
 
 Found = Mapping[str, Mapping[str, Mapping[str, Json]]]  # by language and metric
@@ -89,7 +88,7 @@ def table2(found: Found, paper: Paper) -> Section:
         {"metric": f"{name} (paper)", **_printed(paper, [f"{value:.2f} ± {se:.2f}" for value, se in values])}
         for name, values in paper["table2"].items()
     ]
-    told = "What the other dialect scores above a control, by the mixed-effects regression, ± standard error."
+    told = "The other dialect's score minus a control's, by the mixed-effects regression, ± its pooled standard error."
     scale = "Coefficients can be compared within a metric only. The paper's chrF goes to 1, ours to 100."
     return Section("Table 2: coefficients", [told, scale], [SectionTable("Dialect against control", rows)])
 
@@ -156,8 +155,9 @@ def figure2(found: Found) -> Section:
         for language, entries in found.items():
             for what, colour in _SCORED:
                 one = entries[metric]["effect"][what] if metric in entries else None
-                if one:
-                    low, high = one["value"] - _WIDE * one["se"], one["value"] + _WIDE * one["se"]
+                if one and one["se"] is not None:
+                    wide = one["se"] * t_quantile(0.995, one["df"])
+                    low, high = one["value"] - wide, one["value"] + wide
                     named = what.replace("_", " ")
                     bars.append((f"{language}: {named}", colour, one["value"], low, high))
                     shown = {"difference": number(one["value"]), "99 %": f"{number(low)} to {number(high)}"}
@@ -224,7 +224,7 @@ def _share(one: Mapping[str, Json] | None) -> str:
 
 def _effect(entry: Mapping[str, Json]) -> str:
     one = entry["effect"]["dialect_vs_perturb"]
-    return NONE if one is None else f"{number(one['value'])} ± {number(one['se'])}"
+    return NONE if one is None else f"{number(one['value'])} ± {number(one['pooled_se'])}"
 
 
 def _printed(paper: Paper, values: Sequence[float | str]) -> dict[str, str]:

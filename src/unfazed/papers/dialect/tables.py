@@ -119,7 +119,7 @@ def _robust(table: dict[str, Array], settings: WinSettings) -> dict[str, Json]:
 
 
 def _coefficient(one: Coefficient) -> dict[str, Json]:
-    return {name: getattr(one, name) for name in ("value", "se", "low", "high", "p", "paired_se")}
+    return {name: getattr(one, name) for name in ("value", "se", "low", "high", "p", "p_holm", "df", "pooled_se")}
 
 
 def _shown(wins: Wins, settings: WinSettings) -> dict[str, Json]:
