@@ -83,11 +83,10 @@ class _LeftOut(NamedTuple):
         n, k = self.counts.shape
         crossed = self.counts[:, :, None] * self.counts[:, None, :]
         weight = self.counts[:, :, None] * np.eye(k) - self.shrink[:, None, None] * crossed
-        whole = weight.sum(axis=0)
-        without = whole - weight
-        if (np.linalg.det(without) <= 1e-9 * np.linalg.det(whole)).any():
+        without = weight.sum(axis=0) - weight
+        lever = np.linalg.pinv(without, rcond=1e-9, hermitian=True) @ contrast
+        if (np.abs(np.einsum("ijk,ik->ij", without, lever) - contrast) > 1e-6).any():
             return None
-        lever = np.linalg.solve(without, np.broadcast_to(contrast[:, None], (n, k, 1)))[:, :, 0]
         lever = lever - (self.shrink * (self.counts * lever).sum(axis=1))[:, None]
         moved = (lever * self.sums).sum(axis=1)
         expected = (self.counts * lever**2) @ self.within + self.between * (self.counts * lever).sum(axis=1) ** 2
