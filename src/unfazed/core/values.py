@@ -77,12 +77,13 @@ class Failed:
         return f"Failed({self.error!r}, final={self.final})"
 
 
-class Estimate(msgspec.Struct, frozen=True):
+class Estimate(msgspec.Struct, frozen=True, omit_defaults=True):
     """A number with its proof: interval, examples it rests on, items without an output, and what decided it.
 
     Example: `results.worst.low`.
 
-    `value` is None where nothing could be measured; a missing number is never zero.
+    `value` is None where nothing could be measured; a missing number is never zero. `bounds` are the number with
+    everything missing wrong, and right. `over` is what the interval generalises to.
     """
 
     value: float | None
@@ -91,3 +92,5 @@ class Estimate(msgspec.Struct, frozen=True):
     n: int
     missing: int
     signature: str
+    bounds: tuple[float, float] | None = None
+    over: str = "examples like these"

@@ -11,6 +11,7 @@ from unfazed.core.estimate.intervals import (
     mean_of,
     sign,
 )
+from unfazed.core.estimate.means import Kind, Numbers, mean_interval, numbers_of, pseudo_of, pseudo_values, summed
 from unfazed.core.estimate.resample import Sample, bootstrap, count_rows, merge_rows, sample_of, swap
 from unfazed.core.estimate.significance import (
     CORRECTIONS,
@@ -26,8 +27,9 @@ from unfazed.core.estimate.statistics import Array, Ints, Mean, Observations, Pa
 from unfazed.core.estimate.student import t_p_value, t_quantile
 from unfazed.core.values import Estimate
 
-__all__ = ["CORRECTIONS", "Array", "Estimate", "Ints", "Mean", "Observations", "Paired", "Question",
-    "Ratio", "Resampling", "Sample", "Statistic", "Wanted", "binomial_tail", "bonferroni", "bootstrap",
-    "certain_interval", "clopper_pearson", "correct", "count_rows", "digest", "estimates", "holm",
-    "interval", "mcnemar", "mean_of", "merge_rows", "ratio", "sample_of", "share_of", "sign", "swap",
-    "t_p_value", "t_quantile"]  # fmt: skip
+__all__ = ["CORRECTIONS", "Array", "Estimate", "Ints", "Kind", "Mean", "Numbers", "Observations",
+    "Paired", "Question", "Ratio", "Resampling", "Sample", "Statistic", "Wanted", "binomial_tail",
+    "bonferroni", "bootstrap", "certain_interval", "clopper_pearson", "correct", "count_rows",
+    "digest", "estimates", "holm", "interval", "mcnemar", "mean_interval", "mean_of", "merge_rows",
+    "numbers_of", "pseudo_of", "pseudo_values", "ratio", "sample_of", "share_of", "sign", "summed",
+    "swap", "t_p_value", "t_quantile"]  # fmt: skip

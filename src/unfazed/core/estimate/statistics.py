@@ -71,7 +71,7 @@ class Observations:
     """What a measure rests on: a row of `values` for each of `examples`, and the statistic of their sums.
 
     `missing` counts, for every example, the items without an output that should have counted. `span` is the least and
-    the greatest that the measure can be.
+    the greatest that the measure can be. `clusters` has the number of each example's cluster.
     """
 
     examples: Ints
@@ -79,3 +79,4 @@ class Observations:
     statistic: Statistic
     missing: Ints
     span: tuple[float, float] = (0.0, 1.0)
+    clusters: Ints | None = None

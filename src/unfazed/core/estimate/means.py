@@ -1,0 +1,175 @@
+"""Means of one number for each example, or each cluster of them, and their intervals in closed form.
+
+The interval is Student's, with pseudo-examples at the ends of the span as Agresti and Coull add them to shares: without
+them, examples that all agree would look certain. It is monotone: a number that rises lowers neither end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite, sqrt
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+
+from unfazed.core.estimate.statistics import Array, Ints, Statistic
+from unfazed.core.estimate.student import t_quantile
+
+Kind = Literal["share", "difference"]
+Span = tuple[float, float]
+Ends = tuple[float | None, float | None]
+
+_MOVED = 64  # outlying numbers that are moved to the end of the span to keep the interval monotone
+_BLOCK = 1 << 22  # numbers held at once while examples are left out one by one
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Of each unit, an example or a cluster: the `total` of its numbers, its `weight`, and how many there are of it.
+
+    Their mean is the sum of totals over the sum of weights.
+    """
+
+    total: Array
+    weight: Array
+    counts: Array
+
+    @property
+    def units(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def value(self) -> float:
+        weight = float(self.counts @ self.weight)
+        return float(self.counts @ self.total) / weight if weight else float("nan")
+
+
+def numbers_of(values: Array, weights: Array | None = None, clusters: Ints | None = None) -> Numbers:
+    """The numbers of examples, each with a weight (1 by default); those of one cluster are summed."""
+    values = np.asarray(values, dtype=np.float64)
+    weight: Array = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
+    total: Array = values * weight
+    if clusters is not None:
+        _, code = np.unique(clusters, return_inverse=True)
+        total = np.bincount(code, weights=total).astype(np.float64)
+        weight = np.bincount(code, weights=weight).astype(np.float64)
+    return Numbers(total, weight, np.ones(len(total)))
+
+
+def mean_interval(numbers: Array | Numbers, span: Span = (0.0, 1.0), level: float = 0.95, kind: Kind = "share") -> Ends:
+    """The interval of a mean over units drawn at random; the whole span if there is but one unit.
+
+    `span` is the least and the greatest that a number can be; without ends the interval is Student's alone. The kind
+    "difference" is for numbers whose middle is the rule and whose ends are rare, such as drops.
+    """
+    numbers = numbers if isinstance(numbers, Numbers) else numbers_of(numbers)
+    kept = numbers.weight > 0
+    if not kept.all():
+        numbers = Numbers(numbers.total[kept], numbers.weight[kept], numbers.counts[kept])
+    finite = isfinite(span[0]) and isfinite(span[1])
+    if not numbers.units:
+        return None, None
+    if numbers.units == 1:
+        return span if finite else (None, None)
+    t = t_quantile((1 + level) / 2, freedom(numbers))
+    if not finite:
+        return numbers.value - t * _error(numbers), numbers.value + t * _error(numbers)
+    # Seen from the middle, so that the upper end is the lower end of the mirrored numbers.
+    middle, half = (span[0] + span[1]) / 2, (span[1] - span[0]) / 2
+    centred = Numbers(numbers.total - middle * numbers.weight, numbers.weight, numbers.counts)
+    mirrored = Numbers(-centred.total, centred.weight, centred.counts)
+    low, high = _lower(centred, half, t, level, kind), -_lower(mirrored, half, t, level, kind)
+    return middle + max(-half, low), middle + min(half, high)
+
+
+def freedom(numbers: Numbers) -> float:
+    """Degrees of freedom: units less one, with fewer units if a few of them have most of the weight."""
+    squares = numbers.weight**2
+    units = float(numbers.counts @ squares) ** 2 / float(numbers.counts @ squares**2)
+    return max(1.0, units - 1)
+
+
+def _leverage(numbers: Numbers) -> Array:
+    """By how much leaving out a unit moves the mean more than leaving out an average one does; squared."""
+    share = numbers.weight / float(numbers.counts @ numbers.weight)
+    out: Array = ((1 - 1 / numbers.units) / np.maximum(1 - share, 1e-12)) ** 2
+    return out
+
+
+def _error(numbers: Numbers) -> float:
+    """The standard error of the mean."""
+    weight = float(numbers.counts @ numbers.weight)
+    rest = numbers.total - numbers.value * numbers.weight
+    squares = float(numbers.counts @ (_leverage(numbers) * rest**2))
+    return sqrt(squares * numbers.units / (numbers.units - 1)) / weight
+
+
+def _lower(numbers: Numbers, half: float, t: float, level: float, kind: Kind) -> float:
+    """The lower end of the interval of numbers from -half to half, and at most their mean.
+
+    A number far above the others widens the interval by more than it lifts it. So that no number can lower this end by
+    rising, the highest are raised to the end of the span, one more at a time, and the lowest of the results is taken.
+    """
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    average = float(numbers.counts @ numbers.weight) / numbers.units
+    whole = float(numbers.counts @ numbers.weight) + z * z / 2 * average  # half of the pseudo-examples move the centre
+    at_ends, in_middle = (z * z, 0.0) if kind == "share" else (z * z / 4, z * z / 2)
+    lever = _leverage(numbers)
+    at = _highest(numbers, half)
+    total, weight, raised = numbers.total[at], numbers.weight[at], half * numbers.weight[at]
+    first = numbers.counts @ numbers.total + _steps(raised - total)
+    second = numbers.counts @ (lever * numbers.total**2) + _steps(lever[at] * (raised**2 - total**2))
+    cross = numbers.counts @ (lever * numbers.total * numbers.weight) + _steps(lever[at] * weight * (raised - total))
+    centre = first / whole
+    squares = second - 2 * centre * cross + centre**2 * (numbers.counts @ (lever * numbers.weight**2))
+    squares += average**2 * (at_ends * (half**2 + centre**2) + in_middle * centre**2)
+    low = (first - t * np.sqrt(squares)) / whole
+    return min(float(low.min()), numbers.value)
+
+
+def _steps(changes: Array) -> Array:
+    return np.append(0.0, np.cumsum(changes))
+
+
+def _highest(numbers: Numbers, half: float) -> Ints:
+    """The places of the units with the highest means below the end of the span, the highest first."""
+    means = numbers.total / numbers.weight
+    below = np.flatnonzero(means < half)
+    if len(below) > _MOVED:
+        below = below[np.argpartition(-means[below], _MOVED - 1)[:_MOVED]]
+    below = below[np.argsort(-means[below], kind="stable")]
+    times = np.minimum(numbers.counts[below], _MOVED).astype(np.int64)
+    return np.repeat(below, times)[:_MOVED]
+
+
+def pseudo_values(values: Array, statistic: Statistic, clusters: Ints | None = None) -> Array:
+    """For each example, or cluster, n times the statistic less n - 1 times that of all the others.
+
+    Their mean is the statistic with its bias of order 1/n removed; they vary as the examples' numbers of a mean do.
+    """
+    rows = statistic.columns(values)
+    if clusters is not None:
+        rows = summed(rows, clusters)
+    return pseudo_of(rows, np.ones(len(rows)), statistic)
+
+
+def summed(rows: Array, clusters: Ints) -> Array:
+    """The sum of each cluster's rows, in the order of the clusters' numbers."""
+    _, code = np.unique(clusters, return_inverse=True)
+    out: Array = np.zeros((int(code.max(initial=-1)) + 1, rows.shape[1]))
+    np.add.at(out, code, rows)
+    return out
+
+
+def pseudo_of(rows: Array, counts: Array, statistic: Statistic) -> Array:
+    """The pseudo-value of each distinct row, of which there are `counts`."""
+    n = int(counts.sum())
+    sums: Array = counts[None, :] @ rows
+    whole = float(statistic(sums, n)[0])
+    step = max(1, _BLOCK // max(1, rows.shape[1]))
+    parts = [statistic(sums - rows[at : at + step], n - 1) for at in range(0, len(rows), step)]
+    without = np.concatenate(parts) if parts else np.zeros(0)
+    without = np.where(np.isnan(without), whole, without)  # it alone made the statistic defined
+    out: Array = n * whole - (n - 1) * without
+    return out
