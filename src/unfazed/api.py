@@ -33,8 +33,8 @@ def check(
     groups: str | Sequence[str] | None = None, labels: Sequence[str] | None = None, format: str | None = None,
     task: str | None = None, language: str | None = None, set: SetName = "each", selector: Selector | None = None,
     draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (), scores: str | Sequence[str] = (),
-    level: float = 0.95, bootstrap: int = 10_000, to: str | Path | None = None, asking: Asking | None = None,
-    engine: Engine | None = None,
+    level: float = 0.95, bootstrap: int = 10_000, sanity: bool = True, to: str | Path | None = None,
+    asking: Asking | None = None, engine: Engine | None = None,
 ) -> Results:  # fmt: skip
     """Makes variants of `data`, runs `system` on them, and measures what changed.
 
@@ -44,13 +44,14 @@ def check(
       of transformers', a `System`, or a text as after `unfazed run --system`.
     - `data`, `operators`, `input` … `fields`: as in `make_suite`. `data` may also be a `Suite`.
     - `scores`: the scorers, the main one first; by default those of the task.
+    - `sanity=False`: measure even if the set-up looks broken, for example a system that always answers the same.
     - `to`: the folder of the run, in which a run that was stopped resumes, and in which answers of the same system
       are reused. Without it, everything is new, in a temporary folder that stays until the process ends.
     """
     plan = from_arguments(
         Plan,
         run=from_arguments(SystemPlan, asking=asking or Asking()),
-        measure=from_arguments(MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap),
+        measure=from_arguments(MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, sanity=sanity),
         engine=engine or Engine(),
     )
     _check_measures(plan.measure)

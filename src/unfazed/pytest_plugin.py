@@ -45,7 +45,9 @@ class Checker:
         plan = Plan(measure=MeasurePlan(scores=tuple(scores)), gate=gate)
         verdict = carry_out(plan, folder, system=system, suite=suite)
         if verdict.exit_code:
-            reasons = [gate.sentence for gate in verdict.gates if not gate.passed] + verdict.warnings
+            reasons = (
+                verdict.results.sanity + [gate.sentence for gate in verdict.gates if not gate.passed] + verdict.warnings
+            )
             pytest.fail("\n".join([*reasons, "", render(verdict.results, "table")]), pytrace=False)
         return verdict.results
 

@@ -47,7 +47,7 @@ def unfazed() -> None:
       unfazed report run/ -o report.html
 
     Results go to standard output, progress and messages to standard error. Exit codes: 0 fine, 1 a gate failed,
-    2 interrupted, 3 internal error or incomplete, 4 wrong usage or data, 5 nothing evaluated.
+    2 interrupted, 3 internal error or incomplete, 4 wrong usage or data, 5 nothing evaluated or a broken set-up.
     """
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+MEASURES = ("scores", "level", "bootstrap", "sanity")  # options that are fields of a MeasurePlan
 FORMATS = ("table", "json", "jsonl", "md")
 
 format_option = click.option(
@@ -58,6 +59,13 @@ measure_options = together(
     click.option("--score", "scores", multiple=True, help="A scorer, the main one first. Default: the task's."),
     click.option("--level", type=float, help="Confidence level of the intervals.  [default: 0.95]"),
     click.option("--bootstrap", type=click.IntRange(min=1), help="Bootstrap samples.  [default: 10000]"),
+    click.option(
+        "--no-sanity",
+        "sanity",
+        flag_value=False,
+        default=None,
+        help="Measure and gate even if the set-up looks broken, for example a system that always answers the same.",
+    ),
 )
 
 gate_options = together(
@@ -112,7 +120,7 @@ def with_judging(plan: Plan, given: dict[str, Any]) -> Plan:
     """The plan with what measure and gate options say."""
     from unfazed.measure.gates import score_limits, set_limits
 
-    plan = plan.with_("measure", {name: given[name] for name in ("scores", "level", "bootstrap")})
+    plan = plan.with_("measure", {name: given[name] for name in MEASURES})
     gates = {
         "fail_under": score_limits(given["fail_under"]),
         "max_drop": set_limits(given["max_drop"]),

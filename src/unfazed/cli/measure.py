@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import engine_options, format_option, measure_options, with_engine
+from unfazed.cli._options import MEASURES, engine_options, format_option, measure_options, with_engine
 
 
 @click.group("measure", short_help="Measure a finished run again, with other scores or levels.")
@@ -31,7 +31,7 @@ def run_command(run: str, format_: str, **given: Any) -> int:
     from unfazed.run.record import Run
 
     plan = with_engine(Plan(), given)
-    verdict = judge(Run(run), plan.with_("measure", {name: given[name] for name in ("scores", "level", "bootstrap")}))
+    verdict = judge(Run(run), plan.with_("measure", {name: given[name] for name in MEASURES}))
     click.echo(render(verdict.results, format_))
     for sentence in verdict.warnings:
         click.echo(sentence, err=True)

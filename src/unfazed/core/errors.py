@@ -14,7 +14,7 @@ UnfazedError                3   something went wrong inside, or a result is inco
 ├── PullError               3   a corpus could not be fetched whole and unchanged
 ├── GateFailed              1   a result is below what was asked of it
 ├── Interrupted             2   stopped by the user; all outputs so far are kept
-└── NothingEvaluated        5   no variant had an output, so there is nothing to say
+└── NothingEvaluated        5   no variant had an output, or the set-up looks broken, so there is nothing to say
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import get_args
 
 import msgspec
 
-from unfazed.core.errors import GateFailed, UnfazedError, UnknownName, UsageError, option
+from unfazed.core.errors import GateFailed, NothingEvaluated, UnfazedError, UnknownName, UsageError, option
 from unfazed.core.suite import Suite
 from unfazed.core.values import Estimate
 from unfazed.measure.measuring import measure_run
@@ -130,14 +130,21 @@ def check_sets(gates: Iterable[Gate], suite: Suite) -> None:
 def check_gates(results: Results, gates: Iterable[Gate], known: Known | None = None) -> list[GateResult]:
     """Holds measures against each gate, in the order given; a gate with a * is one for each set.
 
-    `known` are the sets that the suite has. One of them that the results do not have was not measured.
+    `known` are the sets that the suite has. One of them that the results do not have was not measured. Where the set-up
+    is broken, no gate passes.
     """
     known = results.sets if known is None else known
-    return [
+    checked = [
         _check(gate, set_, getattr(_block(results, set_), gate.name, None))
         for gate in gates
         for set_ in sets_named(gate.set, known)
     ]
+    return [_refused(gate) for gate in checked] if results.sanity else checked
+
+
+def _refused(gate: GateResult) -> GateResult:
+    sentence = f"{gate.name}: the set-up looks broken, so the limit of {gate.limit:g} does not hold."
+    return msgspec.structs.replace(gate, bound=None, passed=False, sentence=sentence)
 
 
 def _block(results: Results, set_: Named) -> Block | None:
@@ -189,7 +196,8 @@ class Verdict(msgspec.Struct, frozen=True):
 def judge(run: Run, plan: Plan) -> Verdict:
     """Measures a run and holds it against the plan's gates; asks the system nothing."""
     measured, gate = plan.measure, plan.gate
-    results = measure_run(run, measured.scores, measured.level, measured.bootstrap, measured.seed, engine=plan.engine)
+    results = measure_run(run, measured.scores, measured.level, measured.bootstrap, measured.seed, engine=plan.engine,
+                          sanity=measured.sanity)  # fmt: skip
     asked = gates_of(gate.fail_under, gate.max_drop, gate.max_flips, gate.on)
     known = sets_of(run.suite) if any(gate.set != "all" for gate in asked) else None
     gates = check_gates(results, asked, known)
@@ -204,5 +212,10 @@ def judge(run: Run, plan: Plan) -> Verdict:
         warnings.append(
             f"Incomplete: {missing:,} of {items:,} items have no output. The same command asks them again; "
             f"{option('allow-missing')} accepts a share of them."
+        )
+    if results.sanity:
+        exit_code = NothingEvaluated.exit_code
+        warnings.insert(
+            0, f"Nothing was concluded, as the set-up looks broken. {option('no-sanity')} accepts it as it is."
         )
     return Verdict(results, gates, warnings, exit_code)

@@ -20,6 +20,7 @@ from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.questions import ALL, GRID, SCORES, Questions, Signer, slices_of
 from unfazed.measure.results import Results
 from unfazed.measure.run_table import RunItem, answer_of, read_table
+from unfazed.measure.sanity import Sanity
 from unfazed.measure.spill import Spill
 from unfazed.measure.stored import KeptScores, decided_by, find, keep
 from unfazed.measure.validity import Validity
@@ -59,6 +60,7 @@ def run_of(run: Runlike | Results | str | Path) -> Runlike:
 def measure_run(
     run: Runlike | str | Path, scores: str | Sequence[str] | None = None, level: float = 0.95, bootstrap: int = 10_000,
     seed: int = 0, groups: str | Sequence[str] | None = None, engine: Engine | None = None, stored: bool = True,
+    sanity: bool = True,
 ) -> Results:  # fmt: skip
     """All measures of a run, which is a `Run` or the path of its folder.
 
@@ -66,21 +68,23 @@ def measure_run(
 
     The first of `scores` is the main one; by default they are the task's. `groups` are the slices to cut, all by
     default. Results are stored with the run and used again until its outputs, the scores or the settings change;
-    `stored=False` measures anew and stores nothing. Raises NothingEvaluated if there is no output to measure.
+    `stored=False` measures anew and stores nothing. `sanity=False` looks for no signs of a broken set-up. Raises
+    NothingEvaluated if there is no output to measure.
     """
-    plan = from_arguments(MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed)
+    plan = from_arguments(
+        MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed, sanity=sanity
+    )
     settings = Resampling(plan.level, plan.bootstrap, plan.seed)
     run = run_of(run)
     used = scorers_for(run.suite.task, plan.scores)
     groups = None if groups is None else list(listed(groups))
     decided = decided_by(run, used, settings, groups) if stored else None
-    if decided is None or not isinstance(run, Run):
-        return _measured(run, used, settings, groups, engine, stored).of_run(run)
-    results = find(run, decided)
+    results = find(run, decided) if decided is not None and isinstance(run, Run) else None
     if results is None:
         results = _measured(run, used, settings, groups, engine, stored)
-        keep(run, decided, results)
-    return results.of_run(run)
+        if decided is not None and isinstance(run, Run):
+            keep(run, decided, results)
+    return (results if plan.sanity else msgspec.structs.replace(results, sanity=[])).of_run(run)
 
 
 def _measured(
@@ -90,8 +94,11 @@ def _measured(
     suite = run.suite
     spill = Spill()
     validity = Validity(suite.task, suite.manifest.labels, suite.manifest.unchanged, spill)
+    sanity = Sanity(suite.task, suite.manifest.labels)
     with scored_by(engine or Engine()) as stats, KeptScores([run] if stored else [], stats) as kept:
-        table = read_table(validity.watch(run.items()), suite.task, PairCodes(used, suite.task, kept), spill)
+        table = read_table(
+            sanity.watch(validity.watch(run.items())), suite.task, PairCodes(used, suite.task, kept), spill
+        )
         validity.check(table)
         slices, warnings = slices_of(table, groups)
         main = used[0] if used else None
@@ -100,6 +107,7 @@ def _measured(
         found = Questions(table, slices, signs).answer(settings)
     whole = msgspec.structs.asdict(found.block(ALL, ALL))
     return Results(
+        sanity=sanity.signs(whole["clean"], main.bounds[0] if main else 0.0),
         score=main.name if main else "none",
         task=suite.task.name,
         suite=suite.id,

@@ -78,9 +78,11 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     `sets` goes from "operator", "family" or a slice's name to its values to their blocks; `by` gives one of these as a
     table. `grid` goes from operator to "slice=value" to the drop there. `validity` says what was in the data: counts,
-    failures, warnings. Iteration gives a row for each measure of each set.
+    failures, warnings. `sanity` has a sentence for each sign that the set-up is broken, so that the numbers mean
+    nothing. Iteration gives a row for each measure of each set.
     """
 
+    sanity: list[str] = []
     score: str
     task: str
     suite: str

@@ -25,7 +25,7 @@ _WAYS = {
 
 def verdict(results: Results, draws: int | None = None, gates: Sequence[GateResult] = ()) -> list[Markup]:
     """The outcome in a few sentences, the most important first."""
-    said = [_gates(gates)] if gates else []
+    said = [_broken(results.sanity)] if results.sanity else [_gates(gates)] if gates else []
     if results.average.value is None or results.clean.value is None:
         return [*said, *_unscored(results)]
     found = [_change(results, draws), _chance(results.drop), _flips(results.flip_rate), _hurt(results)]
@@ -40,6 +40,14 @@ def _unscored(results: Results) -> list[Markup]:
     if flips is None:
         return [Markup("Nothing could be measured: no variant has an answer.")]
     return [flips, Markup("Whether they were right can't be told, since nothing could be scored.")]
+
+
+def _broken(signs: Sequence[str]) -> Markup:
+    """Said before anything else: what follows means nothing."""
+    reasons = Markup(" ").join(outside(sign, 1000) for sign in signs)
+    return Markup('<strong class="failed">The set-up looks broken, so the numbers mean nothing.</strong> {}').format(
+        reasons
+    )
 
 
 def _gates(gates: Sequence[GateResult]) -> Markup:

@@ -30,6 +30,7 @@ from unfazed.core.task import Task
 from unfazed.core.values import Json, Output
 from unfazed.measure.definitions import VERSION as DEFINITIONS
 from unfazed.measure.results import Results
+from unfazed.measure.sanity import VERSION as SANITY
 from unfazed.run.record import Run
 from unfazed.score import Scorer, Stats, stats_here
 
@@ -87,7 +88,7 @@ def decided_by(run: object, used: Sequence[Scorer], settings: Resampling, groups
         bootstrap=settings.bootstrap,
         seed=settings.seed,
         groups=groups,
-        versions={"unfazed": VERSION, "measures": str(DEFINITIONS), "numpy": np.__version__},
+        versions={"unfazed": VERSION, "measures": str(DEFINITIONS), "sanity": str(SANITY), "numpy": np.__version__},
     )
 
 

@@ -1,4 +1,7 @@
-"""A run as JUnit XML, which CI servers show as test results: a test case a gate or, without gates, an operator."""
+"""A run as JUnit XML, which CI servers show as test results: a test case a gate or, without gates, an operator.
+
+A broken set-up is an error before all others.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,8 @@ def junit_xml(results: Results, gates: Iterable[GateResult] = (), seconds: float
     """One suite; `seconds` is how long the run took and stands on it whole, as gates take no time themselves."""
     gates = list(gates)
     operators = results.sets.get("operator", {})
-    cases = [_gate(gate) for gate in gates] or [_operator(name, block) for name, block in operators.items()]
+    cases = [_sanity(results.sanity)] if results.sanity else []
+    cases += [_gate(gate) for gate in gates] or [_operator(name, block) for name, block in operators.items()]
     for case in cases:
         case.set("classname", _legal(f"unfazed.{results.task}"))
         case.set("time", "0.000")
@@ -45,6 +49,13 @@ def junit_xml(results: Results, gates: Iterable[GateResult] = (), seconds: float
     Xml.indent(root)
     body: bytes = Xml.tostring(root, encoding="utf-8", xml_declaration=True)
     return body + b"\n"
+
+
+def _sanity(signs: list[str]) -> Xml.Element:
+    case = Xml.Element("testcase", {"name": "sanity"})
+    message = _legal(" ".join(signs))
+    Xml.SubElement(case, "error", {"message": message, "type": "NothingEvaluated"}).text = message
+    return case
 
 
 def _gate(gate: GateResult) -> Xml.Element:

@@ -233,7 +233,7 @@ def shown(value: Any) -> Shown:
 def records(value: Any) -> list[Any]:
     """The same for programs: one record a line of JSON lines."""
     if isinstance(value, Results):
-        return list(result_rows(value))
+        return [*([{"sanity": value.sanity}] if value.sanity else []), *result_rows(value)]
     if isinstance(value, Comparison):
         return list(value.differences)
     return [value] if isinstance(value, (Mapping, msgspec.Struct)) else list(value)

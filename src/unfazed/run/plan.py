@@ -103,7 +103,7 @@ class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is measured; no scores means those of the task.
+    """What is measured; no scores means those of the task. `sanity` looks for signs of a broken set-up.
 
     Example: `MeasurePlan(scores=("accuracy",), level=0.9)`.
     """
@@ -112,6 +112,7 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     level: float = 0.95
     bootstrap: int = 10_000
     seed: int = 0
+    sanity: bool = True
 
 
 class GatePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -168,6 +169,7 @@ _MUST_BE = {
     "level": "a number between 0 and 1",
     "asking": "an Asking",
     "engine": "an Engine",
+    "sanity": "True or False",
 }
 
 
