@@ -177,7 +177,10 @@ def test_ctrl_c_keeps_what_came_and_says_how_to_go_on(make: Make, tmp_path: Path
 def test_two_processes_cannot_write_one_run(make: Make, tmp_path: Path) -> None:
     suite = make()
     run_system(suite, Recorder(), tmp_path / "run")
-    with AnswerStore.writer(tmp_path / "run"), pytest.raises(InUse, match="Another process.*process [0-9]+"):
+    with (
+        AnswerStore.writer(tmp_path / "run"),
+        pytest.raises(InUse, match=r"Another process.*process [0-9]+ on .* since 2"),
+    ):
         run_system(suite, Recorder(), tmp_path / "run")
     run_system(suite, Recorder(), tmp_path / "run")
 

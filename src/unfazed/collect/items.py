@@ -14,8 +14,8 @@ from unfazed.collect.database import Database, Transaction, open_database
 from unfazed.collect.kinds import Kind, kinds
 from unfazed.collect.people import new_password, set_fact, set_password
 from unfazed.collect.study import PeopleStudy, as_json, study_template
-from unfazed.core.errors import DataError, UsageError
-from unfazed.core.files import partial_of, unwritable, write_atomically, write_json_lines
+from unfazed.core.errors import DataError, StoredFileError, UsageError
+from unfazed.core.files import growing, write_atomically, write_json_lines
 from unfazed.core.ids import content_id
 from unfazed.core.json import read_json_lines
 from unfazed.core.seeds import Seeds
@@ -162,16 +162,13 @@ def _make_file(place: Path, fill: Callable[[Transaction], None]) -> None:
     exists = UsageError(f"{place} already exists. Serve this study, or choose another database.")
     if place.exists():
         raise exists
-    with unwritable(place, "the study"):
-        unfinished = partial_of(place)
-        try:
-            with open_database(str(unfinished), new=True) as database:
-                database.write(fill)
-            os.link(unfinished, place)
-        except FileExistsError:  # somebody made it meanwhile
+    try:
+        with growing(place, "the study", new=True) as unfinished, open_database(str(unfinished), new=True) as database:
+            database.write(fill)
+    except StoredFileError as error:
+        if isinstance(error.__cause__, FileExistsError):  # somebody made it meanwhile
             raise exists from None
-        finally:
-            unfinished.unlink(missing_ok=True)
+        raise
 
 
 def _fill(tx: Transaction, study: PeopleStudy, items: list[Entry], password: str) -> None:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
+import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
+from secrets import token_hex
 from tempfile import mkdtemp
+from typing import BinaryIO
 
 import msgspec
 
-from unfazed.core.errors import StoredFileError, UsageError, option
+from unfazed.core.errors import InUse, StoredFileError, UsageError, option
+from unfazed.core.locks import Lock, take
 
 _HERE, _EXCHANGE = -100, 2  # renameat2's: paths from the current folder; both names change places
 
@@ -41,11 +45,12 @@ def write_json_lines(path: Path, values: Iterable[object]) -> None:
 @contextmanager
 def replacing(path: Path, what: str = "the file") -> Iterator[Callable[[bytes], object]]:
     """A function that writes a file, which takes its place when the block ends and is whole. Only the writing's own
-    errors are told as such."""
+    errors are told as such. A link is followed; a device or a pipe is written to as it is."""
     with unwritable(path, what):
+        path = followed(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = partial_of(path)
-        file = partial.open("wb")
+        special = path.exists() and not path.is_file() and not path.is_dir()
+        partial, file = (None, path.open("wb")) if special else _new_file(path)
 
     def write(content: bytes) -> None:
         try:
@@ -57,13 +62,14 @@ def replacing(path: Path, what: str = "the file") -> Iterator[Callable[[bytes], 
         yield write
         with unwritable(path, what):
             file.flush()
-            os.fsync(file.fileno())
-            file.close()
-            os.replace(partial, path)
+            if partial:
+                os.fsync(file.fileno())
+                os.replace(partial, path)
     finally:
         with suppress(OSError):  # what could not be written can't be flushed either
             file.close()
-        partial.unlink(missing_ok=True)
+        if partial:
+            partial.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -78,16 +84,88 @@ def replacing_or_printing(to: str | Path) -> Iterator[Callable[[bytes], object]]
 
 
 @contextmanager
-def growing(path: Path, what: str = "the file") -> Iterator[Path]:
-    """The path at which something else writes a file, which takes its place when the block ends."""
+def growing(path: Path, what: str = "the file", new: bool = False) -> Iterator[Path]:
+    """The path, of an empty file, at which something else writes a file, which takes its place when the block ends.
+
+    A `new` one never takes the place of another: where one is there by then, the error's cause is a FileExistsError.
+    """
     with unwritable(path, what):
+        path = followed(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = partial_of(path)
+        partial, file = _new_file(path)
         try:
             yield partial
-            os.replace(partial, path)
+            (os.link if new else os.replace)(partial, path)
         finally:
-            partial.unlink(missing_ok=True)
+            file.close()
+            _remove(partial)
+
+
+@contextmanager
+def growing_folder(path: Path, what: str, refuse: Callable[[], None]) -> Iterator[Path]:
+    """A new folder to be filled, which takes the place of the one at `path`, if any, when the block ends.
+
+    `refuse` raises where what is there may not be replaced. Raises InUse where another process fills a folder for the
+    same place. What killed processes left is cleared away.
+    """
+    path = followed(path)
+    with unwritable(path, what):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = Lock(_lock_of(path), path)
+    with lock:
+        refuse()
+        with unwritable(path, what):
+            for left in _left(path) if lock.sure else ():
+                _remove(left)
+            partial = _beside(path)
+            partial.mkdir()
+        try:
+            yield partial
+            refuse()
+            with unwritable(path, what):
+                _put_in_place(partial, path)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+
+def clear_left(path: Path) -> None:
+    """Removes what killed processes left of a folder, where the one that is there is kept as it is."""
+    path = followed(path)
+    lock = _lock_of(path)
+    if lock.exists() or _left(path):
+        with suppress(OSError, InUse), Lock(lock, path) as held:
+            for left in _left(path) if held.sure else ():
+                _remove(left)
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.lock")
+
+
+def followed(path: Path) -> Path:
+    """The path that links lead to, also where nothing is there yet."""
+    return Path(os.path.realpath(path)) if path.is_symlink() or not path.name else path
+
+
+def free(folder: Path) -> bool:
+    """Is nothing there, or an empty folder?"""
+    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+
+
+def refuse_foreign(folder: Path, what: str, files: Collection[str]) -> None:
+    """Raises where a folder holds anything but these files, so that nothing is replaced that unfazed did not write."""
+    foreign = next((f for f in sorted(folder.rglob("*")) if _is_foreign(f, folder, files)), None)
+    if foreign is not None:
+        raise UsageError(
+            f"{folder} holds {what}, but also {foreign.relative_to(folder)}, which unfazed did not write. "
+            f"Move it away, or choose another folder with {option('o', 'to')}."
+        )
+
+
+def _is_foreign(file: Path, folder: Path, files: Collection[str]) -> bool:
+    if file.is_dir() and not file.is_symlink():
+        return not any(f.startswith(f"{file.relative_to(folder).as_posix()}/") for f in files)
+    return file.is_symlink() or file.relative_to(folder).as_posix() not in files
 
 
 @contextmanager
@@ -119,36 +197,49 @@ def temporary_folder() -> Path:
     return folder
 
 
-def partial_of(path: Path) -> Path:
-    """Where a file or folder grows until it is put in place. What killed processes left there is cleared away."""
-    for left in path.parent.glob(f".{escape(path.name)}.partial-*"):
-        process = left.name.rpartition("-")[2]
-        if process.isdigit() and not _runs(int(process)):
-            shutil.rmtree(left, ignore_errors=True)
-            with suppress(OSError):
-                left.unlink(missing_ok=True)
-    return path.with_name(f".{path.name}.partial-{os.getpid()}")
+def _beside(path: Path) -> Path:
+    """A new name beside a path. It is random: in two containers, two processes may have the same number."""
+    return path.with_name(f".{path.name}.partial-{token_hex(8)}")
 
 
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        pass  # somebody else's
-    return True
+def _left(path: Path) -> list[Path]:
+    """What is being written, or was left unfinished, beside a path."""
+    found = path.parent.glob(f".{escape(path.name)}.partial-*")
+    return [left for left in found if re.fullmatch("[0-9a-f]+", left.name.rpartition("-")[2]) and not left.is_symlink()]
 
 
-def put_in_place(partial: Path, path: Path) -> None:
+def _new_file(path: Path) -> tuple[Path, BinaryIO]:
+    """A file that grows until it is put in place, locked as long as it is open. Those that nobody holds are removed."""
+    for left in filter(Path.is_file, _left(path)):
+        with suppress(OSError), left.open("r+b") as found:
+            if take(found.fileno()):
+                _remove(left)
+    while True:
+        partial = _beside(path)
+        file = partial.open("xb")
+        take(file.fileno())
+        if partial.exists():  # or else another process took it for an abandoned one, before it was locked
+            return partial, file
+        file.close()
+
+
+def _remove(left: Path) -> None:
+    """A file or folder that was left unfinished, with what SQLite may keep beside it."""
+    if left.is_dir():
+        shutil.rmtree(left, ignore_errors=True)
+    for end in ("", "-wal", "-shm", "-journal"):
+        with suppress(OSError):
+            left.with_name(left.name + end).unlink(missing_ok=True)
+
+
+def _put_in_place(partial: Path, path: Path) -> None:
     """Moves a folder that was written beside its place to it; one that stands there goes.
 
     Where the system can, the two change places in one step, so that there is never none.
     """
     if path.exists() and _exchanged(partial, path):
-        shutil.rmtree(partial, ignore_errors=True)
-        return
-    old = path.with_name(f".{path.name}.partial-old-{os.getpid()}")
+        return  # what stood there has the partial name now, and goes with it
+    old = _beside(path)
     if path.exists():
         path.rename(old)
     partial.rename(path)

@@ -21,8 +21,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from unfazed.core.errors import InUse, StoredFileError, UsageError
+from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.ids import canonical
+from unfazed.core.locks import Lock
 from unfazed.core.values import Json, Output
 
 _SCHEMA = """
@@ -65,9 +66,7 @@ class AnswerStore:
     A store in a file of its own is `shared`: several processes may write to it, as workers do. Used by one thread.
     """
 
-    def __init__(
-        self, file: Path, connection: sqlite3.Connection, lock: sqlite3.Connection | None, shared: bool = False
-    ) -> None:
+    def __init__(self, file: Path, connection: sqlite3.Connection, lock: Lock | None, shared: bool = False) -> None:
         self._file = file
         self._db = connection
         self._lock = lock
@@ -286,28 +285,11 @@ def _connect_read_only(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(place, uri=True, check_same_thread=False)
 
 
-def _lock(folder: Path) -> sqlite3.Connection:
-    """Holds an exclusive lock that the operating system lets go of when the process dies, however it dies."""
-    file = folder / "lock.sqlite"
-    lock = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
+def _lock(folder: Path) -> Lock:
     try:
-        lock.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        lock.close()
-        if "locked" not in str(error):
-            raise _unwritable(file, error) from error
-        raise InUse(
-            f"Another process is running in {folder}{_owner(folder)}. Wait for it, or use another folder."
-        ) from error
-    (folder / "lock.pid").write_text(f"{os.getpid()}\n")
-    return lock
-
-
-def _owner(folder: Path) -> str:
-    try:
-        return f" (process {int((folder / 'lock.pid').read_text())})"
-    except (OSError, ValueError):
-        return ""
+        return Lock(folder / "lock", folder)
+    except OSError as error:
+        raise _unwritable(folder / "lock", error) from error
 
 
 def _damaged(file: Path, error: Exception) -> StoredFileError:

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, cast
 import msgspec
 
 from unfazed.core.errors import DataError, StoredFileError, UnknownName, UsageError, option
-from unfazed.core.files import as_path, partial_of, put_in_place, unwritable
+from unfazed.core.files import as_path, free, growing_folder, refuse_foreign, unwritable
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.json import decode
 from unfazed.core.outside import open_hashed, read_bounded
@@ -128,19 +128,14 @@ class Suite:
     def save(self, to: str | Path, overwrite: bool = False) -> Suite:
         """Copies the suite to folder `to`, for example one that was made in a temporary folder."""
         to = as_path(to, "to")
-        refuse_existing(to, overwrite)
-        with unwritable(to, "the suite"):
-            to.parent.mkdir(parents=True, exist_ok=True)
-            partial = partial_of(to)
-            try:
-                partial.mkdir()
-                for name in _COLUMNS:  # and nothing else that somebody put there
-                    with self._opened(name) as file, (partial / name).open("wb") as new:
-                        shutil.copyfileobj(file, new, 1 << 20)
-                _write_manifest(partial, self.manifest)
-                put_in_place(partial, to)
-            finally:
-                shutil.rmtree(partial, ignore_errors=True)
+        with (
+            growing_folder(to, "the suite", lambda: refuse_existing(to, overwrite)) as partial,
+            unwritable(to, "the suite"),
+        ):
+            for name in _COLUMNS:  # and nothing else that somebody put there
+                with self._opened(name) as file, (partial / name).open("wb") as new:
+                    shutil.copyfileobj(file, new, 1 << 20)
+            _write_manifest(partial, self.manifest)
         return Suite(to)
 
     @classmethod
@@ -276,14 +271,8 @@ def write_suite(
     `unchanged` is read after the last variant: how many examples each operator found nothing to change in.
     """
     path = Path(path)
-    refuse_existing(path, overwrite)
-    with unwritable(path, "the suite"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = partial_of(path)
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir()
     content = _content(manifest)
-    try:
+    with growing_folder(path, "the suite", lambda: refuse_existing(path, overwrite)) as partial:
         n_examples = write_rows(
             partial / "examples.parquet", _EXAMPLE_COLUMNS, _example_rows(examples(), content.update)
         )
@@ -297,9 +286,6 @@ def write_suite(
         )  # fmt: skip
         with unwritable(path, "the suite"):
             _write_manifest(partial, manifest)
-            put_in_place(partial, path)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
     return Suite.known(path, manifest)
 
 
@@ -309,11 +295,15 @@ def _write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def refuse_existing(path: Path, overwrite: bool) -> None:
-    """Raises unless `path` is free, an empty folder, or a suite that may be overwritten."""
-    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+    """Raises unless `path` is free, an empty folder, or a suite, and nothing else, that may be overwritten."""
+    if free(path):
         return
-    if not path.is_dir() or not (path / "manifest.json").exists():
-        raise UsageError(f"{path} exists and is not a suite. Choose another folder with {option('o', 'to')}.")
+    try:
+        _read_manifest(path)
+    except StoredFileError as error:
+        raise UsageError(
+            f"{path} exists and is not a suite. Choose another folder with {option('o', 'to')}."
+        ) from error
     if not overwrite and path.name == "suite" and (path.parent / "run.json").exists():
         raise UsageError(
             f"{path.parent} holds a run on other data, or on other variants. "
@@ -323,6 +313,7 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
         raise UsageError(
             f"{path} holds another suite. Use {option('overwrite')}, or choose another folder with {option('o', 'to')}."
         )
+    refuse_foreign(path, "a suite", ("manifest.json", *_COLUMNS))
 
 
 def _example_rows(examples: Iterable[Example], hashed: Callable[[bytes], None]) -> Iterator[tuple[Any, ...]]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import lzma
-import os
-import shutil
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import islice, product
@@ -14,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from unfazed.core.errors import DataError, StoredFileError, UsageError
-from unfazed.core.files import partial_of
+from unfazed.core.files import free, growing_folder, unwritable
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.json import decode
 from unfazed.core.registry import VERSION
@@ -135,21 +133,16 @@ class NoisyChannel(System):
     def save(self, folder: str | Path) -> Path:
         """Writes `system.json` and `counts.json.xz`; the folder appears only when both are whole."""
         folder = Path(folder)
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise UsageError(f"{folder} exists and is not empty. Choose another place.")
-        partial = partial_of(folder)
-        try:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            partial.mkdir()
-            file = partial / "counts.json.xz"
+
+        def refuse() -> None:
+            if not free(folder):
+                raise UsageError(f"{folder} exists and is not empty. Choose another place.")
+
+        with growing_folder(folder, "the corrector", refuse) as new, unwritable(folder, "the corrector"):
+            file = new / "counts.json.xz"
             file.write_bytes(lzma.compress(msgspec.json.encode(self._model.counts), preset=6))
             card = NoisyChannelCard(caution=self.caution, characters=self.characters, counts=file_hash(file))
-            (partial / "system.json").write_bytes(msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
-            os.replace(partial, folder)
-        except OSError as error:
-            raise StoredFileError(f"{folder}: the corrector can't be written ({error.strerror or error}).") from error
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+            (new / "system.json").write_bytes(msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
         return folder
 
     @classmethod

@@ -250,7 +250,7 @@ def refuse_other(folder: Path, suite: Suite | None = None) -> None:
         raise UsageError(f"{folder} exists and is not a run. Choose another folder with {option('o', 'to')}.")
 
 
-_OWN = {"outputs.sqlite", "outputs.sqlite-wal", "outputs.sqlite-shm", "lock.sqlite", "lock.pid", "suite"}
+_OWN = {"outputs.sqlite", "outputs.sqlite-wal", "outputs.sqlite-shm", "lock", "suite"}
 
 
 def _write_manifest(folder: Path, suite: Suite, system: System) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from unfazed.core.errors import NothingEvaluated, UnfazedError, UsageError, option
-from unfazed.core.files import as_path, temporary_folder, unwritable
+from unfazed.core.files import as_path, clear_left, temporary_folder, unwritable
 from unfazed.core.progress import Progress
 from unfazed.core.suite import Manifest, Suite, plan_id, refuse_existing, write_suite
 from unfazed.core.values import Example, Variant
@@ -90,6 +90,7 @@ def suite_of(
         candidates = _manifest(plan, source, variation)
         manifest = candidates if hard_for is None else hard_manifest(candidates, hard_for)
         if (to / "manifest.json").exists() and not overwrite and (there := Suite(to)).manifest.plan == manifest.plan:
+            clear_left(to)
             return there
         refuse_existing(to, overwrite)
         if hard_for is None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import io
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -15,13 +14,13 @@ import msgspec
 import numpy as np
 
 from unfazed.core.errors import StoredFileError, UsageError, option
-from unfazed.core.files import partial_of, put_in_place
+from unfazed.core.files import clear_left, free, growing_folder, refuse_foreign, unwritable
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.json import decode
 from unfazed.core.registry import VERSION
 from unfazed.core.values import Example, Json
 from unfazed.systems.system import System
-from unfazed.systems.training import learnable
+from unfazed.systems.training import is_card, learnable
 
 Arrays = Mapping[str, Any]
 
@@ -75,24 +74,14 @@ class SavedSystem(System):
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
         """Writes `system.json` and `weights.npz`; the folder appears only when both are whole."""
         folder = Path(folder)
-        partial = partial_of(folder)
         if self._is_in(folder):
+            clear_left(folder)
             return folder
-        _refuse_existing(folder, overwrite)
-        try:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir()
-            np.savez_compressed(partial / "weights.npz", **self.arrays())
-            card = msgspec.structs.replace(
-                self.card, identity=self.identity, weights=file_hash(partial / "weights.npz")
-            )
-            (partial / "system.json").write_bytes(msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
-            put_in_place(partial, folder)
-        except OSError as error:
-            raise StoredFileError(f"{folder}: the system can't be written ({error.strerror or error}).") from error
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+        refuse = partial(_refuse_existing, folder, overwrite)
+        with growing_folder(folder, "the system", refuse) as new, unwritable(folder, "the system"):
+            np.savez_compressed(new / "weights.npz", **self.arrays())
+            card = msgspec.structs.replace(self.card, identity=self.identity, weights=file_hash(new / "weights.npz"))
+            (new / "system.json").write_bytes(msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
         return folder
 
     def _is_in(self, folder: Path) -> bool:
@@ -184,9 +173,10 @@ def two_fields(examples: Sequence[Example], system: str) -> tuple[str, str]:
 
 
 def _refuse_existing(folder: Path, overwrite: bool) -> None:
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+    if free(folder):
         return
-    if not (folder / "system.json").is_file():
-        raise UsageError(f"{folder} exists and is not a saved system. Choose another place.")
+    if not is_card(folder / "system.json"):
+        raise UsageError(f"{folder} exists and is not a saved system. Choose another folder with {option('o', 'to')}.")
     if not overwrite:
         raise UsageError(f"{folder} holds another system. Use {option('overwrite')} or another folder.")
+    refuse_foreign(folder, "a saved system", ("system.json", "weights.npz"))

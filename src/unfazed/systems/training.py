@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import msgspec
 
 from unfazed.core.errors import DataError, MissingExtra, StoredFileError, UsageError, nearest, option
-from unfazed.core.files import write_atomically
+from unfazed.core.files import free, write_atomically
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.json import decode
 from unfazed.core.progress import Progress
@@ -150,6 +150,22 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
     weights: str = ""
 
 
+class _Card(msgspec.Struct):
+    """What every saved system's card has."""
+
+    system: str
+    version: int
+
+
+def is_card(file: Path) -> bool:
+    """Is this the card of a system that unfazed saved, rather than some other program's system.json?"""
+    try:
+        decode(file.read_bytes(), _Card)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return False
+    return True
+
+
 class Place:
     """Where a system is saved. `system.json` is written last, so a folder that has one is whole."""
 
@@ -160,10 +176,12 @@ class Place:
 
     def claim(self, overwrite: bool) -> None:
         """Makes sure that nobody's work is lost by writing here."""
-        if not self.folder.exists() or (self.folder.is_dir() and not any(self.folder.iterdir())):
+        if free(self.folder):
             return
-        if not self.folder.is_dir() or not (self.card.is_file() or self.checkpoint.is_file()):
-            raise UsageError(f"{self.folder} exists and is not a saved system. Choose another place.")
+        if not is_card(self.card) and (self.card.exists() or not self.checkpoint.is_file()):
+            raise UsageError(
+                f"{self.folder} exists and is not a saved system. Choose another folder with {option('o', 'to')}."
+            )
         if overwrite:
             self.card.unlink(missing_ok=True)  # first, so that it never names weights that are not its own
             self.checkpoint.unlink(missing_ok=True)

@@ -47,6 +47,10 @@ def test_what_is_there_stays_unless_it_may_go(classify: Suite, tmp_path: Path, t
     with pytest.raises(UsageError, match="overwrite="):
         export(classify.path, tool, to)
     (to / "more").write_text("x")
+    with pytest.raises(UsageError, match="also more, which unfazed did not write"):
+        export(classify.path, tool, to, overwrite=True)
+    assert files(to) == {**before, "more": b"x"}
+    (to / "more").unlink()
     export(classify.path, tool, to, overwrite=True)
     assert files(to) == before
     mine = tmp_path / "mine"

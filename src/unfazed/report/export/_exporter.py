@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from unfazed.core.errors import UsageError, option
-from unfazed.core.files import partial_of, put_in_place, unwritable
+from unfazed.core.files import free, growing_folder, refuse_foreign, unwritable
 from unfazed.core.ids import content_id
+from unfazed.core.json import decode
 from unfazed.core.registry import VERSION
 from unfazed.core.suite import Suite
 from unfazed.core.values import Json
 
 FACTS = "unfazed.json"  # in every folder that was exported: what it was made from
+
+
+class _Facts(msgspec.Struct):
+    """What is needed of them to know an export, and all that belongs to it."""
+
+    unfazed: str
+    suite: str
+    files: list[str]
 
 
 class Exporter:
@@ -41,31 +50,31 @@ class FolderExporter(Exporter):
         if to is None:
             raise UsageError(f"Name the folder to make with {option('o', 'to')}.")
         suite, place = Suite(path), Path(to)
-        _refuse_existing(place, overwrite)
-        partial = partial_of(place)
-        shutil.rmtree(partial, ignore_errors=True)
-        try:
-            with unwritable(place, "the folder"):
-                partial.mkdir(parents=True)
-                usage, facts = self.write(suite, partial)
-                write_json(partial / FACTS, {"unfazed": VERSION, "suite": suite.id, "task": suite.task.name, **facts})
-                put_in_place(partial, place)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+        refuse = partial(_refuse_existing, place, overwrite)
+        with growing_folder(place, "the folder", refuse) as new, unwritable(place, "the folder"):
+            usage, facts = self.write(suite, new)
+            facts |= {"unfazed": VERSION, "suite": suite.id, "task": suite.task.name}
+            files = sorted(f.relative_to(new).as_posix() for f in new.rglob("*") if f.is_file())
+            write_json(new / FACTS, {**facts, "files": [*files, FACTS]})
         return usage.replace("FOLDER", str(place))
 
 
 def _refuse_existing(place: Path, overwrite: bool) -> None:
     """Raises unless `place` is free, an empty folder, or an export that may be overwritten."""
-    if not place.exists() or (place.is_dir() and not any(place.iterdir())):
+    if free(place):
         return
-    if not (place / FACTS).is_file():
-        raise UsageError(f"{place} exists and is not an export. Choose another folder with {option('o', 'to')}.")
+    try:
+        files = decode((place / FACTS).read_bytes(), _Facts).files
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"{place} exists and is not an export. Choose another folder with {option('o', 'to')}."
+        ) from error
     if not overwrite:
         raise UsageError(
             f"{place} holds another export. "
             f"Use {option('overwrite')}, or choose another folder with {option('o', 'to')}."
         )
+    refuse_foreign(place, "an export", files)
 
 
 def write_json(file: Path, value: Json) -> None:
