@@ -17,13 +17,14 @@ from hashlib import blake2b
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
-from urllib.parse import quote
+from types import NoneType
 
 import msgspec
 
 from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.ids import canonical
 from unfazed.core.locks import Lock
+from unfazed.core.sqlite import connect, interrupted
 from unfazed.core.values import Json, Output
 
 _SCHEMA = """
@@ -36,6 +37,7 @@ _DIRECTLY = 1_000_000  # outputs up to which all are written to the large table 
 _RECENTLY = 500_000  # outputs in the small table when it is moved
 _PIECES = 16  # in which it is moved, so that no transaction is large
 _USAGE = "CREATE TABLE IF NOT EXISTS usage (name TEXT PRIMARY KEY, amount REAL NOT NULL)"
+_OURS = (_SCHEMA.format(_ALL), _SCHEMA.format(_RECENT), _USAGE)  # all that a store may hold
 _COMMIT_SECONDS = 0.1  # a system that answers faster than this has its batches committed together,
 _COMMIT_SHARE = 10  # and where a commit takes long, no more often than costs a tenth of the time,
 _COMMIT_AT_LEAST = 1.0  # but at least every second
@@ -81,8 +83,9 @@ class AnswerStore:
             self._sizes = {table: self._rows(table) for table in self._tables} if lock else {}
             if shared:
                 self._tables, self._sizes = (_ALL,), {_ALL: 0, _RECENT: 0}
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
             connection.close()
+            interrupted(connection, error)
             raise _damaged(self._file, error) from error
 
     def _rows(self, table: str) -> int:
@@ -96,11 +99,11 @@ class AnswerStore:
         folder.mkdir(parents=True, exist_ok=True)
         lock = _lock(folder)
         try:
-            db = _connect(folder / "outputs.sqlite")
+            db = connect(folder / "outputs.sqlite", _OURS, write=True)
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
             db.execute("PRAGMA cache_size=-65536")  # KiB; keys are random, so pages come up again and again
-            for schema in (_SCHEMA.format(_ALL), _SCHEMA.format(_RECENT), _USAGE):
+            for schema in _OURS:
                 db.execute(schema)
             store = cls(folder / "outputs.sqlite", db, lock)
         except sqlite3.DatabaseError as error:
@@ -116,14 +119,13 @@ class AnswerStore:
         """A store in this file, to which several processes may write at once."""
         if file.is_dir() or not file.parent.is_dir():
             raise UsageError(f"Answers can't be kept in {file}: it is a folder, or its folder does not exist.")
-        db = _connect(file)
         try:
+            db = connect(file, _OURS, write=True)
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
             db.execute(_SCHEMA.format(_ALL))
             db.execute(_USAGE)
         except sqlite3.DatabaseError as error:
-            db.close()
             raise _damaged(file, error) from error
         return cls(file, db, None, shared=True)
 
@@ -142,7 +144,10 @@ class AnswerStore:
         file = folder / "outputs.sqlite"
         if not file.exists():
             raise StoredFileError(f"{file}: the run has no outputs yet. Start it with `unfazed run`.")
-        return cls(file, _connect(file) if os.access(folder, os.W_OK) else _connect_read_only(file), None)
+        try:
+            return cls(file, _connect_to_read(file), None)
+        except sqlite3.DatabaseError as error:
+            raise _damaged(file, error) from error
 
     def __enter__(self) -> AnswerStore:
         return self
@@ -167,11 +172,13 @@ class AnswerStore:
     def used(self) -> dict[str, float]:
         """What the run has used in all, by name."""
         try:
-            used = dict(self._db.execute("SELECT name, amount FROM usage ORDER BY name"))
+            found = self._db.execute("SELECT name, amount FROM usage ORDER BY name LIMIT 1000").fetchall()
+            used = {str(name): float(amount) for name, amount in found}
             return {name: used[name] for name in (*_USUAL, *used) if name in used}
-        except sqlite3.OperationalError:
+        except sqlite3.OperationalError as error:
+            interrupted(self._db, error)
             return {}  # a run of before this was counted
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
             raise _damaged(self._file, error) from error
 
     def commit(self) -> None:
@@ -193,8 +200,10 @@ class AnswerStore:
         found = {}
         try:
             for key, value, error, seconds, attempts in self._select("key, value, error, seconds, attempts", keys):
-                found[key] = Output(None if error is not None else decode(value), error, seconds, attempts)
-        except (msgspec.MsgspecError, UnicodeDecodeError, TypeError) as damage:
+                if not isinstance(error, (str, NoneType)) or not isinstance(attempts, int):
+                    raise TypeError("a value of another type")
+                found[key] = Output(None if error is not None else decode(value), error, float(seconds), attempts)
+        except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as damage:
             raise _damaged(self._file, damage) from damage
         return found
 
@@ -211,6 +220,7 @@ class AnswerStore:
                 for row in self._db.execute(f"SELECT key, value, error FROM {table}"):  # noqa: S608 - one of our names
                     h.update(repr(row).encode("utf-8", "surrogatepass"))
         except sqlite3.DatabaseError as error:
+            interrupted(self._db, error)
             raise _damaged(self._file, error) from error
         return h.hexdigest()
 
@@ -230,6 +240,7 @@ class AnswerStore:
                 try:
                     yield from self._db.execute(query, part)
                 except sqlite3.DatabaseError as error:
+                    interrupted(self._db, error)
                     raise _damaged(self._file, error) from error
 
     def _flush(self) -> None:
@@ -269,20 +280,17 @@ class AnswerStore:
                 self._lock.close()
 
 
-def _connect(file: Path) -> sqlite3.Connection:
-    return sqlite3.connect(file, timeout=30, check_same_thread=False)
-
-
-def _connect_read_only(file: Path) -> sqlite3.Connection:
+def _connect_to_read(file: Path) -> sqlite3.Connection:
     """Where nothing can be written, SQLite can't keep its log beside the file; it need not, if the file is whole."""
+    if os.access(file.parent, os.W_OK):
+        return connect(file, _OURS)
     log = file.with_name(f"{file.name}-wal")
     if log.exists() and log.stat().st_size:
         raise StoredFileError(
             f"{file}: the run was stopped while it wrote, and nothing can be written here to repair that. "
             f"Copy {file.parent} to a place where it can."
         )
-    place = f"file:{quote(str(file.absolute()))}?immutable=1"
-    return sqlite3.connect(place, uri=True, check_same_thread=False)
+    return connect(file, _OURS, immutable=True)
 
 
 def _lock(folder: Path) -> Lock:

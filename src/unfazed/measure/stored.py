@@ -203,7 +203,8 @@ def _open(file: Path) -> AnswerStore | None:
             return AnswerStore.shared(file)
         except UnfazedError:
             with suppress(OSError):
-                file.unlink()
+                for suffix in ("", "-wal", "-shm", "-journal"):
+                    file.with_name(file.name + suffix).unlink(missing_ok=True)
     return None
 
 

@@ -1,0 +1,239 @@
+"""SQLite files that somebody made to act: views without end, triggers, journals, links. None of it acts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import commands
+import pytest
+
+import unfazed
+from unfazed.core.errors import StoredFileError
+from unfazed.core.sqlite import connect
+from unfazed.core.store import AnswerStore
+from unfazed.run.record import Run
+
+from .conftest import make_place
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+RUN = "run suite --system my_module:predict -o run --bootstrap 50"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("store")
+    make_place(folder)
+    (folder / "mine.jsonl").write_text("\n".join((folder / "mine.jsonl").read_text().splitlines()[:20]) + "\n")
+    vary = "vary mine.jsonl --with keyboard/adjacent --seed 7 -o suite"
+    commands.unfazed(*vary.split(), cwd=folder, check=True)
+    commands.unfazed(*RUN.split(), cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture
+def place(whole: Path, tmp_path: Path) -> Path:
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def sql(file: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(file)) as db:
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+
+
+def endless_view(file: Path) -> None:
+    columns = "CAST(i AS BLOB) AS key, i AS value, NULL AS error, 0.0 AS seconds, 1 AS attempts, 1 AS session"
+    sql(file, "ALTER TABLE outputs RENAME TO hidden", f"CREATE VIEW outputs AS {ENDLESS} SELECT {columns} FROM n")
+
+
+def trigger(file: Path) -> None:
+    sql(
+        file,
+        "DELETE FROM outputs WHERE rowid % 2",
+        "CREATE TRIGGER t AFTER INSERT ON outputs BEGIN UPDATE outputs SET value = '\"long\"'; END",
+    )
+
+
+def generated(file: Path) -> None:
+    sql(file, "ALTER TABLE outputs ADD COLUMN extra AS (length(value))")
+
+
+def index(file: Path) -> None:
+    sql(file, "CREATE INDEX i ON outputs (length(value))")
+
+
+def virtual(file: Path) -> None:
+    sql(file, "CREATE VIRTUAL TABLE v USING fts5(text)")
+
+
+def other_table(file: Path) -> None:
+    sql(file, "CREATE TABLE other (x)")
+
+
+SCHEMAS: dict[str, Callable[[Path], None]] = {
+    f.__name__: f for f in (endless_view, trigger, generated, index, virtual, other_table)
+}
+
+
+@pytest.mark.parametrize(("name", "command"), [("endless_view", "report run -o r.html"), ("trigger", RUN)])
+def test_a_command_refuses_a_schema_of_somebody_else(place: Path, name: str, command: str) -> None:
+    SCHEMAS[name](place / "run/outputs.sqlite")
+    done = commands.unfazed(*command.split(), cwd=place)
+    assert done.returncode == 3, done.stdout
+    assert "outputs.sqlite: unfazed did not make" in done.stderr
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_of_somebody_else_is_refused(place: Path, name: str) -> None:
+    """By readers, by writers, and by those that share a file, such as what chat operators remember."""
+    file = place / "run/outputs.sqlite"
+    SCHEMAS[name](file)
+    before = file.read_bytes()
+    for open_, at in ((AnswerStore.reader, file.parent), (AnswerStore.writer, file.parent), (AnswerStore.shared, file)):
+        with pytest.raises(StoredFileError, match=r"outputs\.sqlite: unfazed did not make"):
+            open_(at)
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["endless_view", "trigger"])
+def test_kept_scores_of_somebody_else_are_made_anew(place: Path, name: str) -> None:
+    """They can all be scored again, so the file is replaced; the numbers are the same."""
+    expected = unfazed.measure_run(unfazed.Run(place / "run"), bootstrap=50)
+    (place / "run/results.json").unlink()
+    SCHEMAS[name](place / "run/scores.sqlite")
+    assert unfazed.measure_run(unfazed.Run(place / "run"), bootstrap=50).clean == expected.clean
+    with closing(sqlite3.connect(place / "run/scores.sqlite")) as db:
+        kinds = {kind for (kind,) in db.execute("SELECT type FROM sqlite_master WHERE sql IS NOT NULL")}
+    assert kinds <= {"table"}
+
+
+def hot_journal(file: Path, victim: Path) -> None:
+    """A journal as a killed transaction leaves it, which names a file that SQLite deletes when it rolls back."""
+    grow = (
+        f"import os, shutil, sqlite3\ndb = sqlite3.connect({str(file)!r}, isolation_level=None)\n"
+        "db.execute('PRAGMA journal_mode=DELETE')\ndb.execute('PRAGMA cache_size=1')\ndb.execute('BEGIN IMMEDIATE')\n"
+        "for i in range(3000): db.execute('INSERT INTO outputs (key, value, seconds, attempts) VALUES (?, ?, 0, 1)',"
+        " (str(i).encode(), bytes(500)))\nos._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", grow], check=True)
+    name = os.fsencode(victim)
+    sum_ = sum(byte if byte < 128 else byte - 256 for byte in name) & 0xFFFFFFFF
+    page = 0x40000000 // 4096 + 1
+    record = struct.pack(">I", page) + name + struct.pack(">II", len(name), sum_) + bytes.fromhex("d9d505f920a163d7")
+    with (file.parent / f"{file.name}-journal").open("ab") as journal:
+        journal.write(record)
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("outputs.sqlite", "measure run run"), ("outputs.sqlite", RUN), ("scores.sqlite", "measure run run")],
+)
+def test_a_journal_deletes_nothing(place: Path, name: str, command: str) -> None:
+    (place / "thesis.txt").write_text("all of it")
+    (place / "run/results.json").unlink()
+    hot_journal(place / "run" / name, place / "thesis.txt")
+    done = commands.unfazed(*command.split(), cwd=place)
+    assert (place / "thesis.txt").exists()
+    assert "Traceback" not in done.stderr
+    if name == "outputs.sqlite":
+        assert done.returncode == 3
+        assert "outputs.sqlite-journal" in done.stderr
+
+
+def test_without_the_check_the_journal_deletes(place: Path) -> None:
+    """The attack above is a true one."""
+    (place / "thesis.txt").write_text("all of it")
+    hot_journal(place / "run/outputs.sqlite", place / "thesis.txt")
+    with closing(sqlite3.connect(place / "run/outputs.sqlite")) as db:
+        db.execute("SELECT count(*) FROM outputs").fetchone()
+    assert not (place / "thesis.txt").exists()
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
+def test_links_are_not_followed(place: Path, suffix: str) -> None:
+    (place / "mine").write_bytes((place / "run/outputs.sqlite").read_bytes())
+    link = place / f"run/outputs.sqlite{suffix}"
+    link.unlink(missing_ok=True)
+    link.symlink_to(place / "mine")
+    before = (place / "mine").read_bytes()
+    for open_ in (AnswerStore.reader, AnswerStore.writer):
+        with pytest.raises(StoredFileError, match=rf"outputs\.sqlite{suffix}: "):
+            open_(place / "run")
+    assert (place / "mine").read_bytes() == before
+
+
+def test_a_pipe_does_not_hang(place: Path) -> None:
+    (place / "run/outputs.sqlite").unlink()
+    os.mkfifo(place / "run/outputs.sqlite")
+    done = commands.unfazed("measure", "run", "run", cwd=place)
+    assert done.returncode == 3
+    assert "not a regular file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "value = zeroblob(300000000)",
+        "value = 7",
+        "value = NULL",
+        "error = x'ff'",
+        "value = CAST('" + "[" * 5000 + "]" * 5000 + "' AS BLOB)",
+        "attempts = 'many'",
+        "value = x'22ff22'",
+    ],
+)
+def test_odd_values_are_refused(place: Path, change: str) -> None:
+    sql(place / "run/outputs.sqlite", f"UPDATE outputs SET {change} WHERE rowid = 1")
+    with pytest.raises(StoredFileError, match=r"outputs\.sqlite"):
+        list(Run(place / "run").items())
+
+
+STEP = """
+import os, signal, sqlite3, sys, threading
+from unfazed.core.sqlite import connect, interrupted
+signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+db = connect(__import__("pathlib").Path(sys.argv[1]), [], write=True)
+print("ready", flush=True)
+try:
+    db.execute({query!r}).fetchall()
+except sqlite3.OperationalError as error:
+    try:
+        interrupted(db, error)
+    except KeyboardInterrupt:
+        sys.exit(7)
+    sys.exit(8)
+"""
+
+
+@pytest.mark.parametrize("by_signal", [True, False])
+def test_a_query_without_end_ends(tmp_path: Path, by_signal: bool) -> None:
+    """At a signal, or after more steps than its file can need."""
+    code = STEP.format(query=f"{ENDLESS} SELECT count(*) FROM n")
+    child = subprocess.Popen([sys.executable, "-c", code, tmp_path / "x.sqlite"], stdout=subprocess.PIPE)
+    with child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        if by_signal:
+            time.sleep(0.2)
+            child.send_signal(signal.SIGTERM)
+        assert child.wait(120) == (7 if by_signal else 8)
+
+
+def test_what_may_be_there_need_not_be(tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "new.sqlite", ["CREATE TABLE IF NOT EXISTS a (x)"], write=True)) as db:
+        db.execute("CREATE TABLE a (x)")
+    connect(tmp_path / "new.sqlite", ["CREATE TABLE IF NOT EXISTS a (x)", "CREATE TABLE b (y)"]).close()
+    with pytest.raises(StoredFileError, match="the table 'a'"):
+        connect(tmp_path / "new.sqlite", ["CREATE TABLE b (y)"])
