@@ -18,12 +18,16 @@ import commands
 import pytest
 
 import unfazed
+from unfazed.collect.database import open_database
+from unfazed.collect.items import make_study
+from unfazed.collect.people import invite
+from unfazed.collect.study import read_study
 from unfazed.core.errors import StoredFileError
 from unfazed.core.sqlite import connect
 from unfazed.core.store import AnswerStore
 from unfazed.run.record import Run
 
-from .conftest import make_place
+from .conftest import collecting, make_place
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 RUN = "run suite --system my_module:predict -o run --bootstrap 50"
@@ -237,3 +241,43 @@ def test_what_may_be_there_need_not_be(tmp_path: Path) -> None:
     connect(tmp_path / "new.sqlite", ["CREATE TABLE IF NOT EXISTS a (x)", "CREATE TABLE b (y)"]).close()
     with pytest.raises(StoredFileError, match="the table 'a'"):
         connect(tmp_path / "new.sqlite", ["CREATE TABLE b (y)"])
+
+
+def study_of(folder: Path) -> Path:
+    """A study with its database, in which a person read aloud."""
+    file: Path = collecting.write_study(folder, "read_aloud", [{"id": "1", "text": "hello"}])
+    study = read_study(file)
+    store, _, _ = make_study(study)
+    store.write(lambda tx: invite(tx, study, "anna", ""))
+    store.close()
+    return file
+
+
+STUDY_FILES = {
+    "a view": "CREATE VIEW v AS SELECT 1",
+    "a trigger": "CREATE TRIGGER t AFTER INSERT ON audit BEGIN DELETE FROM items; END",
+    "a table": "CREATE TABLE moz_cookies (x)",
+    "an index": "CREATE INDEX i ON items (length(content))",
+}
+
+
+@pytest.mark.parametrize("name", STUDY_FILES)
+def test_the_database_of_a_study_must_be_one(tmp_path: Path, name: str) -> None:
+    """Also where a study names another file: nothing is written into a browser's cookies."""
+    study = read_study(study_of(tmp_path))
+    sql(Path(study.place), STUDY_FILES[name])
+    before = Path(study.place).read_bytes()
+    with pytest.raises(StoredFileError, match="unfazed did not make"):
+        open_database(study.place)
+    assert Path(study.place).read_bytes() == before
+
+
+def test_a_recordings_name_leads_nowhere_else(tmp_path: Path) -> None:
+    file = study_of(tmp_path / "study")
+    (tmp_path / "mine.wav").write_bytes(b"a song")
+    place = Path(read_study(file).place)
+    sql(place, "INSERT INTO audio VALUES ('../../mine', '1', 'anna', 1, 1.0, 1.0)")
+    done = commands.unfazed("collect", "forget", file, "anna", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "is not the name of a recording" in done.stderr
+    assert (tmp_path / "mine.wav").exists()

@@ -51,9 +51,13 @@ def unfazed() -> None:
     """
 
 
+_GRACE = 10.0  # seconds after SIGTERM in which a command saves what it has
+_terminated = threading.Event()
+
+
 def main() -> None:
     """Runs a command and turns every way it can end into its exit code."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         # Not click's own `main`, which would end a broken pipe with 1, our code for a failed gate.
         with unfazed.make_context("unfazed", sys.argv[1:]) as context:
@@ -84,7 +88,8 @@ def main() -> None:
             err=True,
         )
         code = UnfazedError.exit_code
-    _leave(code if isinstance(code, int) else 0)
+    # A signal's exception that came up inside native code may be told as that code's own failure.
+    _leave(Interrupted.exit_code if _terminated.is_set() else code if isinstance(code, int) else 0)
 
 
 def _reraise_if_debugging() -> None:
@@ -103,5 +108,11 @@ def _leave(code: int) -> None:
     os._exit(code)
 
 
-def _interrupt(signal_number: int, frame: types.FrameType | None) -> None:
+def _terminate(signal_number: int, frame: types.FrameType | None) -> None:
+    """Ends the command as Ctrl-C does, and also where a system or a library swallows that or never returns."""
+    if not _terminated.is_set():
+        _terminated.set()
+        last = threading.Timer(_GRACE, os._exit, (Interrupted.exit_code,))
+        last.daemon = True
+        last.start()
     raise KeyboardInterrupt

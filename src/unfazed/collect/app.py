@@ -46,6 +46,7 @@ except ImportError as error:
 STATIC = Path(__file__).parent / "static"
 MAX_ANSWER = 2 << 20  # bytes, the log of keys included
 MAX_EVENTS = 50_000
+_LAST_SECONDS = 5  # for requests under way when the server is stopped
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -230,5 +231,6 @@ def serve(
         config = uvicorn.Config(
             app, host=host, port=port, ssl_certfile=certificate, ssl_keyfile=key, log_level="warning",
             access_log=False, server_header=False, proxy_headers=proxied, h11_max_incomplete_event_size=64 << 10,
+            timeout_graceful_shutdown=_LAST_SECONDS,
         )  # fmt: skip
         uvicorn.Server(config).run()

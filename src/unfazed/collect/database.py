@@ -16,11 +16,13 @@ from typing import Any, Protocol, TypeVar
 
 from unfazed.core.errors import MissingExtra, StoredFileError
 from unfazed.core.files import growing
+from unfazed.core.sqlite import connect, interrupted
 
 T = TypeVar("T")
 Cells = tuple[Any, ...]
 AT_ONCE = 256  # changes in one commit, at most
 _MIGRATIONS = Path(__file__).parent / "migrations"
+_SEEN = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)"
 _Job = tuple[Callable[["Transaction"], Any], "Future[Any]"]
 
 
@@ -138,15 +140,14 @@ class Database:
         connection = self._connection
         connection.begin(write=True)
         try:
-            connection.run("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)")
+            connection.run(_SEEN)
             done = {number for (number,) in connection.rows("SELECT number FROM migrations")}
             files = {int(file.name[:4]): file for file in sorted(_MIGRATIONS.glob("[0-9]*.sql"))}
             if done - files.keys():
                 raise StoredFileError(f"{self.name}: a newer version of unfazed made this study. Update unfazed.")
             for number in sorted(files.keys() - done):
-                for statement in files[number].read_text(encoding="utf-8").split(";\n"):
-                    if statement.strip():
-                        connection.run(statement)
+                for statement in _statements_of(files[number]):
+                    connection.run(statement)
                 connection.run("INSERT INTO migrations VALUES (?)", number)
             connection.commit()
         except BaseException:
@@ -204,6 +205,17 @@ class Database:
         return result, None
 
 
+def _statements_of(file: Path) -> list[str]:
+    return [statement for statement in file.read_text(encoding="utf-8").split(";\n") if statement.strip()]
+
+
+@lru_cache
+def _statements() -> tuple[str, ...]:
+    """All that makes the database of a study; an SQLite file with anything else in it is not one."""
+    files = sorted(_MIGRATIONS.glob("[0-9]*.sql"))
+    return (_SEEN, *(statement for file in files for statement in _statements_of(file)))
+
+
 class _Connection:
     """What connections to both databases share."""
 
@@ -222,8 +234,8 @@ class _Connection:
 class _SqliteConnection(_Connection):
     def __init__(self, file: Path, write: bool) -> None:
         self._file = file
-        # Isolation level None: transactions begin and end where Database says, and nowhere else.
-        self._db = sqlite3.connect(file, timeout=30, isolation_level=None, check_same_thread=False)
+        # Transactions begin and end where Database says, and nowhere else.
+        self._db = connect(file, _statements(), write, autocommit=True)
         if write:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
@@ -247,6 +259,7 @@ class _SqliteConnection(_Connection):
         except sqlite3.IntegrityError:
             raise
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            interrupted(self._db, error)
             raise StoredFileError(f"{self._file}: the study's database can't be used ({error}).") from error
 
     def begin(self, write: bool) -> None:
@@ -270,7 +283,7 @@ class Sqlite:
 
     def backup(self, to: Path) -> None:
         try:
-            with closing(sqlite3.connect(self.file)) as here, closing(sqlite3.connect(to)) as there:
+            with closing(connect(self.file, _statements())) as here, closing(sqlite3.connect(to)) as there:
                 here.backup(there, pages=1000)
         except sqlite3.DatabaseError as error:
             raise StoredFileError(f"{self.file}: the backup can't be written to {to.parent} ({error}).") from error

@@ -44,7 +44,9 @@ class Guarded(sqlite3.Connection):
         return self.looks > self.most
 
 
-def connect(file: Path, schema: Iterable[str], write: bool = False, immutable: bool = False) -> Guarded:
+def connect(
+    file: Path, schema: Iterable[str], write: bool = False, immutable: bool = False, autocommit: bool = False
+) -> Guarded:
     """A connection to a file that holds nothing but what the statements of `schema` make, or a part of that."""
     size = sum(_size(file.with_name(file.name + suffix)) for suffix in ("", "-wal", "-shm"))
     _refuse_journal(file)
@@ -52,6 +54,8 @@ def connect(file: Path, schema: Iterable[str], write: bool = False, immutable: b
     place = f"file:{quote(str(file.absolute()))}?mode={mode}"
     db = sqlite3.connect(place, uri=True, timeout=30, check_same_thread=False, factory=Guarded)
     try:
+        if autocommit:
+            db.isolation_level = None
         db.guard(size)
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE)
         db.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import secrets
 import time
 import wave
@@ -21,13 +22,14 @@ from unfazed.collect.database import Database, Transaction
 from unfazed.collect.kinds import About, ItemText, Kind
 from unfazed.collect.people import set_fact
 from unfazed.collect.study import PeopleStudy
-from unfazed.core.errors import MissingExtra, UsageError
+from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
 from unfazed.core.files import write_atomically
 from unfazed.core.values import Json
 
 RATE = 16_000
 MAX_AUDIO = 40 << 20  # bytes of an upload
 _RATES = range(8_000, 192_001)
+_NAME = re.compile("[0-9a-f]{32}")
 
 
 class ReadingItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -119,6 +121,9 @@ def audio_folder(study: PeopleStudy) -> Path:
 
 
 def audio_file(study: PeopleStudy, name: str) -> Path:
+    """The file of a recording. The names in a database that somebody sent must not lead to other files."""
+    if not _NAME.fullmatch(name):
+        raise StoredFileError(f"{study.place}: {name!r:.60} is not the name of a recording. Don't use this database.")
     return audio_folder(study) / f"{name}.wav"
 
 
