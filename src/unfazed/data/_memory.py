@@ -14,6 +14,7 @@ from unfazed.core.errors import DataError, UsageError
 from unfazed.core.task import guess_task, task_named
 from unfazed.core.values import Example, Json
 from unfazed.data._fields import KNOWN_FIELDS, Checks, Fields, Problem
+from unfazed.data._labels import LabelCounts
 from unfazed.data._reader import ReadOptions
 
 _LOOKED_AT = 10_000  # rows, to find slices
@@ -36,13 +37,15 @@ def examples_of(data: object, options: ReadOptions | None = None) -> list[Exampl
     if not examples:
         raise DataError("there are no examples.", place)
     task = task_named(options.task) if options.task else guess_task(first_labelled(examples))
-    checks = Checks(task, options.labels)
+    checks, labels = Checks(task, options.labels), LabelCounts(place, task, options)
     passed = []
     for example in examples:
         try:
             passed.append(checks.passed(example, example.row + 1))
         except Problem as problem:
             raise DataError(str(problem), place, example.row + 1) from None
+        labels.add(example)
+    labels.check()
     return passed
 
 

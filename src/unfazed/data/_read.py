@@ -16,6 +16,7 @@ from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
 from unfazed.core.task import Task, guess_task, task_named
 from unfazed.core.values import Example, Variant
 from unfazed.data._fields import Checks, Problem
+from unfazed.data._labels import LabelCounts
 from unfazed.data._memory import examples_of, first_labelled
 from unfazed.data._reader import Reader, ReadOptions, readers
 
@@ -87,7 +88,8 @@ class _Opened(NamedTuple):
     head: list[_Placed]
     rest: Iterator[_Placed]
     task: Task
-    labels: tuple[str, ...] | None
+    path: Path
+    options: ReadOptions
 
     def kind(self, language: str | None) -> Kind:
         if language:
@@ -97,14 +99,16 @@ class _Opened(NamedTuple):
         return Kind(self.task.name, guess_language(texts), True)
 
     def sound(self) -> Iterator[Example]:
-        checks = Checks(self.task, self.labels)
+        checks, labels = Checks(self.task, self.options.labels), LabelCounts(self.path, self.task, self.options)
         stream = chain(self.head, self.rest)
         for placed in stream:
             try:
                 example = checks.passed(placed.example, placed.line)
             except Problem as problem:
                 raise _with_more(problem, placed, stream, checks) from None
+            labels.add(example)
             yield example
+        labels.check()
 
 
 def _open(path: Path, options: ReadOptions, reader: Reader) -> _Opened:
@@ -112,7 +116,7 @@ def _open(path: Path, options: ReadOptions, reader: Reader) -> _Opened:
     if not head:
         next(rest, None)  # raises, if a bad row is why there are none
         raise _empty(path)
-    return _Opened(head, rest, _task(head, options), options.labels)
+    return _Opened(head, rest, _task(head, options), path, options)
 
 
 def _hashed(path: Path) -> str:

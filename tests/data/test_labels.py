@@ -1,0 +1,70 @@
+"""A column of ids that was taken for labels is found while it is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import commands
+import pytest
+
+import unfazed
+from unfazed.core.errors import DataError
+from unfazed.data import ReadOptions, read_examples
+
+
+def written(folder: Path, values: list[str], gold: str = "label") -> Path:
+    rows = [{"text": f"turn off lamp {i}", gold: value} for i, value in enumerate(values)]
+    file = folder / "mine.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+def test_ids_are_refused_at_once(tmp_path: Path) -> None:
+    """The file is not read to its end: its last row is broken, and nobody sees that."""
+    file = written(tmp_path, [f"u{i}" for i in range(3_000)])
+    file.write_text(file.read_text() + "{")
+    said = r"mine\.jsonl: label has 1,000 values in the first 1,000 rows: is it an id\? .*gold=.*task= classify"
+    with pytest.raises(DataError, match=said):
+        list(read_examples(file))
+
+
+def test_a_command_says_how_to_go_on(tmp_path: Path) -> None:
+    written(tmp_path, [f"u{i}" for i in range(195)] + ["u0"] * 5, gold="user")
+    vary = "vary mine.jsonl --with keyboard/adjacent --gold user -o suite"
+    done = commands.unfazed(*vary.split(), cwd=tmp_path)
+    assert done.returncode == 4
+    assert "--gold user has 195 values in 200 rows: is it an id?" in done.stderr
+    assert "--task classify" in done.stderr
+    assert not (tmp_path / "suite").exists()
+    meant = commands.unfazed(*vary.split(), "--task", "classify", cwd=tmp_path)
+    assert meant.returncode == 0, meant.stderr
+    assert "--gold user has 195 values in 200 rows: is it an id?" in meant.stderr
+
+
+def test_python_refuses_them_too(tmp_path: Path) -> None:
+    records = [{"text": f"turn off lamp {i}", "label": f"u{i}"} for i in range(150)]
+    with pytest.raises(DataError, match="label has 150 values in 150 rows: is it an id"):
+        unfazed.make_suite(records, "keyboard/adjacent", to=tmp_path / "suite")
+    unfazed.make_suite(records, "keyboard/adjacent", to=tmp_path / "suite", task="classify")
+
+
+@pytest.mark.parametrize(
+    ("values", "warned"),
+    [
+        ([f"u{i % 60}" for i in range(100)], True),
+        ([f"u{i % 40}" for i in range(100)], False),
+        ([f"u{i}" for i in range(99)], False),  # few rows
+        ([f"u{i % 77}" for i in range(3_000)], False),  # as many intents as there may be
+    ],
+)
+def test_between_the_two_it_warns(
+    tmp_path: Path, values: list[str], warned: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert len(list(read_examples(written(tmp_path, values)))) == len(values)
+    assert ("is it an id?" in capsys.readouterr().err) is warned
+
+
+def test_named_labels_are_meant(tmp_path: Path) -> None:
+    values = [f"u{i}" for i in range(200)]
+    assert len(list(read_examples(written(tmp_path, values), ReadOptions(labels=tuple(values))))) == 200
