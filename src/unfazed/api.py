@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from unfazed.core.asking import Asking
+from unfazed.core.chat import Turn
 from unfazed.core.errors import UsageError, option
 from unfazed.core.estimate import Resampling
 from unfazed.core.files import as_path, temporary_folder
@@ -31,8 +32,9 @@ def check(
     system: AnySystem, data: object, operators: str | OperatorSpec | Sequence[str | OperatorSpec] = (), *,
     input: str | Sequence[str] | None = None, gold: str | None = None, id: str | None = None,
     groups: str | Sequence[str] | None = None, labels: Sequence[str] | None = None, format: str | None = None,
-    task: str | None = None, language: str | None = None, set: SetName = "each", selector: Selector | None = None,
-    draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (), scores: str | Sequence[str] = (),
+    task: str | None = None, language: str | None = None, turn: Turn | None = None, set: SetName = "each",
+    selector: Selector | None = None, draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (),
+    scores: str | Sequence[str] = (), extract: str = "", equivalent: str = "", rubric: str | None = None,
     level: float = 0.95, bootstrap: int = 10_000, sanity: bool = True, to: str | Path | None = None,
     asking: Asking | None = None, engine: Engine | None = None,
 ) -> Results:  # fmt: skip
@@ -59,7 +61,7 @@ def check(
     refuse_other(folder)
     making: dict[str, Any] = {"operators": operators, "input": input, "gold": gold, "id": id, "groups": groups,
         "labels": labels, "format": format, "task": task, "language": language, "selector": selector,
-        "fields": fields}  # fmt: skip
+        "fields": fields, **({"turn": turn} if turn else {})}  # fmt: skip
     if not isinstance(data, Suite):
         data = make_suite(data, to=folder / "suite", set=set, draws=draws, seed=seed, engine=engine, **making)
     elif extra := next((name for name, value in making.items() if value not in (None, ())), None):

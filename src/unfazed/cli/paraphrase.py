@@ -58,9 +58,9 @@ def filter_(
     if verifier is not None:
         steps.append(filters.entailed_both_ways(entails_by(open_system(verifier))))
     if similarity is not None:
-        from unfazed.papers.parte.filters import Embeddings
+        from unfazed.systems.embeddings import Embeddings
 
-        steps.append(filters.similar(Embeddings(embeddings).similarity, similarity))
+        steps.append(filters.similar(Embeddings(embeddings or filters.minilm_folder()).similarity, similarity))
     if not keep_all:
         steps.append(filters.best())
     made, counts = filter_suite(Suite(suite), steps, to, overwrite)

@@ -34,6 +34,11 @@ from unfazed.cli._options import (
     help="Variants of each example and operator, or of each example in a set.  [default: 1]",
 )
 @click.option("--seed", type=int, help="Random seed. The same seed gives the same variants.  [default: 0]")
+@click.option(
+    "--turn",
+    type=click.Choice(["last-user", "first-user", "system", "all"]),
+    help="For chats: the messages to vary.  [default: last-user]",
+)
 @click.option("--field", "fields", multiple=True, metavar="FIELD", help="An input to vary. Default: the task's.")
 @engine_options
 @asking_options
@@ -49,6 +54,7 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
       unfazed vary texts.txt --with keyboard/adjacent --draws 3 -o -      # one text per line in, JSON lines out
       unfazed vary atis/test --set random --draws 10 -o random/           # one operator at random, ten times
       unfazed vary atis/test --set hard --selector model/ -o hard/        # what `model/` does worst on
+      unfazed vary chats.jsonl --turn all --with keyboard/adjacent -o chat/  # rows of {"messages": [...]}
       unfazed vary big.jsonl --with spoken/speako --workers 8 -o suite/   # the same suite, faster
 
     `unfazed list operators` shows what there is; random and hard sets use NATURE's ten unless --with names others.
@@ -85,6 +91,7 @@ def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Any
             "id": given["id_"],
             "groups": given["groups"],
             "labels": split_list(given["labels"]),
+            "turn": given["turn"],
         },
     )
     varied = {name: given[name] for name in ("draws", "seed", "fields", "selector")}

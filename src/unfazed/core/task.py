@@ -21,10 +21,15 @@ class Task:
     varied: ClassVar[tuple[str, ...]] = ()  # inputs that operators vary by default; none: all
     scores: ClassVar[tuple[str, ...]] = ()  # scorers, the main one first
     aligned: ClassVar[bool] = False  # does gold point into the text?
+    compared: ClassVar[tuple[str, str]] = ("", "")  # extract and equivalent by default; none: equal `answer`s
 
     def fits(self, example: Example) -> bool:
         """Does this example look like one of this task? Used to guess the task."""
         return False
+
+    def texts(self, inputs: Inputs) -> tuple[str, ...]:
+        """The inputs that operators vary by default."""
+        return self.varied or tuple(inputs)
 
     def gold_problem(self, example: Example) -> str | None:
         """What is wrong with an example's gold, if anything."""

@@ -17,12 +17,16 @@ from unfazed.core.errors import DataError, UsageError, nearest, option
 from unfazed.core.ids import canonical, content_id
 from unfazed.core.task import Task
 from unfazed.core.values import Example, Inputs, Json
-from unfazed.data._reader import ReadOptions
+from unfazed.data._chats import ChatForm, is_chat_record
+from unfazed.data._reader import Problem, ReadOptions
 
 Record = Mapping[str, Any]
 
 _IDS = ("id", "guid", "uid", "idx")
-_GOLDS = ("gold", "label", "gold_label", "intent", "class", "category", "sentiment", "answers", "answer", "target")
+_GOLDS = (
+    *("gold", "label", "gold_label", "intent", "class", "category", "sentiment", "answers", "answer", "target"),
+    *("completion", "response", "solution", "ideal", "expected"),
+)
 _PAIRS = (
     ("premise", "hypothesis"),
     ("sentence1", "sentence2"),
@@ -38,10 +42,6 @@ _ANY_GOLD = frozenset(_GOLDS)
 KNOWN_FIELDS = frozenset((*_IDS, *_GOLDS, *_TEXTS, *(name for pair in _PAIRS for name in pair)))
 
 
-class Problem(Exception):
-    """What is wrong with a record, without its place."""
-
-
 class Fields:
     """Makes examples of the records of one file."""
 
@@ -49,16 +49,26 @@ class Fields:
         """`cells`: values are cells of a text table, where an empty one means that there is no value."""
         self._options = options
         self._cells = cells
-        self._form: _Native | _Flat | None = None
+        self._form: _Native | _Flat | ChatForm | None = None
+        self.gold: str | None = None  # the field that holds it, once a record was seen
 
     def example(self, row: int, record: Record, path: Path, line: int) -> Example:
         try:
             if self._form is None:
-                native = isinstance(record.get("inputs"), dict)
-                self._form = _Native(self._options) if native else _Flat(record, self._options, self._cells)
+                self._form = self._form_of(record, path)
             return self._form.example(row, record)
         except Problem as problem:
             raise DataError(str(problem), path, line) from None
+
+    def _form_of(self, record: Record, path: Path) -> _Native | _Flat | ChatForm:
+        if isinstance(record.get("inputs"), dict):
+            self.gold = self._options.gold or "gold"
+            return _Native(self._options)
+        if not self._options.inputs and is_chat_record(record):
+            return ChatForm(record, self._options, path)
+        flat = _Flat(record, self._options, self._cells)
+        self.gold = flat.gold
+        return flat
 
 
 class _Native:
@@ -90,12 +100,12 @@ class _Flat:
         self._groups = options.groups
         self._id = options.id or _first(_IDS, first)
         self._gold_is_chosen = options.gold is not None
-        self._gold = options.gold or _first(_GOLDS, first)
+        self.gold = options.gold or _first(_GOLDS, first)
         self._is_slu = "slots" in first and options.task in (None, "slu") and not (options.gold and not options.task)
         if self._is_slu and not options.gold and "intent" in first:
-            self._gold = "intent"
-        self._is_slu = self._is_slu and self._gold is not None
-        taken = {self._id, self._gold, *self._groups}
+            self.gold = "intent"
+        self._is_slu = self._is_slu and self.gold is not None
+        taken = {self._id, self.gold, *self._groups}
         self._inputs = options.inputs or _guess_inputs(first, taken)
 
     def example(self, row: int, record: Record) -> Example:
@@ -103,21 +113,21 @@ class _Flat:
         gold = self._gold_of(record)
         if self._is_slu:
             gold, inputs = _slu(gold, _field(record, "slots"), inputs)
-        elif self._gold == "answers":
+        elif self.gold == "answers":
             gold = _answers(gold)
         id = _id(_field(record, self._id)) if self._id else ""
         return Example(row, id, inputs, gold, _groups(record, self._groups) if self._groups else {})
 
     def _gold_of(self, record: Record) -> Json:
-        if self._gold is None:
+        if self.gold is None:
             if not _ANY_GOLD.isdisjoint(record):
                 name = _first(_GOLDS, record)
                 raise Problem(f"this row has a {name!r}, but the first row has none. Give it in all rows, or in none.")
             return None
-        gold = _field(record, self._gold)
+        gold = _field(record, self.gold)
         if self._cells:
             if gold.lower() == "nan":
-                raise Problem(f"{self._gold} is NaN, so the label is missing. Fill it in, or leave the row out.")
+                raise Problem(f"{self.gold} is NaN, so the label is missing. Fill it in, or leave the row out.")
             return gold or None
         return gold
 

@@ -11,11 +11,12 @@ from typing import Any
 import msgspec
 
 from unfazed.core.errors import DataError, UsageError
-from unfazed.core.task import guess_task, task_named
+from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json
-from unfazed.data._fields import KNOWN_FIELDS, Checks, Fields, Problem
+from unfazed.data._fields import KNOWN_FIELDS, Checks, Fields
+from unfazed.data._guess import Guess, guess
 from unfazed.data._labels import LabelCounts
-from unfazed.data._reader import ReadOptions
+from unfazed.data._reader import Problem, ReadOptions
 
 _LOOKED_AT = 10_000  # rows, to find slices
 _MOST_GROUPS, _ROWS_A_GROUP = 20, 5
@@ -30,13 +31,18 @@ def examples_of(data: object, options: ReadOptions | None = None) -> list[Exampl
     - Examples, or mappings such as `{"text": …, "label": …}`,
     - a pandas or polars DataFrame, a `datasets.Dataset`, or another table that speaks Arrow.
     """
-    options = options or ReadOptions()
+    return guessed_examples(data, options or ReadOptions())[0]
+
+
+def guessed_examples(data: object, options: ReadOptions) -> tuple[list[Example], Guess]:
+    """The examples, and what they are about."""
     fields, place, rows = Fields(options), _place_of(data), _records_of(data)
     _refuse_twice(data, {*options.inputs, options.gold, options.id, *options.groups, *KNOWN_FIELDS}, place)
     examples = [_example(row, record, fields, place) for row, record in enumerate(rows)]
     if not examples:
         raise DataError("there are no examples.", place)
-    task = task_named(options.task) if options.task else guess_task(first_labelled(examples))
+    found = guess(examples, fields.gold, options.task)
+    task = task_named(found.task)
     checks, labels = Checks(task, options.labels), LabelCounts(place, task, options)
     passed = []
     for example in examples:
@@ -46,7 +52,7 @@ def examples_of(data: object, options: ReadOptions | None = None) -> list[Exampl
             raise DataError(str(problem), place, example.row + 1) from None
         labels.add(example)
     labels.check()
-    return passed
+    return passed, found
 
 
 def likely_groups(data: Any, taken: Collection[str | None]) -> tuple[str, ...]:
@@ -68,11 +74,6 @@ def _few(values: list[Any]) -> bool:
     if not all(isinstance(value, (str, int)) for value in values):
         return False
     return 2 <= len(set(values)) <= min(_MOST_GROUPS, len(values) // _ROWS_A_GROUP)
-
-
-def first_labelled(examples: Sequence[Example]) -> Example:
-    """The example by which the task is guessed."""
-    return next((example for example in examples if example.gold is not None), examples[0])
 
 
 def _example(row: int, record: object, fields: Fields, place: Path) -> Example:

@@ -4,7 +4,7 @@ lets only sound examples through.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -13,12 +13,13 @@ from unfazed.core.errors import DataError, UsageError, nearest, option
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.language import guess_language
 from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
-from unfazed.core.task import Task, guess_task, task_named
+from unfazed.core.task import Task, task_named
 from unfazed.core.values import Example, Variant
-from unfazed.data._fields import Checks, Problem
+from unfazed.data._fields import Checks
+from unfazed.data._guess import Guess, guess
 from unfazed.data._labels import LabelCounts
-from unfazed.data._memory import examples_of, first_labelled
-from unfazed.data._reader import Reader, ReadOptions, readers
+from unfazed.data._memory import guessed_examples
+from unfazed.data._reader import Problem, Reader, ReadOptions, readers
 
 PEEK = 200  # examples looked at to guess the task and the language
 SHOWN = 5  # bad rows in one message
@@ -31,6 +32,7 @@ class Kind(NamedTuple):
     task: str
     language: str
     language_guessed: bool
+    extract: str = ""  # the part of an answer that is compared by default
 
 
 class _Placed(NamedTuple):
@@ -71,10 +73,8 @@ def open_source(data: object, options: ReadOptions | None = None, language: str 
         path = Path(data)
         opened = _open(path, options, find_reader(path, options))
         return Source(opened.kind(language), _hashed(path), opened.sound())
-    examples = examples_of(data, options)
-    task = options.task or guess_task(first_labelled(examples)).name
-    texts = (text for example in examples for text in example.inputs.values())
-    kind = Kind(task, language or guess_language(texts), language is None)
+    examples, found = guessed_examples(data, options)
+    kind = _kind(found, task_named(found.task), examples, language)
     return Source(kind, content_id([[e.id, e.inputs, e.gold, e.groups] for e in examples], size=16), examples)
 
 
@@ -90,13 +90,10 @@ class _Opened(NamedTuple):
     task: Task
     path: Path
     options: ReadOptions
+    guessed: Guess
 
     def kind(self, language: str | None) -> Kind:
-        if language:
-            return Kind(self.task.name, language, False)
-        varied = self.task.varied
-        texts = (text for p in self.head for name, text in p.example.inputs.items() if name in varied or not varied)
-        return Kind(self.task.name, guess_language(texts), True)
+        return _kind(self.guessed, self.task, [placed.example for placed in self.head], language)
 
     def sound(self) -> Iterator[Example]:
         checks, labels = Checks(self.task, self.options.labels), LabelCounts(self.path, self.task, self.options)
@@ -116,7 +113,13 @@ def _open(path: Path, options: ReadOptions, reader: Reader) -> _Opened:
     if not head:
         next(rest, None)  # raises, if a bad row is why there are none
         raise _empty(path)
-    return _Opened(head, rest, _task(head, options), path, options)
+    found = guess([placed.example for placed in head], reader.fields.gold if reader.fields else None, options.task)
+    return _Opened(head, rest, task_named(found.task), path, options, found)
+
+
+def _kind(found: Guess, task: Task, examples: Sequence[Example], language: str | None) -> Kind:
+    texts = (example.inputs[name] for example in examples for name in task.texts(example.inputs))
+    return Kind(task.name, language or guess_language(texts), language is None, found.extract)
 
 
 def _hashed(path: Path) -> str:
@@ -143,12 +146,6 @@ def _peek(stream: Iterator[_Placed]) -> tuple[list[_Placed], Iterator[_Placed]]:
 def _raising(error: DataError) -> Iterator[_Placed]:
     raise error
     yield
-
-
-def _task(head: list[_Placed], options: ReadOptions) -> Task:
-    if options.task:
-        return task_named(options.task)
-    return guess_task(first_labelled([placed.example for placed in head]))
 
 
 def _with_more(problem: Problem, placed: _Placed, stream: Iterator[_Placed], checks: Checks) -> DataError:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, ClassVar
+from typing import BinaryIO, ClassVar, Protocol
 
 import msgspec
 
+from unfazed.core.chat import Turn
 from unfazed.core.errors import DataError, option
 from unfazed.core.registry import Registry
 from unfazed.core.values import Example, Variant
@@ -26,6 +27,7 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
     id: str | None = None
     groups: tuple[str, ...] = ()  # fields whose values are slices
     labels: tuple[str, ...] | None = None  # all labels that there may be
+    turn: Turn = "last-user"  # the messages of a chat that are varied
 
     def chosen_fields(self) -> dict[str, tuple[str, ...]]:
         """The fields that the caller chose, by the option that did, in the caller's spelling."""
@@ -36,6 +38,16 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
             option("group", "groups"): self.groups,
         }
         return {name: fields for name, fields in chosen.items() if fields}
+
+
+class Problem(Exception):
+    """What is wrong with a record, without its place."""
+
+
+class GoldField(Protocol):
+    """Whatever makes examples of records and knows which field their gold came from."""
+
+    gold: str | None
 
 
 class Reader:
@@ -52,6 +64,7 @@ class Reader:
 
     file: Path
     line: int = 0  # 1-based, as editors count
+    fields: GoldField | None = None  # of records with named fields, once reading began
 
     def accepts(self, path: Path) -> bool:
         """Does the path look like this format? Only the name, and the start of what is there, are looked at."""

@@ -38,7 +38,7 @@ class Hf(Reader):
         if (path / "dataset_dict.json").is_file():
             raise DataError(_choose_split(path), path)
         naming = _namings(path)
-        fields = Fields(options)
+        self.fields = fields = Fields(options)
         for name in _arrow_files(path):
             for columns in _batches(path / name):
                 for column, name_of in naming.items():

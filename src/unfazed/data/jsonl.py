@@ -27,17 +27,18 @@ class Jsonl(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
-        fields = Fields(options)
+        self.fields = fields = Fields(options)
         row = 0
         for number, line in enumerate(read_lines(path), 1):
             if line.isspace():
                 continue
             self.line = number
-            yield fields.example(row, _object(line, path, number), path, number)
+            yield fields.example(row, json_object(line, path, number), path, number)
             row += 1
 
 
-def _object(line: str, path: Path, number: int) -> dict[str, Any]:
+def json_object(line: str, path: Path, number: int) -> dict[str, Any]:
+    """The object that a line of JSON is; a `DataError` where it is none."""
     try:
         record = _decode(line)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:

@@ -31,7 +31,7 @@ class Parquet(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
-        fields = Fields(options)
+        self.fields = fields = Fields(options)
         try:
             naming = _namings(path)
             for names, columns in read_batches(path):

@@ -27,7 +27,7 @@ class Tabular(Reader):
         rows = csv_rows(path) if path.suffix.lower() == ".csv" else _tsv_rows(path)
         _, header = next(rows, (0, []))
         _check_header(header, path)
-        fields = Fields(options, cells=True)
+        self.fields = fields = Fields(options, cells=True)
         row = 0
         for line, cells in rows:
             if not cells and len(header) > 1:

@@ -59,7 +59,7 @@ def suite_error_rates(suite: Suite, family: str | None = None, settings: Resampl
 
     def groups() -> Iterable[Group]:
         for example, variants in suite.groups():
-            fields = suite.task.varied or tuple(example.inputs)
+            fields = suite.task.texts(example.inputs)
             chosen = [v for v in variants if v.meaning == "same" and family in (None, v.family)]
             if chosen:
                 texts = tuple(example.inputs[field] for field in fields)

@@ -17,11 +17,11 @@ from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.seeds import Seeds
 from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
 from unfazed.core.task import Task
-from unfazed.core.values import Json, Output, Variant
+from unfazed.core.values import Example, Inputs, Json, Output, Variant
 from unfazed.run.engine import run_system
 from unfazed.run.plan import Plan
 from unfazed.run.record import Run
-from unfazed.score import Scorer, scorers, tags_of
+from unfazed.score import Comparing, Match, Scorer, comparing_for, due_of, scorers, tags_of
 from unfazed.systems.system import System
 from unfazed.vary import operators as known_operators
 
@@ -53,14 +53,17 @@ def write_hard_set(
 def hardest(run: Run, seed: int) -> Iterator[Variant]:
     """For each example and draw the candidate on which the run's system did worst, in the examples' order."""
     task = run.suite.task
-    judged = [scorers.get(name)() for name in task.scores]
+    comparing = comparing_for(run.suite).at(run.path)
+    judged = [Match(comparing) if name == "match" else scorers.get(name)() for name in task.scores]
     lots = Seeds(seed, "set/hard", 1)
-    items = run.items()
+    items = comparing.watch(run.items())
     while block := list(islice(items, _BLOCK)):
-        candidates = [(clean, variant, output) for _, clean, varied in block for variant, output in varied]
-        badness = _badness(candidates, task, judged)
+        candidates = [
+            (example, clean, variant, output) for example, clean, varied in block for variant, output in varied
+        ]
+        badness = _badness(candidates, comparing, judged)
         ranked = sorted(
-            zip(badness, (variant for _, variant, _ in candidates), strict=True),
+            zip(badness, (variant for _, _, variant, _ in candidates), strict=True),
             key=lambda pair: (pair[1].row, pair[1].draw, pair[1].source),
         )
         for (_, draw), group in groupby(ranked, key=lambda pair: (pair[1].row, pair[1].draw)):
@@ -70,32 +73,35 @@ def hardest(run: Run, seed: int) -> Iterator[Variant]:
             yield lots.stream(equals[0].example_id, draw).choice(equals)
 
 
-def _badness(candidates: list[tuple[Output, Variant, Output]], task: Task, judged: list[Scorer]) -> list[Badness]:
+def _badness(
+    candidates: list[tuple[Example, Output, Variant, Output]], comparing: Comparing, judged: list[Scorer]
+) -> list[Badness]:
     """How badly the selector did on each candidate; greater is worse."""
-    for _, variant, output in candidates:
+    for _, _, variant, output in candidates:
         if not output.ok:
             raise SystemBroken(
                 f"The selector has no answer to a candidate ({variant.source} of example {variant.example_id!r}): "
                 f"{output.error} A hard set needs all answers. Fix the selector, then rerun."
             )
-    outputs = [output.value for _, _, output in candidates]
-    golds = [variant.gold for _, variant, _ in candidates]
-    scores = [_scores(scorer, outputs, golds, task) for scorer in judged]
+    outputs = [output.value for _, _, _, output in candidates]
+    golds = [variant.gold for _, _, variant, _ in candidates]
+    inputs = [example.inputs for example, *_ in candidates]
+    scores = [_scores(scorer, outputs, golds, inputs, comparing.task) for scorer in judged]
     bad: list[Badness] = []
-    for i, (clean, _, output) in enumerate(candidates):
+    for i, (example, clean, _, output) in enumerate(candidates):
         main, *others = [-column[i] for column in scores] or [0.0]
-        flipped = clean.ok and task.answer(clean.value) != task.answer(output.value)
+        flipped = comparing.flip(example.row, comparing.answer(clean), comparing.answer(output)) == 1
         bad.append((main, _wrong_tags(output.value, golds[i]), *others, float(flipped)))
     return bad
 
 
-def _scores(scorer: Scorer, outputs: list[Json], golds: list[Json], task: Task) -> list[float]:
+def _scores(scorer: Scorer, outputs: list[Json], golds: list[Json], inputs: list[Inputs], task: Task) -> list[float]:
     """Each item's score, the best where none is due or defined."""
     due = [i for i, gold in enumerate(golds) if gold is not None and scorer.gold_key(gold, task) is not None]
     best = scorer.bounds[1]
     scores = np.full(len(golds), best)
     if due:
-        rows = scorer.stats([outputs[i] for i in due], [golds[i] for i in due], task)
+        rows = scorer.stats([outputs[i] for i in due], [due_of(scorer, golds[i], inputs[i]) for i in due], task)
         scores[due] = np.nan_to_num(scorer.aggregate(rows), nan=best)
     return [float(score) for score in scores]
 

@@ -12,10 +12,12 @@ from typing import Any
 
 import msgspec
 
+from unfazed.core.chat import CHAT, Turn
 from unfazed.core.errors import NothingEvaluated, UnfazedError, UsageError, option
 from unfazed.core.files import as_path, clear_left, temporary_folder, unwritable
 from unfazed.core.progress import Progress
 from unfazed.core.suite import Manifest, Suite, plan_id, refuse_existing, write_suite
+from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
 from unfazed.data import Source, likely_groups, open_source
 from unfazed.run.hard import hard_manifest, write_hard_set
@@ -32,9 +34,9 @@ def make_suite(
     data: object, operators: str | OperatorSpec | Sequence[str | OperatorSpec] = (), *, to: str | Path | None = None,
     input: str | Sequence[str] | None = None, gold: str | None = None, id: str | None = None,
     groups: str | Sequence[str] | None = None, labels: Sequence[str] | None = None, format: str | None = None,
-    task: str | None = None, language: str | None = None, set: SetName = "each", selector: Selector | None = None,
-    draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (), overwrite: bool = False,
-    engine: Engine | None = None,
+    task: str | None = None, language: str | None = None, turn: Turn = "last-user", set: SetName = "each",
+    selector: Selector | None = None, draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (),
+    overwrite: bool = False, engine: Engine | None = None,
 ) -> Suite:  # fmt: skip
     """Makes variants of your data.
 
@@ -48,6 +50,7 @@ def make_suite(
     - `input`, `gold`, `id`, `groups`: the fields or columns that hold texts, the right answer, ids, and slices.
       Unless you name them, they are guessed from their names. In a DataFrame, every other column of few values is
       a slice unless you set `groups`.
+    - `turn`: the messages of a chat that are varied: `last-user`, `first-user`, `system` or `all`.
     - `set`: `each`, `random` or `hard`. A hard set needs a `selector`: any system that `run_system` takes.
     - `draws`: the variants of each example and operator. The same `seed` gives the same variants.
     """
@@ -60,7 +63,7 @@ def make_suite(
             path=str(data) if isinstance(data, (str, Path)) else None, format=format, task=task, language=language,
             inputs=inputs, gold=gold, id=id,
             groups=likely_groups(data, [*inputs, gold, id]) if groups is None else tuple(map(_column, listed(groups))),
-            labels=None if labels is None else tuple(map(_column, listed(labels))),
+            labels=None if labels is None else tuple(map(_column, listed(labels))), turn=turn,
         ),
         vary=from_arguments(VaryPlan,
             operators=listed(operators), set=set, draws=draws, seed=seed, fields=listed(fields),
@@ -147,6 +150,8 @@ def _source(plan: Plan, data: object) -> Source:
 
 
 def _variation(plan: Plan, source: Source) -> Variation:
+    if plan.data.turn != DataPlan().turn and CHAT not in task_named(source.kind.task).fields:
+        raise UsageError(f"{option('turn')} is for chats, and this data is for the task {source.kind.task}.")
     variation = Variation(
         operators=plan.vary.specs(),
         task=source.kind.task,
@@ -165,6 +170,8 @@ def _manifest(plan: Plan, source: Source, varied: Variation) -> Manifest:
     operators = [spec.describe() for spec in varied.operators]
     data = plan.data
     decides = [source.id, varied, operators, data.inputs, data.gold, data.id, data.groups, data.labels]
+    if data.turn != DataPlan().turn:
+        decides.append(data.turn)
     return Manifest(
         task=varied.task,
         language=varied.language,
@@ -173,6 +180,7 @@ def _manifest(plan: Plan, source: Source, varied: Variation) -> Manifest:
         draws=varied.draws,
         operators=operators,
         set={"name": varied.set} if varied.set != "each" else {},
+        compared={"extract": source.kind.extract} if source.kind.extract else {},
         plan=plan_id(*decides),
     )
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from unfazed.core.asking import Asking
+from unfazed.core.chat import Turn
 from unfazed.core.errors import UsageError, option
 from unfazed.core.values import Json
 from unfazed.data import ReadOptions
@@ -53,6 +54,7 @@ class DataPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     id: str | None = None
     groups: tuple[str, ...] = ()
     labels: tuple[str, ...] | None = None
+    turn: Turn = "last-user"
 
     def reading(self) -> ReadOptions:
         """The part of it that readers need."""
@@ -64,6 +66,7 @@ class DataPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             id=self.id,
             groups=self.groups,
             labels=self.labels,
+            turn=self.turn,
         )
 
 
@@ -166,6 +169,7 @@ _MUST_BE = {
     **dict.fromkeys(("input", "groups", "fields", "labels", "scores"), "a text or a list of texts"),
     "operators": "an operator's name, an OperatorSpec, or a list of them",
     "set": "each, random or hard",
+    "turn": "last-user, first-user, system or all",
     "level": "a number between 0 and 1",
     "asking": "an Asking",
     "engine": "an Engine",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.suite import Suite, changed_texts
 from unfazed.core.text import html_table, pandas_frame, polars_frame
 from unfazed.core.values import Example, Output, Variant
+from unfazed.score import Comparing, comparing_for
 
 _EXAMPLES_A_BLOCK = 200
 _SHOWN = 5  # answers in a notebook
@@ -94,19 +96,24 @@ class Run:
         return pandas_frame(self._columns(only_flips=True))
 
     def _columns(self, only_flips: bool = False, most: int | None = None) -> dict[str, list[Any]]:
-        rows = (row for item in self.items() for row in self._rows(item) if not only_flips or row[-1])
+        items = self._comparing.watch(self.items())
+        rows = (row for item in items for row in self._rows(item) if not only_flips or row[-1])
         columns = list(zip(*islice(rows, most), strict=True))
         return {name: list(columns[i]) if columns else [] for i, name in enumerate(_COLUMNS)}
 
     def _rows(self, item: Answered) -> Iterator[tuple[Any, ...]]:
         example, clean, varied = item
-        answer = self.suite.task.answer
+        known = self._comparing.answer(clean)
         for variant, output in varied:
             before, after = changed_texts(example.inputs, variant.inputs)
-            both = clean.ok and output.ok
-            flipped = answer(clean.value) != answer(output.value) if both else None
+            flip = self._comparing.flip(example.row, known, self._comparing.answer(output))
+            flipped = None if flip < 0 else flip == 1
             yield (example.id, variant.source, variant.draw, before, after, variant.note, clean.value, output.value,
                    variant.gold, output.error, flipped)  # fmt: skip
+
+    @cached_property
+    def _comparing(self) -> Comparing:
+        return comparing_for(self.suite).at(self.path)
 
     def save(self, to: str | Path) -> Run:
         """Copies the run, with its suite, to folder `to`, for example one that was made in a temporary folder."""

@@ -66,7 +66,7 @@ def scored_by(engine: Engine) -> Iterator[Stats]:
 
 def _findable(scorer: Scorer) -> bool:
     """Does another process get the same scorer by its name?"""
-    return scorer.name in scorers and scorers.get(scorer.name) is type(scorer)
+    return not scorer.sees_inputs and scorer.name in scorers and scorers.get(scorer.name) is type(scorer)
 
 
 def _rows(found: Array | Lost) -> Array:

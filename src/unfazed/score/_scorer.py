@@ -6,16 +6,25 @@ from collections.abc import Callable, Hashable, Sequence
 from math import sqrt
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from unfazed.core.estimate.statistics import Array, ratio
 from unfazed.core.ids import canonical
 from unfazed.core.task import Task
-from unfazed.core.values import Json
+from unfazed.core.values import Inputs, Json
 
-__all__ = ["Array", "MeanScorer", "Pair", "Scorer", "Stats", "kendall", "label_among", "label_key", "label_of",
+__all__ = ["Array", "MeanScorer", "Pair", "Scorer", "Stats", "WithInputs", "kendall", "label_among", "label_key",
+    "label_of",
     "pearson", "ratio", "stats_here", "tags_of"]  # fmt: skip
+
+
+class WithInputs(msgspec.Struct, frozen=True):
+    """A gold with the inputs of its example, for scorers that look at both."""
+
+    gold: Json
+    inputs: Inputs
 
 
 class Scorer:
@@ -32,6 +41,12 @@ class Scorer:
     linear: ClassVar[bool] = True  # the score of a set is the mean of its items' scores
     apart: ClassVar[bool] = False  # an item's row does not depend on the others, so that blocks are scored and let go
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)  # the least and the greatest score
+    sees_inputs: ClassVar[bool] = False  # golds come as `WithInputs`, with the example's inputs
+
+    @property
+    def decides(self) -> str | None:
+        """What decides scores beside the code, such as parameters; None if that can't be known."""
+        return ""
 
     def key(self, value: Json, task: Task) -> Hashable:
         """What of an output or a gold this scorer looks at: values of one key score alike.
@@ -58,6 +73,13 @@ class Scorer:
 
 
 Pair = tuple[Json, Json]  # an output and its gold
+
+
+def due_of(scorer: Scorer, gold: Json, inputs: Inputs) -> Json:
+    """The gold as the scorer gets it."""
+    return WithInputs(gold, inputs) if scorer.sees_inputs and gold is not None else gold
+
+
 Stats = Callable[[Scorer, Sequence[Pair], Task], Array]
 
 

@@ -9,7 +9,6 @@ from unfazed.core.registry import Registry
 from unfazed.vary.operator import Operator
 
 if TYPE_CHECKING:
-    from unfazed.systems.hf import load_pretrained as load_model
     from unfazed.vary.engine import OperatorSpec
     from unfazed.vary.operator import Change, Text
     from unfazed.vary.synonyms import MaskedModel
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from unfazed.vary.words import some as some_places
 
 __all__ = ["Change", "MaskedModel", "Operator", "OperatorSpec", "Text", "cased", "checked_rate", "jaccard",
-    "load_model", "normal_text", "operators", "some_places"]  # fmt: skip
+    "normal_text", "operators", "some_places"]  # fmt: skip
 
 operators: Registry[Operator] = Registry("operator", Operator, "unfazed.vary", folders=True)
 

@@ -98,7 +98,7 @@ class Varier:
         self.variation = variation
         self.task = task_named(variation.task)
         self._aligned, self._move = self.task.aligned, self.task.move
-        self._chosen = variation.fields or self.task.varied
+        self._chosen = variation.fields or self.task.varied  # of every example; else each has its own
         self.keep_gold = keep_gold
         self.operators = [spec.make() for spec in variation.operators] if made is None else list(made)
         self.seeds = [Seeds(variation.seed, op.name, op.version) for op in self.operators]
@@ -208,7 +208,7 @@ class Varier:
         )
 
     def _fields(self, example: Example) -> tuple[str, ...]:
-        chosen = self._chosen or tuple(example.inputs)
+        chosen = self._chosen or self.task.texts(example.inputs)
         for field in chosen:
             if field not in example.inputs:
                 has = ", ".join(example.inputs)

@@ -12,6 +12,7 @@ from unfazed.core.errors import CannotKeepLabels, StoredFileError, UsageError
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example
 from unfazed.papers.parte import filters as _filters
+from unfazed.systems.embeddings import Embeddings
 from unfazed.systems.rewrite import Seq2SeqRewriter
 from unfazed.vary.engine import OperatorSpec, Variation, vary
 from unfazed.vary.operator import Text
@@ -136,5 +137,5 @@ def test_minilm_tells_paraphrases_from_other_sentences() -> None:
         ("The film won six prizes.", "Six prizes were won by the film."),
         ("The film won six prizes.", "Rain fell."),
     ]
-    near, far = _filters.Embeddings(folder).similarity(pairs)
+    near, far = Embeddings(folder).similarity(pairs)
     assert near > 0.9 > 0.3 > far

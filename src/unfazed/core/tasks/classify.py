@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from unfazed.core.chat import CHAT
 from unfazed.core.task import Task
 from unfazed.core.values import Example, Inputs, Json
 
@@ -15,7 +16,7 @@ class Classify(Task):
     scores = ("accuracy", "macro_f1")
 
     def fits(self, example: Example) -> bool:
-        return isinstance(example.gold, _Label)
+        return isinstance(example.gold, _Label) and CHAT not in example.inputs
 
     def gold_problem(self, example: Example) -> str | None:
         if isinstance(example.gold, _Label):

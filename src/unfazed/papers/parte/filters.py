@@ -1,4 +1,4 @@
-"""Which paraphrases are kept: the steps of P̂aRTE's filter, and the sentence embeddings that one of them compares."""
+"""Which paraphrases are kept: the steps of P̂aRTE's filter, and the encoder whose embeddings one of them compares."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from unfazed.core import StoredFileError, UsageError, file_hash
-from unfazed.vary import jaccard, load_model, normal_text
+from unfazed.vary import jaccard, normal_text
 
 OVERLAP = 0.75  # P̂aRTE's threshold: more alike is hardly a paraphrase
 RATED = 75.0  # of 100, on the slider that people moved
@@ -164,8 +164,6 @@ HASHES = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
 }
-_TOGETHER = 64
-_LONGEST = 256
 
 
 def minilm_folder() -> Path:
@@ -182,29 +180,3 @@ def minilm_folder() -> Path:
         if not (folder / name).is_file() or file_hash(folder / name) != expected:
             raise StoredFileError(f"{folder / name}: this is not all-MiniLM-L6-v2's own file, so it is not used.")
     return folder
-
-
-class Embeddings:
-    """A Hugging Face encoder; a sentence's embedding is the mean of its tokens' vectors."""
-
-    def __init__(self, folder: str | Path | None = None) -> None:
-        self._tokenizer, self._model = load_model("AutoModel", folder or minilm_folder(), "sentence encoder")
-
-    def similarity(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """The cosine of each pair, from -1 to 1."""
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        found: dict[str, Any] = {}
-        for at in range(0, len(texts), _TOGETHER):
-            some = texts[at : at + _TOGETHER]
-            found |= dict(zip(some, self._embedded(some), strict=True))
-        return [float(found[a] @ found[b]) for a, b in pairs]
-
-    def _embedded(self, texts: list[str]) -> Any:
-        import torch
-
-        encoded = self._tokenizer(texts, return_tensors="pt", padding=True, truncation=True, max_length=_LONGEST)
-        with torch.inference_mode():
-            seen = self._model(**encoded).last_hidden_state
-        mask = encoded["attention_mask"].unsqueeze(-1).float()
-        mean = (seen * mask).sum(1) / mask.sum(1).clamp(min=1e-9)
-        return torch.nn.functional.normalize(mean, dim=1)

@@ -1,0 +1,163 @@
+"""What is compared: a part of each answer (*extract*) under a rule for sameness (*equivalent*).
+
+Scores, flips, pages and gates all use the one that the plan, the suite or the task declares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Self
+
+from unfazed.core.errors import UnfazedError
+from unfazed.core.ids import content_id
+from unfazed.core.store import AnswerStore
+from unfazed.core.suite import Suite
+from unfazed.core.task import Task
+from unfazed.core.values import Example, Inputs, Json, Output, Variant
+from unfazed.score._equivalent import Equivalent, Pair, equivalent_named
+from unfazed.score._extract import extract_named
+
+Answered = tuple[Example, Output, list[tuple[Variant, Output]]]
+JUDGED = "judge.sqlite"  # a judge's answers, in the folder of the run
+_BLOCK = 200  # examples whose answers are compared together
+_NOTHING = ("", "the part to compare is not there")
+
+
+class Comparing:
+    """Tells whether two answers of a task are the same. Without a rule, they are if the task's `answer`s are equal."""
+
+    def __init__(self, task: Task, extract: str = "", equivalent: str = "", rubric: str | None = None) -> None:
+        self.task = task
+        self.extract = "" if extract == "none" else extract
+        self.equivalent = equivalent or ("exact" if self.extract else "")
+        self._part = extract_named(self.extract)
+        self._rule: Equivalent | None = equivalent_named(self.equivalent, rubric) if self.equivalent else None
+        self._store: AnswerStore | None = None
+        self._known: dict[tuple[int, Hashable, Hashable], bool | None] = {}
+        self.unjudged = 0  # pairs on which a judge said neither yes nor no
+        self.empty = 0  # answers without the part that is compared
+
+    @property
+    def name(self) -> str:
+        """As results show it, such as `number then exact`; empty without a rule."""
+        return f"{self.extract} then {self.equivalent}" if self.extract else self.equivalent
+
+    @property
+    def rubric(self) -> str:
+        return self._rule.rubric if self._rule else ""
+
+    @property
+    def decides(self) -> str | None:
+        """What decides whether answers are the same; None if that can't be known."""
+        more = self._rule.decides if self._rule else ""
+        return None if more is None else f"{self.name} {content_id(more)}" if more else self.name
+
+    @property
+    def sees_inputs(self) -> bool:
+        return self._rule is not None and self._rule.sees_inputs
+
+    def at(self, folder: object) -> Self:
+        """With what a judge says kept in the folder of a run, so that nothing is asked twice."""
+        if isinstance(folder, Path) and self._rule is not None:
+            with suppress(UnfazedError):  # nothing can be written there
+                self._store = AnswerStore.shared(folder / JUDGED) if self._rule.asks else None
+        return self
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def part(self, value: Json) -> Json:
+        """What of an answer or a gold is compared; None where it has no such part."""
+        return self._part(value)
+
+    def key(self, value: Json) -> Hashable:
+        """Values of one key are the same."""
+        part = self._part(value)
+        if part is None and self.extract:
+            return _NOTHING
+        return (self._rule.key(part) if self._rule else "",)
+
+    def answer(self, output: Output) -> Hashable:
+        """What is compared of an output; None where there is none, or it does not have the task's form."""
+        if not output.ok:
+            return None
+        if self._rule is not None:
+            return self.key(output.value)
+        try:
+            return (self.task.answer(output.value),)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            return None
+
+    def watch(self, items: Iterable[Answered]) -> Iterator[Answered]:
+        """The items of a run as they are, once it is known which of their answers are the same."""
+        if self._rule is None or type(self._rule).transitive:
+            yield from items
+            return
+        stream = iter(items)
+        while block := list(islice(stream, _BLOCK)):
+            self._compare(block)
+            yield from block
+
+    def _compare(self, block: Sequence[Answered]) -> None:
+        due: dict[tuple[int, Hashable, Hashable], Pair] = {}
+        for example, clean, varied in block:
+            before = self.answer(clean)
+            for _, output in varied if before not in (None, _NOTHING) else ():
+                after = self.answer(output)
+                if after not in (None, _NOTHING) and after != before:
+                    pair = Pair(self._part(output.value), self._part(clean.value), example.inputs, False)
+                    due[example.row, before, after] = pair
+        self._known = dict(zip(due, self.same(list(due.values())), strict=True))
+
+    def flip(self, row: int, before: Hashable, after: Hashable) -> int:
+        """1 where two answers of the example of that row differ, 0 where not, -1 where that can't be said."""
+        if before is None or after is None:
+            return -1
+        if before == after or self._rule is None or type(self._rule).transitive:
+            return int(before != after)
+        if _NOTHING in (before, after):
+            return 1
+        same = self._known[row, before, after]
+        return -1 if same is None else int(not same)
+
+    def same(self, pairs: Sequence[Pair]) -> list[bool | None]:
+        """Whether each two parts are the same; None where a judge said neither yes nor no."""
+        assert self._rule is not None
+        found = self._rule.same(pairs, self._store) if pairs else []
+        self.unjudged += found.count(None)
+        return found
+
+    def right(self, output: Json, gold: Json, inputs: Inputs) -> list[Pair] | bool:
+        """Whether an output is right, or the pairs of which one must be the same for that."""
+        said = self._part(output)
+        if said is None and self.extract:
+            return False
+        golds = [self._part(one) for one in (gold if isinstance(gold, list) else [gold])]
+        assert self._rule is not None
+        if any(self._rule.key(said) == self._rule.key(one) for one in golds if one is not None):
+            return True
+        if type(self._rule).transitive:
+            return False
+        return [Pair(said, one, inputs, True) for one in golds if one is not None]
+
+
+def comparing_for(
+    suite: Suite, extract: str = "", equivalent: str = "", rubric: str | None = None, task: Task | None = None
+) -> Comparing:
+    """What is compared on a suite: as chosen, or as the suite's data or its task declares."""
+    task = task or suite.task
+    declared = suite.manifest.compared
+    extract = extract or declared.get("extract", "") or task.compared[0]
+    chosen = equivalent or declared.get("equivalent", "")
+    return Comparing(task, extract, chosen or ("exact" if extract not in ("", "none") else task.compared[1]), rubric)
