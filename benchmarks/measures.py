@@ -38,7 +38,7 @@ class MadeUp:
     system = identity = "made up"
 
     def __init__(self, reach: tuple[float, ...] = (1.0, 1.0, 1.0), labels: int = 5, task: str = "classify") -> None:
-        manifest = SimpleNamespace(labels=None, unchanged={})
+        manifest = SimpleNamespace(labels=None, unchanged={}, compared={})
         self.suite: Any = SimpleNamespace(id="made up", signed="made up", task=task_named(task), manifest=manifest)
         rng = np.random.default_rng(0)
         self.outputs = rng.integers(0, labels, (EXAMPLES, DRAWS + 1)).tolist()

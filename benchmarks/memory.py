@@ -36,7 +36,7 @@ from unfazed.measure.measuring import measure_run
 LABELS = [Output(label) for label in ("on", "off", "dim")]
 class Made:
     system = identity = "made up"
-    manifest = SimpleNamespace(labels=None, unchanged={})
+    manifest = SimpleNamespace(labels=None, unchanged={}, compared={})
     suite = SimpleNamespace(id="made up", signed="made up", task=task_named("classify"), manifest=manifest)
     def items(self):
         for i in range(int(sys.argv[1]) // 4):

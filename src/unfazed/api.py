@@ -14,6 +14,7 @@ from unfazed.core.estimate import Resampling
 from unfazed.core.files import as_path, temporary_folder
 from unfazed.core.language import guess_language
 from unfazed.core.suite import Suite
+from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
 from unfazed.measure.gates import Verdict, check_sets, gates_of, judge
 from unfazed.measure.results import Results
@@ -21,7 +22,7 @@ from unfazed.run.engine import refuse_other, run_system
 from unfazed.run.making import Selector, make_suite, suite_of
 from unfazed.run.plan import MeasurePlan, Plan, SetName, SystemPlan, VaryPlan, from_arguments, listed
 from unfazed.run.workers import Engine
-from unfazed.score import scorers
+from unfazed.score import Comparing, scorers
 from unfazed.systems.opening import open_system
 from unfazed.vary.engine import OperatorSpec, Variation, vary
 
@@ -46,6 +47,7 @@ def check(
       of transformers', a `System`, or a text as after `unfazed run --system`.
     - `data`, `operators`, `input` … `fields`: as in `make_suite`. `data` may also be a `Suite`.
     - `scores`: the scorers, the main one first; by default those of the task.
+    - `extract`, `equivalent`, `rubric`: what of an answer is compared, as in `MeasurePlan`.
     - `sanity=False`: measure even if the set-up looks broken, for example a system that always answers the same.
     - `to`: the folder of the run, in which a run that was stopped resumes, and in which answers of the same system
       are reused. Without it, everything is new, in a temporary folder that stays until the process ends.
@@ -53,7 +55,10 @@ def check(
     plan = from_arguments(
         Plan,
         run=from_arguments(SystemPlan, asking=asking or Asking()),
-        measure=from_arguments(MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, sanity=sanity),
+        measure=from_arguments(
+            MeasurePlan, scores=listed(scores), extract=extract, equivalent=equivalent, rubric=rubric, level=level,
+            bootstrap=bootstrap, sanity=sanity,
+        ),
         engine=engine or Engine(),
     )
     _check_measures(plan.measure)
@@ -107,6 +112,7 @@ def _check_measures(measure: MeasurePlan) -> None:
     Resampling(measure.level, measure.bootstrap, measure.seed)
     for name in measure.scores:
         scorers.get(name)
+    Comparing(task_named("text"), measure.extract, measure.equivalent, measure.rubric)
 
 
 def vary_text(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-MEASURES = ("scores", "level", "bootstrap", "sanity")  # options that are fields of a MeasurePlan
+MEASURES = ("scores", "extract", "equivalent", "rubric", "level", "bootstrap", "sanity")  # options that are fields of a MeasurePlan
 FORMATS = ("table", "json", "jsonl", "md")
 
 format_option = click.option(
@@ -57,6 +57,20 @@ data_options = together(
 
 measure_options = together(
     click.option("--score", "scores", multiple=True, help="A scorer, the main one first. Default: the task's."),
+    click.option(
+        "--extract",
+        metavar="PART",
+        help="The part of an answer to compare: number, choice, json[.PATH], regex:…, last-line, after:…, none.",
+    ),
+    click.option(
+        "--equivalent",
+        metavar="RULE",
+        help="When two answers are the same: exact, contains, rouge-l[@0.7], embedding:FOLDER[@0.85], nli:FOLDER, "
+        "judge:SYSTEM or module:function.",
+    ),
+    click.option(
+        "--rubric", metavar="FILE", help="The prompt of judge:SYSTEM, with {question}, {reference} and {answer}."
+    ),
     click.option("--level", type=float, help="Confidence level of the intervals.  [default: 0.95]"),
     click.option("--bootstrap", type=click.IntRange(min=1), help="Bootstrap samples.  [default: 10000]"),
     click.option(

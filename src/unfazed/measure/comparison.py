@@ -34,7 +34,7 @@ from unfazed.measure.run_table import Part, RunTable, Scored, read_table
 from unfazed.measure.spill import Spill, Tally
 from unfazed.measure.stored import KeptScores
 from unfazed.run.plan import MeasurePlan, from_arguments, listed
-from unfazed.score import Scorer, scorers
+from unfazed.score import Comparing, Scorer, comparing_for, scorers
 
 _WORDS = {"clean": "clean score", "average": "average", "worst": "worst-average", "flips": "flip rate"}
 
@@ -59,8 +59,9 @@ def compare(
             f"The runs are of different suites ({run_a.suite.id} and {run_b.suite.id}), so they can't be compared "
             f"pair by pair. Run both systems on the same suite."
         )
-    used = scorers_for(run_a.suite.task, scores)[:1]
-    table_a, table_b = _tables(run_a, run_b, used)
+    comparing = comparing_for(run_a.suite)
+    used = scorers_for(run_a.suite.task, scores, comparing)[:1]
+    table_a, table_b = _tables(run_a, run_b, used, comparing)
     scorer = used[0] if used else None
     runs = [(table_a, run_a.identity), (table_b, run_b.identity)]
     sign = Signer(runs, scorer, run_a.suite.signed, settings, difference="b-a", correction=correction).sign
@@ -91,12 +92,12 @@ def _main_score(a: object, b: object) -> list[str] | None:
     return list(mains) or None
 
 
-def _tables(run_a: Runlike, run_b: Runlike, used: Sequence[Scorer]) -> tuple[_Shared, _Shared]:
+def _tables(run_a: Runlike, run_b: Runlike, used: Sequence[Scorer], comparing: Comparing) -> tuple[_Shared, _Shared]:
     """Both runs' columns, in each of them only what both have."""
     task = run_a.suite.task
     with KeptScores([run_a, run_b]) as kept:
         pairs, spill = PairCodes(used, task, kept), Spill()  # one for both, so that a class is the same column in both
-        a, b = (read_table(run.items(), task, pairs, spill) for run in (run_a, run_b))
+        a, b = (read_table(run.items(), task, pairs, spill, comparing) for run in (run_a, run_b))
     return _Shared(a, b), _Shared(b, a)
 
 

@@ -196,8 +196,10 @@ class Verdict(msgspec.Struct, frozen=True):
 def judge(run: Run, plan: Plan) -> Verdict:
     """Measures a run and holds it against the plan's gates; asks the system nothing."""
     measured, gate = plan.measure, plan.gate
-    results = measure_run(run, measured.scores, measured.level, measured.bootstrap, measured.seed, engine=plan.engine,
-                          sanity=measured.sanity)  # fmt: skip
+    results = measure_run(
+        run, measured.scores, measured.level, measured.bootstrap, measured.seed, engine=plan.engine,
+        sanity=measured.sanity, extract=measured.extract, equivalent=measured.equivalent, rubric=measured.rubric,
+    )  # fmt: skip
     asked = gates_of(gate.fail_under, gate.max_drop, gate.max_flips, gate.on)
     known = sets_of(run.suite) if any(gate.set != "all" for gate in asked) else None
     gates = check_gates(results, asked, known)

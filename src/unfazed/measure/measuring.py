@@ -13,13 +13,14 @@ import numpy as np
 
 from unfazed.core.errors import UsageError
 from unfazed.core.estimate import Resampling
+from unfazed.core.ids import canonical
 from unfazed.core.suite import Suite
 from unfazed.core.task import Task
 from unfazed.core.values import Example, Json, Output, Variant
 from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.questions import ALL, GRID, SCORES, Questions, Signer, slices_of
 from unfazed.measure.results import Results
-from unfazed.measure.run_table import RunItem, answer_of, read_table
+from unfazed.measure.run_table import RunItem, read_table
 from unfazed.measure.sanity import Sanity
 from unfazed.measure.spill import Spill
 from unfazed.measure.stored import KeptScores, decided_by, find, keep
@@ -28,7 +29,7 @@ from unfazed.run.plan import MeasurePlan, from_arguments, listed
 from unfazed.run.record import Run
 from unfazed.run.scoring import scored_by
 from unfazed.run.workers import Engine
-from unfazed.score import Scorer, Stats, scorers
+from unfazed.score import Comparing, Match, Scorer, Stats, WithInputs, comparing_for, due_of, scorers
 
 _FLIPS_A_BLOCK = 500  # changed answers that are scored together
 
@@ -60,7 +61,7 @@ def run_of(run: Runlike | Results | str | Path) -> Runlike:
 def measure_run(
     run: Runlike | str | Path, scores: str | Sequence[str] | None = None, level: float = 0.95, bootstrap: int = 10_000,
     seed: int = 0, groups: str | Sequence[str] | None = None, engine: Engine | None = None, stored: bool = True,
-    sanity: bool = True,
+    sanity: bool = True, extract: str = "", equivalent: str = "", rubric: str | None = None,
 ) -> Results:  # fmt: skip
     """All measures of a run, which is a `Run` or the path of its folder.
 
@@ -68,42 +69,49 @@ def measure_run(
 
     The first of `scores` is the main one; by default they are the task's. `groups` are the slices to cut, all by
     default. Results are stored with the run and used again until its outputs, the scores or the settings change;
-    `stored=False` measures anew and stores nothing. `sanity=False` looks for no signs of a broken set-up. Raises
-    NothingEvaluated if there is no output to measure.
+    `stored=False` measures anew and stores nothing. `sanity=False` looks for no signs of a broken set-up. `extract`,
+    `equivalent` and `rubric` say what of an answer is compared, as in `MeasurePlan`. Raises NothingEvaluated if there
+    is no output to measure.
     """
     plan = from_arguments(
-        MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed, sanity=sanity
-    )
+        MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed, sanity=sanity,
+        extract=extract, equivalent=equivalent, rubric=rubric,
+    )  # fmt: skip
     settings = Resampling(plan.level, plan.bootstrap, plan.seed)
     run = run_of(run)
-    used = scorers_for(run.suite.task, plan.scores)
-    groups = None if groups is None else list(listed(groups))
-    decided = decided_by(run, used, settings, groups) if stored else None
-    results = find(run, decided) if decided is not None and isinstance(run, Run) else None
-    if results is None:
-        results = _measured(run, used, settings, groups, engine, stored)
-        if decided is not None and isinstance(run, Run):
-            keep(run, decided, results)
+    with comparing_for(run.suite, plan.extract, plan.equivalent, plan.rubric).at(_folder(run)) as comparing:
+        used = scorers_for(run.suite.task, plan.scores, comparing)
+        groups = None if groups is None else list(listed(groups))
+        decided = decided_by(run, used, settings, groups, comparing) if stored else None
+        results = find(run, decided) if decided is not None and isinstance(run, Run) else None
+        if results is None:
+            results = _measured(run, used, settings, groups, engine, stored, comparing, plan)
+            if decided is not None and isinstance(run, Run):
+                keep(run, decided, results)
     return (results if plan.sanity else msgspec.structs.replace(results, sanity=[])).of_run(run)
+
+
+def _folder(run: Runlike) -> Path | None:
+    return run.path if isinstance(run, Run) else None
 
 
 def _measured(
     run: Runlike, used: Sequence[Scorer], settings: Resampling, groups: list[str] | None, engine: Engine | None,
-    stored: bool,
+    stored: bool, comparing: Comparing, plan: MeasurePlan,
 ) -> Results:  # fmt: skip
     suite = run.suite
     spill = Spill()
     validity = Validity(suite.task, suite.manifest.labels, suite.manifest.unchanged, spill)
-    sanity = Sanity(suite.task, suite.manifest.labels)
+    sanity = Sanity(suite.task, suite.manifest.labels, comparing)
     with scored_by(engine or Engine()) as stats, KeptScores([run] if stored else [], stats) as kept:
-        table = read_table(
-            sanity.watch(validity.watch(run.items())), suite.task, PairCodes(used, suite.task, kept), spill
-        )
+        pairs, items = PairCodes(used, suite.task, kept), sanity.watch(validity.watch(run.items()))
+        table = read_table(items, suite.task, pairs, spill, comparing)
         validity.check(table)
         slices, warnings = slices_of(table, groups)
         main = used[0] if used else None
         runs = [(table, run.identity)]
-        signs = {scorer: Signer(runs, scorer, suite.signed, settings).sign for scorer in (main, *used[1:])}
+        more = {"compared": comparing.name} if comparing.name else {}
+        signs = {scorer: Signer(runs, scorer, suite.signed, settings, **more).sign for scorer in (main, *used[1:])}
         found = Questions(table, slices, signs).answer(settings)
     whole = msgspec.structs.asdict(found.block(ALL, ALL))
     return Results(
@@ -117,13 +125,23 @@ def _measured(
         sets=found.by(),
         grid=found.nested(GRID),
         scores=found.nested(SCORES),
-        validity=validity.report(warnings),
+        validity=validity.report([*warnings, *comparing.warnings()]),
+        compared=_compared(plan, comparing),
     )
 
 
-def scorers_for(task: Task, names: Sequence[str] | None) -> list[Scorer]:
-    """The named scorers, or the task's own, each once."""
-    return [scorers.get(name)() for name in dict.fromkeys(names or task.scores)]
+def _compared(plan: MeasurePlan, comparing: Comparing) -> dict[str, str]:
+    """What was compared, as results state it and as `flips` takes it; empty where the task alone decides."""
+    stated = {"score": plan.scores[0] if plan.scores else "", "extract": comparing.extract}
+    stated |= {"equivalent": comparing.equivalent, "rubric": comparing.rubric, "rubric_file": plan.rubric or ""}
+    return {name: text for name, text in stated.items() if text}
+
+
+def scorers_for(task: Task, names: Sequence[str] | None, comparing: Comparing | None = None) -> list[Scorer]:
+    """The named scorers, or the task's own, each once; where what is compared was declared, that is the score."""
+    comparing = comparing if comparing is not None and comparing.name else None
+    chosen = names or (("match",) if comparing is not None else task.scores)
+    return [Match(comparing) if name == "match" else scorers.get(name)() for name in dict.fromkeys(chosen)]
 
 
 class Flip(NamedTuple):
@@ -137,26 +155,36 @@ class Flip(NamedTuple):
     right_after: bool | None
 
 
-def flips(run: Runlike, score: str | None = None) -> Iterator[Flip]:
+def flips(
+    run: Runlike, score: str | None = None, extract: str = "", equivalent: str = "", rubric: str | None = None
+) -> Iterator[Flip]:
     """Every changed answer of a run, controls included, in the order of the suite; `score` is the task's main one."""
     task = run.suite.task
-    scorer = next(iter(scorers_for(task, [score] if score else None)), None)
-    changed = _changed(run.items(), task)
-    with KeptScores([run]) as kept:
+    comparing = comparing_for(run.suite, extract, equivalent, rubric)
+    scorer = next(iter(scorers_for(task, [score] if score else None, comparing)), None)
+    with KeptScores([run]) as kept, comparing.at(_folder(run)):
+        changed = _changed(run.items(), comparing)
         right = _Right(scorer, task, kept)
         while block := list(islice(changed, _FLIPS_A_BLOCK)):
-            right.see([(c.value, e.gold) for e, _, c, _ in block] + [(o.value, v.gold) for _, v, _, o in block])
-            for example, variant, clean, output in block:
-                before, after = right(clean.value, example.gold), right(output.value, variant.gold)
-                yield Flip(example, variant, clean, output, before, after)
+            clean_due = [(c.value, right.due(e.gold, e)) for e, _, c, _ in block]
+            due = [(o.value, right.due(v.gold, e)) for e, v, _, o in block]
+            right.see(clean_due + due)
+            for (example, variant, clean, output), one, other in zip(block, clean_due, due, strict=True):
+                yield Flip(example, variant, clean, output, right(*one), right(*other))
 
 
-def _changed(items: Iterator[RunItem], task: Task) -> Iterator[tuple[Example, Variant, Output, Output]]:
-    for example, clean, varied in items:
-        before = answer_of(task, clean)
-        for variant, output in varied if before is not None else ():
-            after = answer_of(task, output)
-            if after is not None and after != before:
+def flips_of(results: Results, run: Runlike) -> Iterator[Flip]:
+    """Every changed answer, by the score and the comparison that the results were measured with."""
+    how = results.compared
+    known = how.get("score") or (results.score if results.score in scorers else None)
+    return flips(run, known, how.get("extract", ""), how.get("equivalent", ""), how.get("rubric_file"))
+
+
+def _changed(items: Iterator[RunItem], comparing: Comparing) -> Iterator[tuple[Example, Variant, Output, Output]]:
+    for example, clean, varied in comparing.watch(items):
+        before = comparing.answer(clean)
+        for variant, output in varied:
+            if comparing.flip(example.row, before, comparing.answer(output)) == 1:
                 yield example, variant, clean, output
 
 
@@ -166,6 +194,10 @@ class _Right:
     def __init__(self, scorer: Scorer | None, task: Task, stats: Stats) -> None:
         self._scorer, self._task, self._stats = scorer, task, stats
         self._known: dict[Hashable, bool | None] = {}
+
+    def due(self, gold: Json, example: Example) -> Json:
+        """The gold as the scorer takes it."""
+        return gold if self._scorer is None else due_of(self._scorer, gold, example.inputs)
 
     def see(self, pairs: Sequence[tuple[Json, Json]]) -> None:
         self._known = {}
@@ -188,5 +220,6 @@ class _Right:
     def _key(self, output: Json, gold: Json) -> Hashable | None:
         if self._scorer is None or gold is None:
             return None
-        said, true = self._scorer.key(output, self._task), self._scorer.gold_key(gold, self._task)
-        return None if said is None or true is None else (said, true)
+        plain, seen = (gold.gold, canonical(gold.inputs)) if isinstance(gold, WithInputs) else (gold, b"")
+        said, true = self._scorer.key(output, self._task), self._scorer.gold_key(plain, self._task)
+        return None if said is None or true is None else (said, true, seen)

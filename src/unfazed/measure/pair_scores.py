@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from unfazed.core.estimate import Ints
+from unfazed.core.ids import canonical
 from unfazed.core.task import Task
-from unfazed.core.values import Json, Output
-from unfazed.score import Array, Scorer, Stats, stats_here
+from unfazed.core.values import Inputs, Json, Output
+from unfazed.score import Array, Scorer, Stats, due_of, stats_here
 
 NO_GOLD, NO_OUTPUT = -2, -1
 _PAIRS, _BYTES = 1 << 16, 32 << 20  # distinct pairs, and about how much of them, that are remembered
@@ -52,8 +53,8 @@ class PairCodes:
         """Is it time to score what was seen?"""
         return self._bytes > _BYTES
 
-    def code(self, output: Output, ok: bool, gold: Json, into: list[array[int]]) -> None:
-        """Appends the item's code for each way of reading it."""
+    def code(self, output: Output, ok: bool, gold: Json, into: list[array[int]], inputs: Inputs) -> None:
+        """Appends the item's code for each way of reading it; `inputs` are the example's."""
         last = self._gold  # a variant's gold is most often its example's; 1 and True are equal but not the same label
         if gold is not last and (type(gold) is not type(last) or gold != last):
             self._gold = gold
@@ -67,9 +68,10 @@ class PairCodes:
                 into[i].append(NO_OUTPUT)
                 continue
             codes = self._codes[i]
-            code = codes.setdefault((said, true), len(codes))
+            due = (true, canonical(inputs)) if reader.sees_inputs else true
+            code = codes.setdefault((said, due), len(codes))
             if code == len(self._pairs[i]):
-                self._pairs[i].append((output.value, gold))
+                self._pairs[i].append((output.value, due_of(reader, gold, inputs)))
                 self._bytes += _size(said) + _size(true)
             into[i].append(code)
 

@@ -98,6 +98,7 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     grid: dict[str, dict[str, Estimate]]
     scores: dict[str, dict[str, Estimate]]
     validity: dict[str, Json]
+    compared: dict[str, str] = {}  # the score that was named, extract, equivalent and a judge's rubric
 
     @property
     def whole(self) -> Block:
@@ -124,10 +125,9 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def iter_flips(self) -> Iterator[Flip]:
         """Every changed answer, read from the run."""
-        from unfazed.measure.measuring import flips
-        from unfazed.score import scorers
+        from unfazed.measure.measuring import flips_of
 
-        return flips(self.run, self.score if self.score in scorers else None)
+        return flips_of(self, self.run)
 
     def flips(self) -> Any:
         """Every changed answer as a pandas DataFrame: the texts and the answers before and after, and what changed."""

@@ -7,7 +7,7 @@ of the data and variants in the order example, draw, operator.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -19,7 +19,7 @@ from unfazed.core.task import Task
 from unfazed.core.values import Example, Output, Variant
 from unfazed.measure.pair_scores import NO_GOLD, PairCodes, ScoredRows
 from unfazed.measure.spill import Kept, Spill
-from unfazed.score import Array, Scorer
+from unfazed.score import Array, Comparing, Scorer
 
 Bools = npt.NDArray[np.bool_]
 _NONE = np.zeros(0, dtype=np.int64)
@@ -192,8 +192,9 @@ VARIANTS_A_PART = 1 << 16
 class RunTableReader:
     """Takes the items of a run one by one, in the order of the suite; `table` gives the columns once all are in."""
 
-    def __init__(self, task: Task, pairs: PairCodes, spill: Spill) -> None:
+    def __init__(self, task: Task, pairs: PairCodes, spill: Spill, comparing: Comparing | None = None) -> None:
         self.task, self.pairs, self.spill = task, pairs, spill
+        self._compared = comparing or Comparing(task)
         self._kinds: dict[tuple[int, str, bool, str], int] = {}
         self._made = np.zeros(0, dtype=np.int64)
         self._values: dict[str, dict[str, int]] = {}
@@ -211,11 +212,11 @@ class RunTableReader:
 
     def add(self, example: Example, clean: Output, varied: Sequence[tuple[Variant, Output]]) -> None:
         at = len(self._rows)
-        before = answer_of(self.task, clean)
+        before = self._compared.answer(clean)
         self._rows.append(example.row)
         self._clean_ok.append(before is not None)
         self._variants.append(len(varied))
-        self.pairs.code(clean, before is not None, example.gold, self._clean_codes)
+        self.pairs.code(clean, before is not None, example.gold, self._clean_codes, example.inputs)
         for key, value in example.groups.items():
             values = self._values.setdefault(key, {})
             codes = self._groups.setdefault(key, array("q"))
@@ -223,12 +224,12 @@ class RunTableReader:
             codes.append(values.setdefault(value, len(values)))
         kinds = self._kinds
         for variant, output in varied:
-            after = answer_of(self.task, output)
+            after = self._compared.answer(output)
             kind = (variant.draw, variant.source, variant.meaning == "changed", variant.family)
             self._kind.append(kinds.setdefault(kind, len(kinds)))
             self._ok.append(after is not None)
-            self._flip.append(-1 if before is None or after is None else before != after)
-            self.pairs.code(output, after is not None, variant.gold, self._codes)
+            self._flip.append(self._compared.flip(example.row, before, after))
+            self.pairs.code(output, after is not None, variant.gold, self._codes, example.inputs)
         if len(self._kind) + len(self._rows) >= VARIANTS_A_PART or self.pairs.full:
             self._put_aside()
 
@@ -301,23 +302,15 @@ class RunTableReader:
         )
 
 
-def answer_of(task: Task, output: Output) -> Hashable:
-    """The output as compared with another, or None where there is none or it has not the task's form."""
-    if not output.ok:
-        return None
-    try:
-        return (task.answer(output.value),)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return None
-
-
 def _ints(values: array[int]) -> Ints:
     return np.array(values, dtype=np.int64)
 
 
-def read_table(items: Iterable[RunItem], task: Task, pairs: PairCodes, spill: Spill) -> RunTable:
-    """The table of a run's items."""
-    reader = RunTableReader(task, pairs, spill)
-    for example, clean, varied in items:
+def read_table(
+    items: Iterable[RunItem], task: Task, pairs: PairCodes, spill: Spill, comparing: Comparing | None = None
+) -> RunTable:
+    """The table of a run's items; `comparing` says which answers are the same."""
+    reader = RunTableReader(task, pairs, spill, comparing)
+    for example, clean, varied in items if comparing is None else comparing.watch(items):
         reader.add(example, clean, varied)
     return reader.table()

@@ -17,8 +17,8 @@ from unfazed.core.task import Task
 from unfazed.core.text import label as shown
 from unfazed.core.text import percent
 from unfazed.core.values import Estimate, Json, Output
-from unfazed.measure.run_table import RunItem, answer_of
-from unfazed.score import label_of, tags_of
+from unfazed.measure.run_table import RunItem
+from unfazed.score import Comparing, label_of, tags_of
 
 VERSION = 1  # of these tests; decides whether stored results are used again
 _CHANCE = 0.01  # of a false alarm
@@ -36,7 +36,8 @@ Pairs = Mapping[tuple[str, str | None], int]
 class Sanity:
     """Watches a run's items as they stream by; `signs` gives a sentence for each sign of a broken set-up."""
 
-    def __init__(self, task: Task, labels: Iterable[str] | None) -> None:
+    def __init__(self, task: Task, labels: Iterable[str] | None, comparing: Comparing | None = None) -> None:
+        self._compared = comparing or Comparing(task)
         self._task, self._declared = task, set(labels or ())
         self._pairs: Counter[tuple[str, str | None]] = Counter()
         self._golds: Counter[bytes] = Counter()
@@ -57,7 +58,7 @@ class Sanity:
             yield item
 
     def _see_answer(self, output: Output) -> None:
-        answer = answer_of(self._task, output)
+        answer = self._compared.answer(output)
         if answer is None or not self._one:
             return
         if self._only is None:
@@ -66,7 +67,7 @@ class Sanity:
         self._one = answer == self._only
 
     def _see_clean(self, clean: Output, gold: Json) -> None:
-        task, read = self._task, answer_of(self._task, clean) is not None
+        task, read = self._task, self._compared.answer(clean) is not None
         self._clean += 1
         self._unreadable += not read
         true = None if gold is None else label_of(gold, task)

@@ -32,7 +32,7 @@ from unfazed.measure.definitions import VERSION as DEFINITIONS
 from unfazed.measure.results import Results
 from unfazed.measure.sanity import VERSION as SANITY
 from unfazed.run.record import Run
-from unfazed.score import Scorer, Stats, stats_here
+from unfazed.score import Comparing, Scorer, Stats, stats_here
 
 RESULTS, SCORES = "results.json", "scores.sqlite"
 _FORMAT = 1
@@ -48,6 +48,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     identity: str
     outputs: str
     scores: list[str]
+    compared: str
     level: float
     bootstrap: int
     seed: int
@@ -68,13 +69,16 @@ class _File(msgspec.Struct, frozen=True):
     kept: list[_Measurement]
 
 
-def decided_by(run: object, used: Sequence[Scorer], settings: Resampling, groups: list[str] | None) -> Decided | None:
+def decided_by(
+    run: object, used: Sequence[Scorer], settings: Resampling, groups: list[str] | None, comparing: Comparing
+) -> Decided | None:
     """What decides the results of a run in a folder; None if that can't be known, so that nothing is kept."""
     if not isinstance(run, Run):
         return None
     codes = [scorer_id(scorer, run.suite.task) for scorer in used]
     scores = [code for code in codes if code is not None]
-    if len(scores) < len(codes):
+    compared = comparing.decides
+    if len(scores) < len(codes) or compared is None:
         return None
     with AnswerStore.reader(run.path) as store:
         outputs = store.content()
@@ -84,6 +88,7 @@ def decided_by(run: object, used: Sequence[Scorer], settings: Resampling, groups
         identity=run.identity,
         outputs=outputs,
         scores=scores,
+        compared=compared,
         level=settings.level,
         bootstrap=settings.bootstrap,
         seed=settings.seed,
@@ -105,7 +110,10 @@ def scorer_id(scorer: Scorer, task: Task) -> str | None:
         if file is None or not Path(file).is_file():
             return None
         files[cls.__module__] = file_hash(Path(file))
-    return f"{scorer.name}:{scorer.version} {task.name} {content_id([type(scorer).__qualname__, files])}"
+    if scorer.decides is None:
+        return None
+    more = [scorer.decides] if scorer.decides else []
+    return f"{scorer.name}:{scorer.version} {task.name} {content_id([type(scorer).__qualname__, files, *more])}"
 
 
 def find(run: Run, decided: Decided) -> Results | None:

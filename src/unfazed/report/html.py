@@ -50,21 +50,20 @@ def write_report(
     path = Path(path)
     sample = FlipSample()
     log = path.with_name(f"{path.stem}.flips.jsonl")
-    count = write_flips(_flips_of(run, results.score) if flips is None else flips, log, sample)
+    count = write_flips(_flips_of(run, results) if flips is None else flips, log, sample)
     page = render_page(run, results, sample, gates=list(gates), more=provenance, name=str(path), link=(log.name, count))
     # A lone surrogate that got past the cleaning becomes a reference, which a browser shows as unknown.
     write_atomically(path, page.encode("utf-8", "xmlcharrefreplace"))
     return path
 
 
-def _flips_of(run: Run | None, score: str) -> Iterable[Flip]:
+def _flips_of(run: Run | None, results: Results) -> Iterable[Flip]:
     """The run's changed answers, right or wrong by the report's main score."""
     if run is None:
         return ()
-    from unfazed.measure.measuring import flips
-    from unfazed.score import scorers
+    from unfazed.measure.measuring import flips_of
 
-    return flips(run, score if score in scorers else None)
+    return flips_of(results, run)
 
 
 def _failures(run: Run | None, results: Results) -> Counter[str]:

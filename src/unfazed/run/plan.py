@@ -109,9 +109,15 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """What is measured; no scores means those of the task. `sanity` looks for signs of a broken set-up.
 
     Example: `MeasurePlan(scores=("accuracy",), level=0.9)`.
+
+    `extract` and `equivalent` say which part of an answer is compared, with gold and with the clean answer, and when
+    two are the same; empty, the suite or the task decides. `rubric` is the file of a judge's prompt.
     """
 
     scores: tuple[str, ...] = ()
+    extract: str = ""
+    equivalent: str = ""
+    rubric: str | None = None
     level: float = 0.95
     bootstrap: int = 10_000
     seed: int = 0

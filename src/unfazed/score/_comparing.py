@@ -5,6 +5,7 @@ Scores, flips, pages and gates all use the one that the plan, the suite or the t
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -36,9 +37,8 @@ class Comparing:
         self._part = extract_named(self.extract)
         self._rule: Equivalent | None = equivalent_named(self.equivalent, rubric) if self.equivalent else None
         self._store: AnswerStore | None = None
-        self._known: dict[tuple[int, Hashable, Hashable], bool | None] = {}
+        self._known: deque[dict[tuple[int, Hashable, Hashable], bool | None]] = deque(maxlen=4)  # a block each
         self.unjudged = 0  # pairs on which a judge said neither yes nor no
-        self.empty = 0  # answers without the part that is compared
 
     @property
     def name(self) -> str:
@@ -76,6 +76,12 @@ class Comparing:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def warnings(self) -> list[str]:
+        """What a reader should not overlook."""
+        if not self.unjudged:
+            return []
+        return [f"{self.unjudged:,} verdicts of {self.equivalent} were neither yes nor no: left out, not counted."]
 
     def part(self, value: Json) -> Json:
         """What of an answer or a gold is compared; None where it has no such part."""
@@ -118,7 +124,7 @@ class Comparing:
                 if after not in (None, _NOTHING) and after != before:
                     pair = Pair(self._part(output.value), self._part(clean.value), example.inputs, False)
                     due[example.row, before, after] = pair
-        self._known = dict(zip(due, self.same(list(due.values())), strict=True))
+        self._known.append(dict(zip(due, self.same(list(due.values())), strict=True)))
 
     def flip(self, row: int, before: Hashable, after: Hashable) -> int:
         """1 where two answers of the example of that row differ, 0 where not, -1 where that can't be said."""
@@ -128,7 +134,7 @@ class Comparing:
             return int(before != after)
         if _NOTHING in (before, after):
             return 1
-        same = self._known[row, before, after]
+        same = next(known[row, before, after] for known in self._known if (row, before, after) in known)
         return -1 if same is None else int(not same)
 
     def same(self, pairs: Sequence[Pair]) -> list[bool | None]:
@@ -152,12 +158,11 @@ class Comparing:
         return [Pair(said, one, inputs, True) for one in golds if one is not None]
 
 
-def comparing_for(
-    suite: Suite, extract: str = "", equivalent: str = "", rubric: str | None = None, task: Task | None = None
-) -> Comparing:
+def comparing_for(suite: Suite, extract: str = "", equivalent: str = "", rubric: str | None = None) -> Comparing:
     """What is compared on a suite: as chosen, or as the suite's data or its task declares."""
-    task = task or suite.task
-    declared = suite.manifest.compared
+    task, declared = suite.task, suite.manifest.compared
+    if equivalent:  # a rule that was chosen compares whole answers, unless a part was chosen too
+        return Comparing(task, extract, equivalent, rubric)
     extract = extract or declared.get("extract", "") or task.compared[0]
-    chosen = equivalent or declared.get("equivalent", "")
-    return Comparing(task, extract, chosen or ("exact" if extract not in ("", "none") else task.compared[1]), rubric)
+    whole = extract in ("", "none")
+    return Comparing(task, extract, declared.get("equivalent", "") or (task.compared[1] if whole else "exact"), rubric)

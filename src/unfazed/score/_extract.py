@@ -1,4 +1,4 @@
-"""*Extract*: which part of an answer is compared: `number`, `choice`, `json[.path]`, `regex:…`, `last-line`, `after:…`"""
+"""*Extract*: the part of an answer that is compared, named by a text such as `number` or `after:Answer:`."""
 
 from __future__ import annotations
 

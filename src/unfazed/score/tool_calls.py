@@ -12,10 +12,10 @@ from unfazed.core.tool_calls import Call, calls_of, standard_text
 from unfazed.core.values import Json
 from unfazed.score._scorer import MeanScorer, WithInputs
 
-_TYPES: dict[str, type] = dict(
-    string=str, integer=int, float=float, number=float, boolean=bool, any=str,
-    array=list, tuple=list, dict=dict, object=dict,
-)  # fmt: skip
+_TYPES: dict[str, type] = {
+    "string": str, "integer": int, "float": float, "number": float, "boolean": bool, "any": str,
+    "array": list, "tuple": list, "dict": dict, "object": dict,
+}  # fmt: skip
 _NESTED = ("array", "tuple")
 
 
@@ -70,24 +70,24 @@ def _definition(tool: dict[str, Any]) -> dict[str, Any]:
 def _call_problem(call: Call, name: str, due: dict[str, list[Json]], parameters: dict[str, Any] | None) -> str | None:
     if call.name != name:
         return f"name: {call.name} instead of {name}"
-    known = due if parameters is None else parameters.get("properties") or {}
+    known: dict[str, Any] = due if parameters is None else parameters.get("properties") or {}
     for argument in (parameters or {}).get("required") or ():
         if argument not in call.arguments:
             return f"required: {argument} is absent"
     for argument, value in call.arguments.items():
         if argument not in known or argument not in due:
             return f"unexpected: {argument}"
-        kind = {} if parameters is None else known[argument]
+        kind = {} if parameters is None or not isinstance(known[argument], dict) else known[argument]
         if problem := _value_problem(value, due[argument], kind):
             return f"{problem} of {argument}"
     absent = next((a for a, values in due.items() if a not in call.arguments and "" not in values), None)
     return None if absent is None else f"absent: {absent}"
 
 
-def _value_problem(value: Json, due: list[Json], kind: dict[str, Any]) -> str | None:
+def _value_problem(value: Any, due: list[Json], kind: dict[str, Any]) -> str | None:
     like = next((type(one) for one in due if one != ""), None)  # the type that the gold values have
     stated = kind.get("type")
-    wanted = _TYPES.get(stated, str) if isinstance(stated, str) else like or type(value)
+    wanted: type = _TYPES.get(stated, str) if isinstance(stated, str) else like or type(value)
     if wanted is float and type(value) is int:
         value = float(value)
     items = (kind.get("items") or {}).get("type") if stated in _NESTED else None
@@ -110,7 +110,7 @@ def _value_problem(value: Json, due: list[Json], kind: dict[str, Any]) -> str | 
     return None if value in due else "value"
 
 
-def _items_fit(value: list[Json], due: list[Json], inside: type) -> bool:
+def _items_fit(value: Any, due: list[Json], inside: type) -> bool:
     """Do all items have the stated type, or that of the gold's items, for some right value?"""
     for one in due:
         if not isinstance(one, list):
