@@ -56,8 +56,14 @@ def check(
         Plan,
         run=from_arguments(SystemPlan, asking=asking or Asking()),
         measure=from_arguments(
-            MeasurePlan, scores=listed(scores), extract=extract, equivalent=equivalent, rubric=rubric, level=level,
-            bootstrap=bootstrap, sanity=sanity,
+            MeasurePlan,
+            scores=listed(scores),
+            extract=extract,
+            equivalent=equivalent,
+            rubric=rubric,
+            level=level,
+            bootstrap=bootstrap,
+            sanity=sanity,
         ),
         engine=engine or Engine(),
     )

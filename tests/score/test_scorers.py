@@ -94,6 +94,8 @@ GOOD = {
         for column in "ab"
     ),
     "translate": ("the cat sat on the mat", "the dog sat on the mat"),
+    "generate": ("It is 7.", "I don't know."),
+    "tools": ([{"f": {"x": [1]}}], [{"g": {"x": [2], "y": ["a", ""]}}]),
 }
 ODD = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -106,7 +108,7 @@ ODD = st.recursive(
 
 
 def task_of(name):
-    for task in ("classify", "slu", "qa", "sql", "translate"):
+    for task in ("classify", "slu", "qa", "sql", "translate", "generate", "tools"):
         if name in task_named(task).scores:
             return task_named(task)
     return task_named("text")

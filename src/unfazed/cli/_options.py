@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-MEASURES = ("scores", "extract", "equivalent", "rubric", "level", "bootstrap", "sanity")  # options that are fields of a MeasurePlan
+# options that are fields of a MeasurePlan
+MEASURES = ("scores", "extract", "equivalent", "rubric", "level", "bootstrap", "sanity")
+    "scores",
+    "extract",
+    "equivalent",
+    "rubric",
+    "level",
+    "bootstrap",
+    "sanity",
+)  # options that are fields of a MeasurePlan
 FORMATS = ("table", "json", "jsonl", "md")
 
 format_option = click.option(

@@ -30,7 +30,7 @@ class ToolCalls(MeanScorer):
     sees_inputs = True
 
     def key(self, value: Json, task: Task) -> Hashable:
-        return canonical(value)  # an output of None is an answer too: no call
+        return None if value is None else canonical(value)
 
     def gold_key(self, gold: Json, task: Task) -> Hashable:
         return None if gold is None else canonical(gold)
