@@ -17,14 +17,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # options that are fields of a MeasurePlan
 MEASURES = ("scores", "extract", "equivalent", "rubric", "level", "bootstrap", "sanity")
-    "scores",
-    "extract",
-    "equivalent",
-    "rubric",
-    "level",
-    "bootstrap",
-    "sanity",
-)  # options that are fields of a MeasurePlan
 FORMATS = ("table", "json", "jsonl", "md")
 
 format_option = click.option(
