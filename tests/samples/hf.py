@@ -31,7 +31,7 @@ def save_tiny(folder: Path, kind: str, words: list[str], labels: list[str] | Non
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
-    from unfazed.systems.network import no_bars
+    from unfazed.systems.folders import no_bars
 
     letters = sorted({c for word in words for c in word})
     pieces = dict.fromkeys([*_MARKS.values(), *words, *letters, *(f"##{c}" for c in letters)])

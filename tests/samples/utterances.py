@@ -49,7 +49,7 @@ def save_tiny_bert(folder: Path, pieces: Any) -> None:
     from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    from unfazed.systems.network import no_bars
+    from unfazed.systems.folders import no_bars
 
     tokenizer = Tokenizer(pieces)
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()

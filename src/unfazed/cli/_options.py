@@ -19,6 +19,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 MEASURES = ("scores", "extract", "equivalent", "rubric", "level", "bootstrap", "sanity")
 FORMATS = ("table", "json", "jsonl", "md")
 
+
+def _trust(context: click.Context, parameter: click.Parameter, hashes: tuple[str, ...]) -> tuple[str, ...]:
+    from unfazed.core.trust import trusting
+
+    context.with_resource(trusting(hashes))  # until the command ends, in its workers too
+    return hashes
+
+
+trust_option = click.option(
+    "--trust-weights",
+    multiple=True,
+    metavar="SHA256",
+    expose_value=False,
+    callback=_trust,
+    help="Open pickled weights that have this SHA-256. They can run code. Repeatable.",
+)
+
 format_option = click.option(
     "--format",
     "format_",

@@ -19,6 +19,7 @@ from unfazed.cli._options import (
     measure_options,
     plan_option,
     together,
+    trust_option,
     with_engine,
     with_judging,
 )
@@ -50,6 +51,7 @@ _url_options = together(
 @measure_options
 @gate_options
 @click.option("--junit", type=click.Path(dir_okay=False), help="Also write JUnit XML for a CI server.")
+@trust_option
 @plan_option
 @click.option("-o", "to", required=True, metavar="RUN", help="The folder of the run. A stopped run resumes in it.")
 @format_option

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import together
+from unfazed.cli._options import together, trust_option
 
 _DEV_FOLDERS = ("valid", "dev", "validation")
 _Decorator = Callable[[Callable[..., None]], Callable[..., None]]
@@ -102,6 +102,7 @@ def corrector(texts: tuple[str, ...], caution: float | None, to: str) -> None:
     " The model's own number if not given.",
     " The model's own if not given.",
 )
+@trust_option
 @_saving()
 def slu(data: str, model: str, encoder: str | None, dev: str | None, to: str, **options: bool | float | None) -> None:
     """Train a model of intents and slots on DATA: a file, or a folder that holds train/ and valid/.
@@ -221,6 +222,7 @@ def reader(data: str, seed: int, overwrite: bool, to: str) -> None:
     "  [default: 32]",
     "  [default: 2]",
 )
+@trust_option
 @_saving("model")
 def hf(data: str, model: str, task: str | None, dev: str | None, overwrite: bool, to: str, **given: Any) -> None:
     """Fine-tune the model in a folder on DATA, with a new head where it has none.
@@ -279,6 +281,7 @@ def _parts(data: Path, dev: str | None) -> tuple[Path, Path | None]:
 
 @command.command("nano", short_help="A metric that knows dialects: acceptability, then ratings.")
 @click.argument("config", metavar="CONFIG.toml")
+@trust_option
 def nano(config: str) -> None:
     """Pretrain a T5-family model to tell languages and dialects, fine-tune it on people's ratings, or both.
 

@@ -13,6 +13,7 @@ from unfazed.cli._options import (
     key_values,
     plan_option,
     split_list,
+    trust_option,
     with_engine,
 )
 
@@ -43,6 +44,7 @@ from unfazed.cli._options import (
 @engine_options
 @asking_options
 @data_options
+@trust_option
 @plan_option
 @click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make, or - for JSON lines.")
 @click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")

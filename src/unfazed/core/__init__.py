@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from unfazed.core.store import AnswerStore
     from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
     from unfazed.core.task import Task, guess_task, task_named
+    from unfazed.core.trust import require_trust
     from unfazed.core.values import Estimate, Example, Inputs, Json, Output, Variant
 
 __all__ = ["VERSION", "AnswerStore", "Asking", "DataError", "Edit", "Estimate", "Example", "Inputs",
@@ -41,7 +42,7 @@ __all__ = ["VERSION", "AnswerStore", "Asking", "DataError", "Edit", "Estimate", 
     "Registry", "Seeds", "StoredFileError", "Stream", "Suite", "SystemBroken", "Task", "UnfazedError",
     "UnknownName", "UsageError", "Variant", "apply_edits", "ask", "canonical", "content_id",
     "decode_json", "file_hash", "guess_task", "nearest_name", "option_name", "plan_id", "read_batches",
-    "read_json_lines", "read_judgements", "slots_of", "task_named", "write_atomically",
+    "read_json_lines", "read_judgements", "require_trust", "slots_of", "task_named", "write_atomically",
     "write_json_lines", "write_judgements", "write_suite"]  # fmt: skip
 
 if not TYPE_CHECKING:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from unfazed.core.errors import UsageError
+from unfazed.systems.hf import load_pretrained
 from unfazed.systems.training import Labels, TrainingSettings
 
 Sentence = Sequence[str]
@@ -174,18 +174,7 @@ class Encoder(Front):
     @classmethod
     def opened(cls, folder: str | Path) -> Encoder:
         """The encoder and tokenizer that `save_pretrained` wrote to a folder."""
-        from transformers import AutoModel, AutoTokenizer
-
-        if not (Path(folder) / "config.json").is_file():
-            raise UsageError(f"{folder} holds no Hugging Face encoder: it has no config.json.")
-        try:
-            with no_bars():
-                tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-                model = AutoModel.from_pretrained(
-                    folder, local_files_only=True, dtype=torch.float32, attn_implementation="eager"
-                )
-        except (OSError, ValueError, ImportError, KeyError) as error:
-            raise UsageError(f"{folder}: the encoder can't be opened ({error}).") from error
+        tokenizer, model = load_pretrained("AutoModel", folder, "Hugging Face encoder", attn_implementation="eager")
         if model.config.is_encoder_decoder:
             raise UsageError(f"{folder} holds a {model.config.model_type}, which has a decoder too. Give an encoder.")
         unknown = tokenizer.unk_token_id if tokenizer.unk_token_id is not None else 0
@@ -270,17 +259,3 @@ def _frame(tokenizer: Any) -> tuple[list[int], list[int]]:
     whole, bare = tokenizer.encode("a").ids, tokenizer.encode("a", add_special_tokens=False).ids
     at = next((i for i in range(len(whole)) if bare and whole[i : i + len(bare)] == bare), 0)
     return whole[:at], whole[at + len(bare) :]
-
-
-@contextmanager
-def no_bars() -> Iterator[None]:
-    """Loading goes too fast to be watched."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()

@@ -16,8 +16,9 @@ import numpy as np
 
 from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
 from unfazed.core.ids import content_id, file_hash
+from unfazed.systems.folders import read_config
 from unfazed.systems.hf._answering import Classifying, Reading, Tagging
-from unfazed.systems.hf._model import KINDS, HfSystem, options_of, read_config
+from unfazed.systems.hf._model import KINDS, HfSystem, options_of
 
 _PLACES = ("model.onnx", "onnx/model.onnx")
 _READ = ("config.json", "tokenizer.json", "tokenizer_config.json")

@@ -17,6 +17,7 @@ from unfazed.core.errors import StoredFileError, UnfazedError, UnknownName, Usag
 from unfazed.core.ids import content_id
 from unfazed.core.json import decode
 from unfazed.core.registry import Registry, import_reference
+from unfazed.core.trust import trusted, trusting
 from unfazed.core.values import Inputs, Json
 from unfazed.systems import systems
 from unfazed.systems.callable import CallableSystem, fingerprint
@@ -57,8 +58,12 @@ def open_system(spec: Spec, kind: type[System] = System, /, **options: Any) -> S
     Example: `unfazed.open_system("hf:my-model/")`.
 
     `kind` is what it is to be asked as, such as `Metric`: its own names then come first, URLs and programs are
-    spoken to as such, and any other system is adapted to it.
+    spoken to as such, and any other system is adapted to it. `trust_weights` is an option of all: the SHA-256 of
+    pickled weights, or several, that may be opened although that can run code.
     """
+    if "trust_weights" in options:
+        with trusting(options.pop("trust_weights")):
+            return open_system(spec, kind, **options)
     if kind is not System:
         system = kind.opened(spec, options) if isinstance(spec, str) else None
         if system is None:
@@ -69,7 +74,7 @@ def open_system(spec: Spec, kind: type[System] = System, /, **options: Any) -> S
         return system
     if isinstance(spec, str):
         system = _opened(spec, options)
-        system.reference = spec, options
+        system.reference = spec, {**options, **({"trust_weights": trusted()} if trusted() else {})}
         return system
     system = _wrapped(spec, None, options)
     if system is not spec and (name := _importable(spec)):

@@ -144,6 +144,7 @@ class Whisper(Recogniser):
         super().__init__(language)
         self.name = f"whisper:{folder}"
         self._folder = _folder(folder, "model.bin")
+        _folder(folder, "tokenizer.json")  # or else it would be fetched from a hub
         try:
             from faster_whisper import WhisperModel
         except ImportError as error:

@@ -14,7 +14,7 @@ from unfazed.core.http.client import HttpSettings, Refused, Unanswered
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.prompt import Template
 from unfazed.core.values import Failed, Inputs, Json
-from unfazed.systems.hf import load_pretrained
+from unfazed.systems.folders import ModelFolder
 from unfazed.systems.system import System, SystemAround
 
 _FILES = ("*.json", "*.safetensors", "*.bin", "*.model", "*.txt")  # of a model in a folder
@@ -117,6 +117,7 @@ class Seq2SeqRewriter(Rewriter):
         batch_size: int = 1,
     ) -> None:  # fmt: skip
         self.name = f"hf:{folder}"
+        self._files = ModelFolder(folder, "sequence-to-sequence model")
         self.folder, self.prefix, self.top_k = folder, prefix, top_k
         self.temperature, self.longest, self.batch_size = temperature, longest, batch_size
 
@@ -132,7 +133,7 @@ class Seq2SeqRewriter(Rewriter):
     @cached_property
     def model(self) -> tuple[Any, Any]:
         """The tokenizer and the network, loaded when the first text comes."""
-        return load_pretrained("AutoModelForSeq2SeqLM", self.folder, "sequence-to-sequence model")
+        return self._files.tokenizer(), self._files.model("AutoModelForSeq2SeqLM")
 
     def candidates(self, texts: Sequence[str], seeds: Sequence[Sequence[int]]) -> list[list[str]]:
         """For each text as many others as it has seeds, in their order; the same may come twice."""

@@ -163,6 +163,11 @@ def _loaded(file: Path, trusted: list[str]) -> Any:
 
     if not file.is_file():
         raise UsageError(f"There is no file {file}. Save a model with skops.io.dump(model, 'model.skops').")
+    if file.suffix in (".pkl", ".pickle", ".joblib"):
+        raise UsageError(
+            f"{file} is a pickle, and to open one can run code. Where you trust it, load it yourself once and save the "
+            f"model with skops.io.dump(model, 'model.skops')."
+        )
     try:
         unknown = sorted(set(skops.io.get_untrusted_types(file=file)) - set(trusted))
     except Exception as error:  # whatever a damaged file makes it raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,7 +57,10 @@ class Pipeline(System):
         import spacy
 
         try:
+            _refuse_others(self.path, spacy.util.load_config(self.path / "config.cfg"))
             return spacy.load(self.path)
+        except UsageError:
+            raise
         except Exception as error:  # a damaged file, a component of a package that is not here
             raise StoredFileError(f"{self.path}: spaCy can't open this ({str(error)[:300]}).") from error
 
@@ -96,3 +99,16 @@ class Pipeline(System):
 
     def close(self) -> None:
         self.__dict__.pop("nlp", None)
+
+
+def _refuse_others(folder: Path, config: Mapping[str, Any]) -> None:
+    """Raises where a pipeline would open another one, which may be a package and so code, or call back.
+
+    Otherwise spaCy takes functions by name from installed packages, and only data from the folder.
+    """
+    for name, component in config.get("components", {}).items():
+        if component.get("source"):
+            raise UsageError(f"{folder}: {name} is copied from another pipeline. Save the whole one with nlp.to_disk.")
+    for name, value in config.get("nlp", {}).items():
+        if isinstance(value, Mapping) and "@callbacks" in value:
+            raise UsageError(f"{folder}: config.cfg has a function called at {name}. Remove it from the file.")

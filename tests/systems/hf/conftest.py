@@ -30,7 +30,7 @@ def mbart(tmp_path: Path) -> Path:
     """An untrained mBART with mBART50's tokenizer, which is told its languages, over six words."""
     from transformers import MBart50Tokenizer, MBartConfig, MBartForConditionalGeneration
 
-    from unfazed.systems.network import no_bars
+    from unfazed.systems.folders import no_bars
     from unfazed.systems.training import seeded
 
     words = ["play", "jazz", "rock", "rain", "on", "monday"]

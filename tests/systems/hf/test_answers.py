@@ -160,7 +160,7 @@ def test_identity_is_the_content_and_not_the_place(tiny: Tiny, tmp_path: Path) -
 
 
 def test_what_can_not_be_opened_says_why(tiny: Tiny, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no folder"):
+    with pytest.raises(UsageError, match="no such folder"):
         open_system("hf:nowhere")
     folder = tiny("hf/classify")
     with pytest.raises(UsageError, match="has no option 'lables'"):

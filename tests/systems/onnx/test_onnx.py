@@ -129,7 +129,7 @@ def test_identity_is_the_content_and_not_the_place(made: Path, tmp_path: Path) -
 def test_what_can_not_be_opened_says_why(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = shutil.copytree(made / "graphs" / "classify", tmp_path / "graph")
     config = json.loads((graph / "config.json").read_text())
-    with pytest.raises(UsageError, match="no folder"):
+    with pytest.raises(UsageError, match="no such folder"):
         open_system("onnx:nowhere")
     with pytest.raises(UsageError, match=r"has no other\.onnx\. It has model\.onnx: name one with the option file"):
         open_system(f"onnx:{graph}", file="other.onnx")

@@ -92,7 +92,7 @@ class TunedPlace(Place):
         self.weights = self.folder / "model.safetensors"
 
     def keep(self, system: Teachable, card: TunedCard) -> None:
-        from unfazed.systems.network import no_bars
+        from unfazed.systems.folders import no_bars
 
         try:
             with no_bars():

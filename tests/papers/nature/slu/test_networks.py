@@ -94,7 +94,7 @@ def test_a_byte_level_tokenizer_reads_words_as_in_a_sentence(tmp_path: Path, toy
     from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaModel
 
     from unfazed.papers.nature.slu.models import Jointbert
-    from unfazed.systems.network import no_bars
+    from unfazed.systems.folders import no_bars
 
     marks = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
     made = Tokenizer(models.BPE())

@@ -1,11 +1,14 @@
-"""Scores with a learned metric: `python _worker.py comet|bleurt MODEL`. It runs in its own environment."""
+"""Scores with a learned metric, in its own environment: `_worker.py comet FILE SHA256` or `bleurt FOLDER FORM`."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import pickle
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 Score = Callable[[list[dict[str, Any]]], list[float]]
@@ -20,19 +23,32 @@ def requests() -> Iterator[list[dict[str, Any]]]:
         yield from (read[at : at + 16] for at in range(0, len(read), 16))
 
 
-def comet(checkpoint: str) -> Score:
+def comet(checkpoint: str, trusted: str) -> Score:
+    """A checkpoint whose hash the user trusts. Its settings are not trusted, so they must be plain data."""
+    import yaml
     from comet import load_from_checkpoint
 
-    model = load_from_checkpoint(checkpoint)
+    with open(checkpoint, "rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != trusted:
+            raise SystemExit(f"{checkpoint} changed after it was checked.")
+    settings = Path(checkpoint).parents[1] / "hparams.yaml"
+    if settings.is_file():
+        yaml.safe_load(settings.read_bytes())
+    try:
+        model = load_from_checkpoint(checkpoint)  # torch unpickles weights and plain data, and nothing else
+    except pickle.UnpicklingError:  # an old checkpoint, with objects of other kinds in it
+        os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"] = "1"
+        model = load_from_checkpoint(checkpoint)
     return lambda items: model.predict(items, batch_size=16, gpus=0, progress_bar=False, num_workers=0)["scores"]
 
 
-def bleurt(folder: str) -> Score:
+def bleurt(folder: str, form: str) -> Score:
     import torch
     from bleurt_pytorch import BleurtForSequenceClassification, BleurtTokenizer
 
-    model = BleurtForSequenceClassification.from_pretrained(folder).eval()
-    tokenizer = BleurtTokenizer.from_pretrained(folder)
+    safe = {"local_files_only": True, "use_safetensors": form == "safetensors"}
+    model = BleurtForSequenceClassification.from_pretrained(folder, **safe).eval()
+    tokenizer = BleurtTokenizer.from_pretrained(folder, local_files_only=True)
 
     def score(items: list[dict[str, Any]]) -> list[float]:
         references, candidates = ([item[side] for item in items] for side in ("ref", "mt"))
@@ -51,7 +67,7 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
-    score = {"comet": comet, "bleurt": bleurt}[sys.argv[1]](sys.argv[2])
+    score = {"comet": comet, "bleurt": bleurt}[sys.argv[1]](*sys.argv[2:])
     for batch in requests():
         for request, value in zip(batch, score([request["inputs"] for request in batch]), strict=True):
             answers.write(json.dumps({"id": request["id"], "output": float(value)}) + "\n")

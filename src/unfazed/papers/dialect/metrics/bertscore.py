@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unfazed.core import Json, MissingExtra, UsageError, file_hash
-from unfazed.systems import Metric, Segment
+from unfazed.core import Json, MissingExtra, UsageError
+from unfazed.systems import Metric, ModelFolder, Segment
 
 
 class Bertscore(Metric):
@@ -16,12 +16,11 @@ class Bertscore(Metric):
     def __init__(self, model: str = "", layer: int = 0, batch: int = 64) -> None:
         if not model or not Path(model, "config.json").exists():
             raise ValueError("model must name the folder of a Hugging Face encoder")
-        self._folder, self._layer, self._batch = Path(model), layer, batch
+        self._folder, self._layer, self._batch = ModelFolder(model, "encoder"), layer, batch
         self._scorer: Any = None
 
     def decides(self) -> Json:
-        weights = sorted(self._folder.glob("*.safetensors"))
-        return [self._layer, [file_hash(file) for file in weights]]
+        return [self._layer, self._folder.content]
 
     def scores(self, segments: Sequence[Segment]) -> Sequence[float]:
         """An empty text has no tokens to compare: it is like another empty one alone."""
@@ -39,12 +38,14 @@ class Bertscore(Metric):
         if self._scorer is None:
             try:
                 from bert_score import BERTScorer
-                from transformers import AutoConfig
             except ImportError as error:
                 raise MissingExtra("the metric bertscore", "hf") from error
             try:
-                layers = self._layer or int(AutoConfig.from_pretrained(self._folder).num_hidden_layers)
-                self._scorer = BERTScorer(model_type=str(self._folder), num_layers=layers, device="cpu", nthreads=1)
+                # The package opens the folder in its own way; what that could run was refused when this was made.
+                layers = self._layer or int(self._folder.config["num_hidden_layers"])
+                self._scorer = BERTScorer(
+                    model_type=str(self._folder.path), num_layers=layers, device="cpu", nthreads=1
+                )
             except (OSError, ValueError, KeyError) as error:
-                raise UsageError(f"{self._folder} is no encoder that can be loaded: {error}") from error
+                raise UsageError(f"{self._folder.path} is no encoder that can be loaded: {error}") from error
         return self._scorer

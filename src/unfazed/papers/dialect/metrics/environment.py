@@ -8,8 +8,8 @@ import venv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from unfazed.core import Inputs, Json, SystemBroken, UnknownName, UsageError, file_hash
-from unfazed.systems import Failed, Metric, ProcessSystem, Segment
+from unfazed.core import Inputs, Json, SystemBroken, UnknownName, UsageError, file_hash, require_trust
+from unfazed.systems import Failed, Metric, ModelFolder, ProcessSystem, Segment
 
 # Pins that were tried together; the metrics' own ranges let in versions with which they fail.
 PACKAGES = {
@@ -101,7 +101,7 @@ class Comet(WorkerMetric):
     """The package `unbabel-comet` on a checkpoint. Make its environment with `unfazed metrics install comet`.
 
     `model` is the `.ckpt` file of a downloaded checkpoint, with `hparams.yaml` in the folder above, as the hub has it.
-    With `reference=no` it is a reference-free one. A checkpoint is run by torch: take only one that you trust.
+    With `reference=no` it is a reference-free one. A checkpoint is a pickle, so its SHA-256 must be trusted.
     """
 
     def __init__(self, model: str = "", reference: str = "yes", timeout: float = 600.0) -> None:
@@ -109,12 +109,13 @@ class Comet(WorkerMetric):
             raise ValueError(f"reference must be yes or no, not {reference}")
         if not Path(model).is_file():
             raise ValueError("model must name a checkpoint's .ckpt file")
-        super().__init__("comet", model, timeout=timeout)
+        require_trust([Path(model)])
+        self._hash = file_hash(Path(model))
+        super().__init__("comet", model, self._hash, timeout=timeout)
         self.uses = ("reference", "source") if reference == "yes" else ("source",)
-        self._model = model
 
     def decides(self) -> Json:
-        return file_hash(Path(self._model))
+        return self._hash
 
     def asked(self, segment: Segment) -> Inputs:
         return {"src": segment.source or "", "mt": segment.candidate, "ref": segment.reference or ""}
@@ -126,12 +127,11 @@ class Bleurt(WorkerMetric):
     def __init__(self, model: str = "", timeout: float = 600.0) -> None:
         if not Path(model, "config.json").exists():
             raise ValueError("model must name the folder of a BLEURT model")
-        super().__init__("bleurt", model, timeout=timeout)
-        self._model = Path(model)
+        self._folder = ModelFolder(model, "BLEURT model")
+        super().__init__("bleurt", model, "pickled" if self._folder.pickled else "safetensors", timeout=timeout)
 
     def decides(self) -> Json:
-        weights = sorted([*self._model.glob("*.safetensors"), *self._model.glob("*.bin")])
-        return [file_hash(file) for file in weights]
+        return self._folder.content
 
     def asked(self, segment: Segment) -> Inputs:
         return {"mt": segment.candidate, "ref": segment.reference or ""}

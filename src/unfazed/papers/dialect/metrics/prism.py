@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unfazed.core import Json, MissingExtra, UsageError, file_hash
-from unfazed.systems import Metric, Segment
+from unfazed.core import Json
+from unfazed.systems import Metric, ModelFolder, Segment
 
 
 class Prism(Metric):
@@ -23,12 +23,12 @@ class Prism(Metric):
         if not model or not Path(model, "config.json").exists():
             raise ValueError("model must name the folder of a Hugging Face sequence-to-sequence model")
         self.uses = (against,)
-        self._folder, self._against, self._batch = Path(model), against, batch
+        self._folder = ModelFolder(model, "sequence-to-sequence model")
+        self._against, self._batch = against, batch
         self._loaded: tuple[Any, Any] | None = None
 
     def decides(self) -> Json:
-        weights = sorted(self._folder.glob("*.safetensors"))
-        return [self._against, [file_hash(file) for file in weights]]
+        return [self._against, self._folder.content]
 
     def scores(self, segments: Sequence[Segment]) -> Sequence[float]:
         candidates = [segment.candidate for segment in segments]
@@ -59,14 +59,5 @@ class Prism(Metric):
 
     def _model(self) -> tuple[Any, Any]:
         if self._loaded is None:
-            try:
-                from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-            except ImportError as error:
-                raise MissingExtra("the metric prism", "hf") from error
-            try:
-                model = AutoModelForSeq2SeqLM.from_pretrained(self._folder, local_files_only=True, use_safetensors=True)
-                tokenizer = AutoTokenizer.from_pretrained(self._folder, local_files_only=True)
-            except (OSError, ValueError, KeyError) as error:
-                raise UsageError(f"{self._folder} is no model that can be loaded: {error}") from error
-            self._loaded = model.eval(), tokenizer
+            self._loaded = self._folder.model("AutoModelForSeq2SeqLM"), self._folder.tokenizer()
         return self._loaded

@@ -30,6 +30,7 @@ from unfazed.papers.dialect.nano.corpus import (
 from unfazed.score import kendall
 from unfazed.systems.loop import Checkpoint, Loop
 from unfazed.systems.training import TrainingSettings, need, seeded, threads
+from unfazed.vary import load_model
 
 SCORED = "<extra_id_0>"  # the token whose logit is the score, where the vocabulary has it; else its last one
 
@@ -87,15 +88,7 @@ class NanoNetwork(nn.Module):
 
 def load(path: str | Path, settings: TrainingSettings, length: int) -> NanoNetwork:
     """A model and tokenizer saved in a folder, weights as safetensors."""
-    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-
-    if not Path(path, "config.json").exists():
-        raise UsageError(f"{path} holds no Hugging Face model: config.json is not there.")
-    try:
-        model = AutoModelForSeq2SeqLM.from_pretrained(path, local_files_only=True, use_safetensors=True)
-        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
-        raise UsageError(f"{path} is no sequence-to-sequence model that can be loaded: {error}") from error
+    tokenizer, model = load_model("AutoModelForSeq2SeqLM", path, "sequence-to-sequence model")
     return NanoNetwork(model, tokenizer, settings, length)
 
 
