@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from unfazed.core import file_hash
 from unfazed.core.errors import SystemBroken, UnknownName, UsageError
 from unfazed.papers.dialect.metrics.environment import install, python
 from unfazed.systems import Metric, Scores, Segment, open_system
@@ -31,21 +32,24 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return name, to
 
 
+def opened(name: str, model: Path, more: str = "") -> Metric:
+    trusted = {"trust_weights": file_hash(model)} if name == "comet" else {}
+    return open_system(f"{name}:model={model}{more}", Metric, **trusted)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_scores_are_the_packages_own(made: tuple[str, Path]) -> None:
     name, to = made
     expected = json.loads((to / "expected.json").read_text())
     model = to / "regression_metric" / "checkpoints" / "model.ckpt" if name == "comet" else to
-    metric = open_system(f"{name}:model={model}", Metric)
+    metric = opened(name, model)
     scores = Scores(metric)
     assert scores.score(ITEMS) == pytest.approx(expected, abs=1e-5)
     assert scores.score([Segment("", "the mat", "x")])[0] == scores.score([Segment("", "the mat", "x")])[0]
     metric.close()
     if name == "comet":
-        free = open_system(
-            f"comet:model={to}/referenceless_regression_metric/checkpoints/model.ckpt,reference=no", Metric
-        )
+        free = opened(name, to / "referenceless_regression_metric/checkpoints/model.ckpt", ",reference=no")
         one, other = Scores(free).score([Segment("the cat sat", source="le chat"), Segment("a dog", source="x")])
         assert one != other
         free.close()
@@ -54,9 +58,10 @@ def test_scores_are_the_packages_own(made: tuple[str, Path]) -> None:
 @pytest.mark.slow
 def test_a_model_that_can_not_be_loaded_is_told_of(made: tuple[str, Path], tmp_path: Path) -> None:
     name, _ = made
-    (tmp_path / "config.json").write_text("{")
+    (tmp_path / "config.json").write_text('{"model_type": "bleurt"}')
     (tmp_path / "model.ckpt").write_bytes(b"nothing")
-    metric = open_system(f"{name}:model={tmp_path / 'model.ckpt' if name == 'comet' else tmp_path}", Metric)
+    (tmp_path / "model.safetensors").write_bytes(b"nothing")
+    metric = opened(name, tmp_path / "model.ckpt" if name == "comet" else tmp_path)
     with pytest.raises(SystemBroken, match=f"{name}.* (broke off|failed)"):
         metric.scores(ITEMS)
 
@@ -67,6 +72,6 @@ def test_without_its_environment_the_line_that_makes_it_is_shown(
     monkeypatch.setenv("UNFAZED_CACHE", str(tmp_path))
     (tmp_path / "model.ckpt").touch()
     with pytest.raises(UsageError, match="unfazed metrics install comet"):
-        open_system(f"comet:model={tmp_path / 'model.ckpt'}", Metric).scores(ITEMS)
+        opened("comet", tmp_path / "model.ckpt").scores(ITEMS)
     with pytest.raises(UnknownName, match="'comet'"):
         install("commet")
