@@ -26,8 +26,8 @@ from unfazed.core import file_hash
 from unfazed.core.errors import StoredFileError, UnfazedError, UsageError
 from unfazed.core.trust import trusting
 from unfazed.papers.dialect.nano.training import load as load_nano
-from unfazed.papers.parte.filters import Embeddings
 from unfazed.systems import Metric, ModelFolder, Rewriter, open_system
+from unfazed.systems.embeddings import Embeddings
 from unfazed.systems.network import Encoder
 from unfazed.systems.training import TrainingSettings
 from unfazed.vary import MaskedModel

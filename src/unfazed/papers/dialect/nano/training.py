@@ -28,9 +28,9 @@ from unfazed.papers.dialect.nano.corpus import (
     ratings,
 )
 from unfazed.score import kendall
+from unfazed.systems import ModelFolder
 from unfazed.systems.loop import Checkpoint, Loop
 from unfazed.systems.training import TrainingSettings, need, seeded, threads
-from unfazed.vary import load_model
 
 SCORED = "<extra_id_0>"  # the token whose logit is the score, where the vocabulary has it; else its last one
 
@@ -88,7 +88,8 @@ class NanoNetwork(nn.Module):
 
 def load(path: str | Path, settings: TrainingSettings, length: int) -> NanoNetwork:
     """A model and tokenizer saved in a folder, weights as safetensors."""
-    tokenizer, model = load_model("AutoModelForSeq2SeqLM", path, "sequence-to-sequence model")
+    folder = ModelFolder(path, "sequence-to-sequence model")
+    tokenizer, model = folder.tokenizer(), folder.model("AutoModelForSeq2SeqLM")
     return NanoNetwork(model, tokenizer, settings, length)
 
 
