@@ -5,19 +5,25 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import commands
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import unfazed
-from unfazed.core.errors import StoredFileError
+from unfazed.core import outside
+from unfazed.core.errors import DataError, StoredFileError
 from unfazed.core.ids import file_hash
 from unfazed.core.suite import Suite
 from unfazed.core.suite_jsonl import export_suite, import_suite
+from unfazed.measure import stored
+from unfazed.measure.results import Results
 
 from .conftest import make_place
 
@@ -170,3 +176,43 @@ def test_a_run_is_copied_without_what_somebody_put_beside_it(place: Path) -> Non
     files = {"run.json", "outputs.sqlite", "results.json", "suite", "suite/manifest.json"}
     assert there - {"outputs.sqlite-wal", "outputs.sqlite-shm"} == files | {f"suite/{name}" for name in FILES}
     assert unfazed.measure_run(copied).clean == unfazed.measure_run(unfazed.Run(place / "run")).clean
+
+
+def test_a_suite_names_no_code(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task of `module:Class` would be imported from the folder that one stands in."""
+    (place / "evil.py").write_text(f"open({str(place / 'pwned')!r}, 'w')\nfrom unfazed.core import Task as T\n")
+    monkeypatch.chdir(place)
+    manifest = json.loads((place / "suite/manifest.json").read_text()) | {"task": "evil:T"}
+    (place / "suite/manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(StoredFileError, match="no task named 'evil:T'"):
+        Suite(place / "suite")
+    lines = [{"suite": {"task": "evil:T", "language": "en"}}, {"id": "1", "inputs": {"text": "a"}, "gold": "a"}]
+    (place / "s.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(DataError, match="no task named 'evil:T'"):
+        import_suite(place / "s.jsonl", place / "new")
+    assert not (place / "pwned").exists()
+
+
+def test_results_of_somebody_else_are_measured_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Made-up numbers can't be signed with the user's own key; nor can made-up scores of answers."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(place / "theirs"))
+    outside.own_key.cache_clear()
+    expected = unfazed.measure_run(unfazed.Run(place / "run"), bootstrap=50)
+    file = place / "run/results.json"
+    kept = json.loads(file.read_text())
+    for measured in kept["kept"]:
+        measured["results"]["clean"]["value"] = 0.99
+        decided = msgspec.convert(measured["decided"], stored.Decided)
+        measured["id"] = stored._id(decided, msgspec.convert(measured["results"], Results))
+    file.write_text(json.dumps(kept))
+    assert unfazed.measure_run(unfazed.Run(place / "run"), bootstrap=50).clean.value == 0.99  # it is their own
+    with closing(sqlite3.connect(place / "run/scores.sqlite")) as db:
+        for key, value in db.execute("SELECT key, value FROM outputs").fetchall():
+            _, *row = json.loads(value)
+            lies = [1.0 - x for x in row]
+            db.execute("UPDATE outputs SET value = ? WHERE key = ?", (json.dumps([stored._sum(key, lies), *lies]), key))
+        db.commit()
+    monkeypatch.setenv("XDG_STATE_HOME", str(place / "mine"))
+    outside.own_key.cache_clear()
+    assert unfazed.measure_run(unfazed.Run(place / "run"), bootstrap=50).clean == expected.clean
+    outside.own_key.cache_clear()

@@ -8,7 +8,8 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
@@ -74,3 +75,20 @@ def _hash(file: BinaryIO, stamp: _Stamp) -> str:
     if time.time() - max(stamp[-2:]) / 1e9 > _SETTLED:  # two changes within one tick of the clock look the same
         _hashes[stamp] = h.hexdigest()
     return h.hexdigest()
+
+
+@lru_cache
+def own_key() -> bytes | None:
+    """A secret of this user on this machine, made on first use; None where it can't be kept.
+
+    What is signed with it was made here, which somebody else's file can't pretend to be.
+    """
+    with suppress(OSError, RuntimeError):
+        file = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "unfazed" / "key"
+        if not file.exists():
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as new:
+                new.write(os.urandom(32))
+        key = file.read_bytes()
+        return key if len(key) == 32 else None
+    return None

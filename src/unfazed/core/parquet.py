@@ -14,6 +14,7 @@ from unfazed.core.outside import open_hashed, open_regular
 
 ROWS_A_BATCH = 16_384
 BYTES_A_BATCH = 32 << 20
+MOST_AT_ONCE = 512 << 20  # bytes of rows that are read together
 ROWS_AT_ONCE = 2_048  # read together; a file of kilobytes may hold the same megabyte in each of them
 
 Row = Sequence[Any]
@@ -154,7 +155,17 @@ def _batches(path: Path, file: BinaryIO) -> Iterator[Any]:
             batch = next(batches, None)
         if batch is None:
             return
-        yield batch
+        yield bounded(path, batch)
+
+
+def bounded(path: Path, batch: Any) -> Any:
+    """The batch, once it is known that its values fit into memory as Python's."""
+    if batch.nbytes > MOST_AT_ONCE:
+        raise StoredFileError(
+            f"{path}: {batch.num_rows:,} rows hold {batch.nbytes >> 20:,} MB; {MOST_AT_ONCE >> 20} MB are the most. "
+            f"Shorten the longest values."
+        )
+    return batch
 
 
 def _check_columns(path: Path, batch: Any, columns: Mapping[str, str]) -> None:

@@ -24,7 +24,7 @@ from unfazed.core.json import decode
 from unfazed.core.outside import open_hashed, read_bounded
 from unfazed.core.parquet import read_rows, write_rows
 from unfazed.core.registry import VERSION
-from unfazed.core.task import Task, task_named
+from unfazed.core.task import Task, task_named, tasks
 from unfazed.core.text import html_table, pandas_frame, polars_frame
 from unfazed.core.values import Example, Inputs, Json, Meaning, Variant
 
@@ -77,10 +77,7 @@ class Suite:
 
     @property
     def task(self) -> Task:
-        try:
-            return task_named(self.manifest.task)
-        except UnknownName as error:
-            raise StoredFileError(f"{self.path / 'manifest.json'}: {error}") from error
+        return task_named(self.manifest.task)
 
     @property
     def id(self) -> str:
@@ -272,6 +269,11 @@ def write_suite(
     `unchanged` is read after the last variant: how many examples each operator found nothing to change in.
     """
     path = Path(path)
+    if ":" in manifest.task:
+        raise UsageError(
+            f"The task {manifest.task!r} is code, which a suite can't name: others open it. Install it as a "
+            f"plug-in under the entry point unfazed.tasks, and use its name."
+        )
     content = _content(manifest)
     with growing_folder(path, "the suite", lambda: refuse_existing(path, overwrite)) as partial:
         n_examples = write_rows(
@@ -357,6 +359,8 @@ def _read_manifest(path: Path) -> Manifest:
         raise StoredFileError(f"{file}: the manifest is damaged ({error}). Make the suite again.") from error
     if manifest.format != FORMAT:
         raise StoredFileError(f"{file}: the suite has format {manifest.format}; this version reads {FORMAT}.")
+    if manifest.task not in tasks:  # also module:Class: opening a suite must not run somebody's code
+        raise StoredFileError(f"{file}: {UnknownName('task', manifest.task, tasks.names(), 'unfazed list tasks')}")
     if manifest.hashes.keys() != _COLUMNS.keys():
         raise StoredFileError(f"{file}: the manifest must have the hashes of {' and '.join(_COLUMNS)}, and no others.")
     return manifest

@@ -12,7 +12,7 @@ from unfazed.core.files import replacing_or_printing
 from unfazed.core.json import decode
 from unfazed.core.language import guess_language
 from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.task import guess_task, task_named
+from unfazed.core.task import guess_task, task_named, tasks
 from unfazed.core.values import Example, Json, Variant
 
 _MAKES_UP = {"examples", "variants", "content", "hashes"}  # facts of a manifest that writing finds anew
@@ -98,10 +98,9 @@ def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _check(file: Path, examples: list[Example], variants: list[Variant], manifest: Manifest) -> None:
-    try:
-        task = task_named(manifest.task)
-    except UnknownName as error:
-        raise DataError(str(error), file) from error
+    if manifest.task not in tasks:  # also module:Class: opening a file must not run somebody's code
+        raise DataError(str(UnknownName("task", manifest.task, tasks.names(), "unfazed list tasks")), file)
+    task = task_named(manifest.task)
     by_id = {example.id: example for example in examples}
     if len(by_id) < len(examples) or len({e.row for e in examples}) < len(examples):
         raise DataError("two examples have the same id or row", file)

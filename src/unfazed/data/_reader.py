@@ -9,7 +9,8 @@ from typing import BinaryIO, ClassVar, Protocol
 import msgspec
 
 from unfazed.core.chat import Turn
-from unfazed.core.errors import DataError, option
+from unfazed.core.errors import DataError, StoredFileError, option
+from unfazed.core.outside import open_regular
 from unfazed.core.registry import Registry
 from unfazed.core.values import Example, Variant
 
@@ -82,6 +83,7 @@ class Reader:
 readers: Registry[Reader] = Registry("reader", Reader, "unfazed.data")
 
 
+MOST_LINE = 256 << 20  # bytes
 _UTF8_MARK = b"\xef\xbb\xbf"
 
 
@@ -89,8 +91,10 @@ def read_lines(path: Path) -> Iterator[str]:
     """Each line with its line break. Only `\\n` ends a line: texts may hold other separators, such as U+2028."""
     offset = 0
     with open_bytes(path) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(iter(lambda: file.readline(MOST_LINE + 1), b""), 1):
             size = len(line)
+            if size > MOST_LINE:
+                raise DataError(f"the line is longer than {MOST_LINE >> 20} MB. Is this a file of text?", path, number)
             if number == 1 and line.startswith(_UTF8_MARK):
                 line = line[len(_UTF8_MARK) :]
                 offset = len(_UTF8_MARK)
@@ -112,11 +116,13 @@ def without_break(line: str) -> str:
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """The open file; a `DataError` if it can't be opened."""
+    """The open file; a `DataError` if it can't be opened, or is a pipe or a device, which may never end."""
     try:
-        return path.open("rb")
+        return open_regular(path)
     except OSError as error:
         raise DataError(f"the file can't be read ({error.strerror}).", path) from error
+    except StoredFileError as error:
+        raise DataError(str(error).removeprefix(f"{path}: "), path) from error
 
 
 def _not_utf8(line: bytes, start: int, offset: int) -> str:

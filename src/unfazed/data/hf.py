@@ -8,11 +8,13 @@ from typing import Any
 
 import msgspec
 
-from unfazed.core.errors import DataError, nearest
+from unfazed.core.errors import DataError, StoredFileError, nearest
 from unfazed.core.json import decode
+from unfazed.core.outside import read_bounded
+from unfazed.core.parquet import ROWS_AT_ONCE, bounded
 from unfazed.core.values import Example, Json
 from unfazed.data._fields import Fields
-from unfazed.data._reader import Reader, ReadOptions
+from unfazed.data._reader import Reader, ReadOptions, open_bytes
 
 Naming = Callable[[Json], Json]
 
@@ -110,9 +112,14 @@ def _batches(file: Path) -> Iterator[dict[str, list[Any]]]:
     from arro3.io import read_ipc_stream
 
     try:
-        for batch in read_ipc_stream(str(file)):
-            yield {name: list(batch[name].to_pylist()) for name in batch.schema.names}
-    except (GeneratorExit, KeyboardInterrupt, SystemExit, MemoryError):
+        with open_bytes(file) as opened:
+            for whole in read_ipc_stream(opened):
+                for at in range(0, whole.num_rows, ROWS_AT_ONCE):  # some columns need no bytes for any number of rows
+                    batch = bounded(file, whole.slice(at, min(ROWS_AT_ONCE, whole.num_rows - at)))
+                    yield {name: list(batch[name].to_pylist()) for name in batch.schema.names}
+    except StoredFileError as error:
+        raise DataError(str(error).removeprefix(f"{file}: "), file) from error
+    except (GeneratorExit, KeyboardInterrupt, SystemExit, MemoryError, DataError):
         raise
     except BaseException as error:  # the native reader panics on some damaged files
         raise DataError(f"this Arrow file is damaged or cut off ({error}). Copy the folder again.", file) from error
@@ -128,7 +135,9 @@ def _choose_split(path: Path) -> str:
 
 def _json(file: Path) -> dict[str, Any]:
     try:
-        return decode(file.read_bytes(), dict[str, Any])
+        return decode(read_bounded(file), dict[str, Any])
+    except StoredFileError as error:
+        raise DataError(str(error).removeprefix(f"{file}: "), file) from error
     except FileNotFoundError as error:
         raise DataError("this file is missing, so the folder is not a whole dataset.", file) from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

@@ -1,7 +1,8 @@
 """What was measured, kept with its run: `results.json`, and the scores of answers in `scores.sqlite`.
 
 Both are used again only as long as everything that decides them is the same: the suite, the system, its outputs, the
-scorers' code, how intervals are made, and the version of unfazed.
+scorers' code, how intervals are made, and the version of unfazed. Both are signed with a secret of this user, so
+that what somebody else measured, or made up, is measured again.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from contextlib import suppress
 from hashlib import blake2b
 from math import isfinite
 from pathlib import Path
-from zlib import crc32
 
 import msgspec
 import numpy as np
@@ -24,6 +24,7 @@ from unfazed.core.estimate import Array, Resampling
 from unfazed.core.files import write_atomically
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.json import decode
+from unfazed.core.outside import own_key, read_bounded
 from unfazed.core.registry import VERSION
 from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.task import Task
@@ -57,7 +58,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Measurement(msgspec.Struct, frozen=True):
-    """One measurement; `id` is of the rest, so that a damaged file is noticed."""
+    """One measurement; `id` signs the rest, so that a damaged file, or one from elsewhere, is noticed."""
 
     decided: Decided
     results: Results
@@ -73,7 +74,7 @@ def decided_by(
     run: object, used: Sequence[Scorer], settings: Resampling, groups: list[str] | None, comparing: Comparing
 ) -> Decided | None:
     """What decides the results of a run in a folder; None if that can't be known, so that nothing is kept."""
-    if not isinstance(run, Run):
+    if not isinstance(run, Run) or own_key() is None:
         return None
     codes = [scorer_id(scorer, run.suite.task) for scorer in used]
     scores = [code for code in codes if code is not None]
@@ -138,14 +139,14 @@ def keep(run: Run, decided: Decided, results: Results) -> None:
 
 
 def _id(decided: Decided, results: Results) -> str:
-    return blake2b(canonical([decided, results]), digest_size=16).hexdigest()
+    return blake2b(canonical([decided, results]), digest_size=16, key=own_key() or b"").hexdigest()
 
 
 def _read(file: Path) -> list[_Measurement]:
     """What a file holds; nothing if it is absent, damaged or of another format, since all can be measured again."""
     try:
-        found = decode(file.read_bytes(), _File)
-    except (OSError, msgspec.MsgspecError):
+        found = decode(read_bounded(file), _File)
+    except (OSError, UnfazedError, msgspec.MsgspecError):
         return []
     return found.kept if found.format == _FORMAT else []
 
@@ -204,7 +205,7 @@ class KeptScores:
 
 def _open(file: Path) -> AnswerStore | None:
     """The store in a file; None if nothing can be written there. One that is damaged is made anew."""
-    if not os.access(file.parent, os.W_OK):
+    if not os.access(file.parent, os.W_OK) or own_key() is None:
         return None
     for _ in range(2):
         try:
@@ -224,7 +225,8 @@ def _row_of(key: bytes, value: Json) -> list[float] | None:
 
 
 def _sum(key: bytes, row: list[float]) -> int:
-    return crc32(key + msgspec.json.encode(row))
+    signed = blake2b(key + msgspec.json.encode(row), digest_size=6, key=own_key() or b"")
+    return int.from_bytes(signed.digest(), "big")
 
 
 def _key(key: Callable[[Json], bytes], pair: tuple[Json, Json]) -> bytes:

@@ -15,6 +15,7 @@ from unfazed.core.errors import DataError, StoredFileError, UsageError
 from unfazed.core.files import free, growing_folder, unwritable
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.json import decode
+from unfazed.core.outside import read_bounded
 from unfazed.core.registry import VERSION
 from unfazed.core.values import Inputs, Json
 from unfazed.mitigate._word_model import END, HAN, START, Counts, WordModel, count, near, readings
@@ -27,6 +28,7 @@ CAUTION = 5.0
 _ACCENT = 2.0  # what a character that only sounds alike costs more than one that sounds the same
 _LONGEST = 5  # characters of a word that is put in whole
 _SPELLINGS = 12  # readings tried for a stretch whose characters have several each
+_MOST_BYTES = 1 << 30  # of counts, unpacked
 _STATES, _SINGLES = 6, 6  # kept at each place: last words, and characters in place of one
 
 Costs = dict[str, float]  # what each word costs in the place of what was written
@@ -150,13 +152,16 @@ class NoisyChannel(System):
         """The corrector that `save` wrote; raises if a file is missing, changed or of another version."""
         folder = Path(folder)
         try:
-            card = decode((folder / "system.json").read_bytes(), NoisyChannelCard)
+            card = decode(read_bounded(folder / "system.json"), NoisyChannelCard)
             if (card.system, card.version) != (NAME, VERSION_OF_MODEL):
                 raise ValueError(f"it is {card.system} version {card.version}")
             file = folder / "counts.json.xz"
             if file_hash(file) != card.counts:
                 raise ValueError(f"{file.name} is not the file that was saved")
-            counts = decode(lzma.decompress(file.read_bytes()), Counts)
-        except (OSError, ValueError, msgspec.MsgspecError, lzma.LZMAError) as error:
+            content = lzma.LZMADecompressor().decompress(read_bounded(file), _MOST_BYTES)
+            if len(content) == _MOST_BYTES:
+                raise ValueError(f"{file.name} would take more than {_MOST_BYTES >> 20} MB")
+            counts = decode(content, Counts)
+        except (OSError, ValueError, msgspec.MsgspecError, lzma.LZMAError, EOFError) as error:
             raise StoredFileError(f"{folder}: this is no whole saved {NAME} ({error}). Train it again.") from error
         return cls(card.caution, counts, card.characters)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, ClassVar, Self
-from zipfile import BadZipFile
+from typing import Any, BinaryIO, ClassVar, Self
+from zipfile import BadZipFile, ZipFile
 
 import msgspec
 import numpy as np
@@ -17,12 +17,15 @@ from unfazed.core.errors import StoredFileError, UsageError, option
 from unfazed.core.files import clear_left, free, growing_folder, refuse_foreign, unwritable
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.json import decode
+from unfazed.core.outside import open_hashed, read_bounded
 from unfazed.core.registry import VERSION
 from unfazed.core.values import Example, Json
 from unfazed.systems.system import System
 from unfazed.systems.training import is_card, learnable
 
 Arrays = Mapping[str, Any]
+_MOST_WEIGHTS = 4 << 30  # bytes, unpacked
+_MOST_CARD = 64 << 20
 
 
 class SavedCard(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,12 +100,13 @@ class SavedSystem(System):
         card = cls._read_card(Path(folder) / "system.json")
         file = Path(folder) / "weights.npz"
         try:
-            content = file.read_bytes()
-            if file_hash(file) != card.weights:
-                raise ValueError("it is not the file that was saved")
-            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-                return cls.rebuilt(card, arrays)
-        except (OSError, ValueError, KeyError, BadZipFile) as error:
+            with open_hashed(file, card.weights) as content:
+                _refuse_bomb(content)
+                with np.load(content, allow_pickle=False) as arrays:
+                    return cls.rebuilt(card, arrays)
+        except StoredFileError as error:
+            raise StoredFileError(f"{error} It is not the file that was saved: train and save it again.") from error
+        except (OSError, ValueError, KeyError, BadZipFile, MemoryError, zlib.error) as error:
             raise StoredFileError(
                 f"{file}: the weights can't be read ({error}). Train and save the system again."
             ) from error
@@ -110,7 +114,7 @@ class SavedSystem(System):
     @classmethod
     def _read_card(cls, file: Path) -> SavedCard:
         try:
-            card = decode(file.read_bytes(), cls.card_type)
+            card = decode(read_bounded(file, _MOST_CARD), cls.card_type)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise StoredFileError(
                 f"{file}: this can't be read as a saved {cls.name} ({error}). Train and save it again."
@@ -136,6 +140,15 @@ class SavedSystem(System):
             plural = "s" if len(learns) > 1 else ""
             raise UsageError(f"{cls.name} learns the task{plural} {' and '.join(learns)}, not {task!r}.")
         return learnable(cls.name, examples, task)
+
+
+def _refuse_bomb(file: BinaryIO) -> None:
+    """Raises where small weights would unpack to more than a machine holds."""
+    with ZipFile(file) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+    if size > _MOST_WEIGHTS:
+        raise ValueError(f"they would take {size >> 30} GB")
+    file.seek(0)
 
 
 class Quiet:

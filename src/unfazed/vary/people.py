@@ -12,6 +12,7 @@ import msgspec
 
 from unfazed.core.errors import DataError
 from unfazed.core.json import decode
+from unfazed.core.outside import read_bounded
 from unfazed.core.seeds import Stream
 from unfazed.vary.chinese import KINDS, lexicon
 from unfazed.vary.keyboard.ime import UNRANKED
@@ -22,7 +23,7 @@ T = TypeVar("T")
 def read_profiles(path: Path | str, kind: type[T]) -> T:
     """The people in a file that `unfazed calibrate` wrote: `Typists` or `Speakers`."""
     try:
-        return decode(Path(path).read_bytes(), kind)
+        return decode(read_bounded(Path(path)), kind)
     except OSError as error:
         raise DataError(error.strerror or str(error), path) from error
     except msgspec.DecodeError as error:
