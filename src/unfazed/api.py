@@ -37,7 +37,7 @@ def check(
     selector: Selector | None = None, draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (),
     scores: str | Sequence[str] = (), extract: str = "", equivalent: str = "", rubric: str | None = None,
     level: float = 0.95, bootstrap: int = 10_000, sanity: bool = True, to: str | Path | None = None,
-    asking: Asking | None = None, engine: Engine | None = None,
+    asking: Asking | None = None, engine: Engine | None = None, limit: int | None = None, fresh: bool = False,
 ) -> Results:  # fmt: skip
     """Makes variants of `data`, runs `system` on them, and measures what changed.
 
@@ -51,10 +51,11 @@ def check(
     - `sanity=False`: measure even if the set-up looks broken, for example a system that always answers the same.
     - `to`: the folder of the run, in which a run that was stopped resumes, and in which answers of the same system
       are reused. Without it, everything is new, in a temporary folder that stays until the process ends.
+    - `limit`: how many examples are asked, chosen at random. `fresh`: use no stored answers; keep them aside.
     """
     plan = from_arguments(
         Plan,
-        run=from_arguments(SystemPlan, asking=asking or Asking()),
+        run=from_arguments(SystemPlan, asking=asking or Asking(), limit=limit, fresh=fresh),
         measure=from_arguments(
             MeasurePlan,
             scores=listed(scores),
@@ -109,7 +110,7 @@ def carry_out(
     check_sets(gates, suite)
     opened = open_system(system, **plan.run.options)
     with nullcontext() if opened is system else closing(opened):
-        run = run_system(suite, opened, to, plan.run.asking, plan.engine)
+        run = run_system(suite, opened, to, plan.run.asking, plan.engine, limit=plan.run.limit, fresh=plan.run.fresh)
     return judge(run, plan)
 
 

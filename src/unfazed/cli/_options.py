@@ -127,6 +127,12 @@ asking_options = together(
     click.option("--concurrency", type=click.IntRange(min=1), help="Calls at once. Default: the system's choice."),
     click.option("--retries", type=click.IntRange(min=0), help="Retries of an item that fails.  [default: 2; URLs: 6]"),
     click.option(
+        "--canary",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Stored answers to ask again before any is reused; 0: none.  [default: 1 %, between 8 and 200]",
+    ),
+    click.option(
         "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the system. Repeatable."
     ),
 )

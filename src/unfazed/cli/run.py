@@ -50,6 +50,8 @@ _url_options = together(
 @engine_options
 @measure_options
 @gate_options
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Ask N examples, chosen at random.")
+@click.option("--fresh", is_flag=True, help="Use no stored answers: ask everything again, and keep the old ones aside.")
 @click.option("--junit", type=click.Path(dir_okay=False), help="Also write JUnit XML for a CI server.")
 @trust_option
 @plan_option
@@ -67,17 +69,18 @@ def command(suite: str | None, to: str, plan_file: str | None, format_: str, jun
       unfazed run suite/ --system my_module:predict -o run/ --fail-under worst=0.60 --max-drop 0.10 --gate-on ci-lower
 
     `predict` takes a list of input mappings and returns a list of outputs. Outputs are kept as they come: after
-    Ctrl-C or a crash, rerun the command: it resumes. With a plan that has [data] and [vary],
-    SUITE may be left out: it is made in RUN/suite.
+    Ctrl-C or a crash, rerun the command: it resumes. Before it reuses stored outputs, it asks a few of them again; if
+    SYSTEM answers otherwise, the command fails. With a plan that has [data] and [vary], SUITE may be left out: it is
+    made in RUN/suite.
     """
     from unfazed.api import carry_out
     from unfazed.report.html import shown_amount
-    from unfazed.run.record import Run
 
     with _results_apart():
         verdict = carry_out(_plan(suite, plan_file, given), to)
     _show(verdict, format_, junit)
-    if used := Run(to).used():
+    run: Any = verdict.results.run
+    if used := run.used():
         click.echo("Used: " + ", ".join(f"{name} {shown_amount(value)}" for name, value in used.items()), err=True)
     return int(verdict.exit_code)
 
@@ -103,7 +106,7 @@ def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> An
     from unfazed.run.plan import read_plan
 
     plan = with_engine(read_plan(plan_file), given)
-    asking = {k: given[k] for k in ("batch_size", "concurrency", "retries") if given[k] is not None}
+    asking = {k: given[k] for k in ("batch_size", "concurrency", "retries", "canary") if given[k] is not None}
     named = ("model", "prompt", "answers", "key_env", "price_in", "price_out")
     told = {name: given[name] for name in named if given[name] is not None}
     plan = plan.with_(
@@ -113,6 +116,8 @@ def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> An
             "system": given["system"],
             "options": {**plan.run.options, **key_values(given["options"], "--option"), **told},
             "asking": msgspec.structs.replace(plan.run.asking, **asking),
+            "limit": given["limit"],
+            "fresh": given["fresh"] or None,
         },
     )
     return with_judging(plan, given)
@@ -122,7 +127,9 @@ def _show(verdict: Any, format_: str, junit: str | None) -> None:
     from unfazed.report.junit import write_junit
     from unfazed.report.tables import render
 
-    click.echo(render(verdict.results, format_))
+    session = verdict.results.run.session
+    click.echo(render(verdict.results, format_, more={"asked": session.asked, "reused": session.reused}))
+    click.echo(session.sentence[:1].upper() + session.sentence[1:] + ".", err=True)
     for gate in verdict.gates:
         click.echo(gate.sentence, err=True)
     for sentence in verdict.warnings:

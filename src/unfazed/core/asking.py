@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from unfazed.core.canary import Kept, check, how_many, lot
 from unfazed.core.errors import SystemBroken, UnfazedError
 from unfazed.core.store import AnswerStore, Key, keyer
 from unfazed.core.values import Failed, Inputs, Json, Output
@@ -41,6 +42,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     retries: int | None = None
     backoff: float = 0.1  # seconds before the first retry of an item; doubled each time
     give_up: int = 20  # items that fail one after another before the system counts as broken
+    canary: int | None = None  # stored answers that are asked again before any is used; None: 1 %, 8 to 200 of them
 
     def apply(self, system: Answerer) -> None:
         """Sets what was chosen on the system itself."""
@@ -159,7 +161,8 @@ def ask(
     """An output for each request, in order. Only what the store has no answer to is asked, each request once.
 
     Answers are stored as they come, so that what was stopped goes on where it was. Failures are stored too,
-    and are asked again the next time. `pinned` gives what of a request decides the answer, such as a file's content.
+    and are asked again the next time. Before stored answers are used, a few of them are checked. `pinned` gives what of
+    a request decides the answer, such as a file's content.
     """
     if store is None:
         with AnswerStore.in_memory() as store:
@@ -167,9 +170,13 @@ def ask(
     requests = list(requests)
     key = keyer(system.identity)
     keys = [key(pinned(inputs)) for inputs in requests]
+    store.begin(system.identity)
     answered = store.answered(keys)
-    due = {k: inputs for k, inputs in zip(keys, requests, strict=True) if k not in answered}
+    by_key = dict(zip(keys, requests, strict=True))
+    due = {k: inputs for k, inputs in by_key.items() if k not in answered}
     asker = Asker(system, asking or Asking(), fatal=UnfazedError)
+    if old := store.reuse(answered):
+        _check(asker, store, {k: by_key[k] for k in old})
     size = asker.asking.batch_size or system.batch_size
     pending = list(due.items())
     batches = [pending[at : at + size] for at in range(0, len(pending), size)]
@@ -193,6 +200,31 @@ def ask(
 
 
 Batch = list[tuple[Key, Inputs]]
+
+
+def _check(asker: Asker, store: AnswerStore, old: dict[Key, Inputs]) -> None:
+    """Asks as many of the stored answers again as are due by now; raises if the system gives others."""
+    system, identity = asker.system, asker.system.identity
+    sure: bool | None = getattr(system, "deterministic", None)
+    due = how_many(store.reused, asker.asking.canary, sure) - store.checked[identity]
+    chosen = sorted(old, key=lambda key: lot(0, key))[: max(due, 0)]
+    if not chosen:
+        return
+    store.checked[identity] += len(chosen)
+    stored = store.get(chosen)
+    size = asker.asking.batch_size or system.batch_size
+
+    def ask_again(inputs: list[Inputs]) -> list[Output]:
+        batches = [[(b"", one) for one in inputs[at : at + size]] for at in range(0, len(inputs), size)]
+        found = {id(batch): answers for batch, answers in _answered(asker, batches)}
+        for answers in found.values():
+            store.use(answers.used)
+        return [output for batch in batches for output in found[id(batch)].outputs]
+
+    kept = [Kept(old[key], stored[key]) for key in chosen]
+    instead = f"To ask everything anew, give {store.file} another name."
+    if warning := check(system.name, kept, ask_again, sure, str(store.file), instead):
+        store.warnings.append(warning)
 
 
 def _answered(asker: Asker, batches: list[Batch]) -> Iterator[tuple[Batch, Answers]]:

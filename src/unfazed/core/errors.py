@@ -9,6 +9,7 @@ UnfazedError                3   something went wrong inside, or a result is inco
 │   └── MissingExtra        4   an optional dependency is not installed; the message has the line that installs it
 ├── DataError               4   an input file is bad; the message names the file and the row or field
 ├── StoredFileError         3   a suite or run on disk is damaged, unfinished, or of another version
+│   └── StaleAnswers        3   a system no longer gives the answers that were stored
 ├── InUse                   3   another process works in the same run directory
 ├── SystemBroken            3   the system under test breaks its contract, or fails on everything
 ├── PullError               3   a corpus could not be fetched whole and unchanged
@@ -109,6 +110,10 @@ class DataError(UnfazedError):
 
 class StoredFileError(UnfazedError):
     """A file that unfazed keeps can't be read or written."""
+
+
+class StaleAnswers(StoredFileError):
+    """Stored answers are not those of the system of today."""
 
 
 class InUse(UnfazedError):

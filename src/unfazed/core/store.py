@@ -2,17 +2,18 @@
 
 A key is the system's identity and the request, so that no system is ever given another's answers. Keys are random:
 once there are too many for each page to be met again while it is at hand, outputs go to a small table first, which is
-moved to the large one in the order of keys whenever it is full.
+moved to the large one in the order of keys whenever it is full. Each answer belongs to a session, which has a day.
 """
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 import weakref
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from hashlib import blake2b
 from itertools import pairwise
 from operator import itemgetter
@@ -24,20 +25,25 @@ import msgspec
 from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.ids import canonical
 from unfazed.core.locks import Lock
-from unfazed.core.sqlite import connect, interrupted
+from unfazed.core.session import Asked, Session
+from unfazed.core.sqlite import interrupted
+from unfazed.core.store_file import (
+    ALL,
+    RECENT,
+    connect_to_read,
+    connect_to_write,
+    damaged,
+    locked,
+    make_tables,
+    put_aside,
+    unwritable,
+)
 from unfazed.core.values import Json, Output
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS {} (
-    key BLOB PRIMARY KEY, value BLOB, error TEXT, seconds REAL NOT NULL, attempts INTEGER NOT NULL
-)
-"""
-_ALL, _RECENT = "outputs", "recent"  # what is in both is newer in the second
+_ALL, _RECENT = ALL, RECENT  # what is in both is newer in the second
 _DIRECTLY = 1_000_000  # outputs up to which all are written to the large table at once
 _RECENTLY = 500_000  # outputs in the small table when it is moved
 _PIECES = 16  # in which it is moved, so that no transaction is large
-_USAGE = "CREATE TABLE IF NOT EXISTS usage (name TEXT PRIMARY KEY, amount REAL NOT NULL)"
-_OURS = (_SCHEMA.format(_ALL), _SCHEMA.format(_RECENT), _USAGE)  # all that a store may hold
 _COMMIT_SECONDS = 0.1  # a system that answers faster than this has its batches committed together,
 _COMMIT_SHARE = 10  # and where a commit takes long, no more often than costs a tenth of the time,
 _COMMIT_AT_LEAST = 1.0  # but at least every second
@@ -69,7 +75,7 @@ class AnswerStore:
     """
 
     def __init__(self, file: Path, connection: sqlite3.Connection, lock: Lock | None, shared: bool = False) -> None:
-        self._file = file
+        self.file = file
         self._db = connection
         self._lock = lock
         self._shared = shared  # other processes wait for what is not committed
@@ -77,6 +83,14 @@ class AnswerStore:
         self._commit_every = _COMMIT_SECONDS
         self._waiting: list[tuple[object, ...]] = []
         self._used: Counter[str] = Counter()
+        self._identity = ""
+        self.own: dict[str, int] = {}  # the sessions that were begun here, by identity
+        self.aside: Path | None = None  # where the answers are that were here before
+        self.asked = 0  # requests whose outputs were put here
+        self._reused = array("Q")  # the beginnings of the keys of answers that were used again
+        self._reused_from: set[int] = set()  # their sessions
+        self.checked: Counter[str] = Counter()  # answers that were asked again first, by identity
+        self.warnings: list[str] = []
         try:
             there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_RECENT,)).fetchone()
             self._tables = (_ALL, _RECENT) if there else (_ALL,)  # a run of before this was made has no second table
@@ -86,7 +100,7 @@ class AnswerStore:
         except (sqlite3.DatabaseError, ValueError, TypeError) as error:
             connection.close()
             interrupted(connection, error)
-            raise _damaged(self._file, error) from error
+            raise damaged(self.file, error) from error
 
     def _rows(self, table: str) -> int:
         """About how many rows there are; counting them would read all."""
@@ -94,21 +108,25 @@ class AnswerStore:
         return int(last or 0)
 
     @classmethod
-    def writer(cls, folder: Path) -> AnswerStore:
-        """The store of a folder, with `outputs.sqlite` in it; raises InUse where another process writes there."""
+    def writer(cls, folder: Path, fresh: bool = False) -> AnswerStore:
+        """The store of a folder, with `outputs.sqlite` in it; raises InUse where another process writes there.
+
+        A `fresh` one is empty; what was there is kept aside, under another name.
+        """
         folder.mkdir(parents=True, exist_ok=True)
-        lock = _lock(folder)
+        lock = locked(folder)
         try:
-            db = connect(folder / "outputs.sqlite", _OURS, write=True)
+            aside = put_aside(folder / "outputs.sqlite") if fresh else None
+            db = connect_to_write(folder / "outputs.sqlite")
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
             db.execute("PRAGMA cache_size=-65536")  # KiB; keys are random, so pages come up again and again
-            for schema in _OURS:
-                db.execute(schema)
+            make_tables(db, folder / "outputs.sqlite", (_ALL, _RECENT))
             store = cls(folder / "outputs.sqlite", db, lock)
+            store.aside = aside
         except sqlite3.DatabaseError as error:
             lock.close()
-            raise _damaged(folder / "outputs.sqlite", error) from error
+            raise damaged(folder / "outputs.sqlite", error) from error
         except BaseException:
             lock.close()
             raise
@@ -123,18 +141,16 @@ class AnswerStore:
             db = connect(file, _OURS, write=True)
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
-            db.execute(_SCHEMA.format(_ALL))
-            db.execute(_USAGE)
+            make_tables(db, file, (_ALL,))
         except sqlite3.DatabaseError as error:
-            raise _damaged(file, error) from error
+            raise damaged(file, error) from error
         return cls(file, db, None, shared=True)
 
     @classmethod
     def in_memory(cls) -> AnswerStore:
         """A store that is gone when it is closed."""
         db = sqlite3.connect(":memory:", check_same_thread=False)
-        db.execute(_SCHEMA.format(_ALL))
-        db.execute(_USAGE)
+        make_tables(db, Path(":memory:"), (_ALL,))
         store = cls(Path(":memory:"), db, None, shared=True)
         weakref.finalize(store, db.close)  # also where nobody calls close()
         return store
@@ -145,9 +161,9 @@ class AnswerStore:
         if not file.exists():
             raise StoredFileError(f"{file}: the run has no outputs yet. Start it with `unfazed run`.")
         try:
-            return cls(file, _connect_to_read(file), None)
+            return cls(file, connect_to_read(file), None)
         except sqlite3.DatabaseError as error:
-            raise _damaged(file, error) from error
+            raise damaged(file, error) from error
 
     def __enter__(self) -> AnswerStore:
         return self
@@ -155,12 +171,68 @@ class AnswerStore:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    def begin(self, identity: str) -> None:
+        """What is put from now on was answered by this system, in a session of its own."""
+        self._identity = identity
+
+    def sessions(self) -> dict[int, Session]:
+        """When answers were given, and by whom; by number."""
+        try:
+            found = self._db.execute("SELECT id, day, identity FROM sessions").fetchall()
+            return {int(i): Session(str(day), None if who is None else str(who)) for i, day, who in found}
+        except sqlite3.OperationalError as error:
+            interrupted(self._db, error)
+            return {}  # a run of before this was noted
+        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
+            raise damaged(self.file, error) from error
+
+    def reuse(self, answered: Mapping[Key, int]) -> list[Key]:
+        """Counts answers that are used again; returns the keys of those that were not given since this was opened."""
+        old = {key: session for key, session in answered.items() if session not in self.own.values()}
+        self._reused.extend(int.from_bytes(key[:8]) for key in old)
+        self._reused_from.update(old.values())
+        return list(old)
+
+    @property
+    def reused(self) -> int:
+        """How many answers were used again."""
+        import numpy as np
+
+        return len(np.unique(np.array(self._reused)))
+
+    def told(self) -> Asked:
+        """What asking did since this was opened."""
+        known = self.sessions()
+        days = sorted({known[number].day for number in self._reused_from if number in known})
+        return Asked(
+            asked=self.asked,
+            reused=self.reused,
+            reused_from=(days[0], days[-1]) if days else None,
+            checked=self.checked.total(),
+            aside=None if self.aside is None else str(self.aside),
+            warnings=tuple(self.warnings),
+        )
+
+    def _session(self) -> int:
+        if self._identity not in self.own:
+            made = "INSERT INTO sessions (day, identity) VALUES (?, ?)"
+            identity = self._identity.encode("utf-8", "replace").decode()
+            try:
+                number = self._db.execute(made, (date.today().isoformat(), identity)).lastrowid
+            except sqlite3.OperationalError as error:
+                raise unwritable(self.file, error) from error
+            self.own[self._identity] = int(number or 0)
+        return self.own[self._identity]
+
     def put(self, rows: Iterable[tuple[Key, Output]]) -> None:
         """Adds outputs; a later answer to the same request takes the place of an earlier one."""
-        encode = msgspec.json.encode
-        self._waiting += [
-            (key, encode(o.value) if o.error is None else None, o.error, o.seconds, o.attempts) for key, o in rows
+        encode, session = msgspec.json.encode, self._session()
+        new = [
+            (key, encode(o.value) if o.error is None else None, o.error, o.seconds, o.attempts, session)
+            for key, o in rows
         ]
+        self.asked += len(new)
+        self._waiting += new
         if self._shared or time.monotonic() - self._committed > self._commit_every:
             self.commit()
 
@@ -179,7 +251,7 @@ class AnswerStore:
             interrupted(self._db, error)
             return {}  # a run of before this was counted
         except (sqlite3.DatabaseError, ValueError, TypeError) as error:
-            raise _damaged(self._file, error) from error
+            raise damaged(self.file, error) from error
 
     def commit(self) -> None:
         began = time.monotonic()
@@ -187,7 +259,7 @@ class AnswerStore:
         try:
             self._db.commit()
         except sqlite3.OperationalError as error:
-            raise _unwritable(self._file, error) from error
+            raise unwritable(self.file, error) from error
         if self._sizes[_RECENT] >= _RECENTLY and not self._shared:
             self._move()
         self._committed = time.monotonic()
@@ -204,7 +276,7 @@ class AnswerStore:
                     raise TypeError("a value of another type")
                 found[key] = Output(None if error is not None else decode(value), error, float(seconds), attempts)
         except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as damage:
-            raise _damaged(self._file, damage) from damage
+            raise damaged(self.file, damage) from damage
         return found
 
     @property
@@ -221,13 +293,17 @@ class AnswerStore:
                     h.update(repr(row).encode("utf-8", "surrogatepass"))
         except sqlite3.DatabaseError as error:
             interrupted(self._db, error)
-            raise _damaged(self._file, error) from error
+            raise damaged(self.file, error) from error
         return h.hexdigest()
 
-    def answered(self, keys: Sequence[Key]) -> set[Key]:
-        """Which of these keys have an answer that is not a failure."""
-        found = dict(self._select("key, error IS NULL", keys))
-        return {key for key, answered in found.items() if answered}
+    def answered(self, keys: Sequence[Key]) -> dict[Key, int]:
+        """Which of these keys have an answer that is not a failure, each with its session."""
+        found = {key: (ok, session) for key, ok, session in self._select("key, error IS NULL, session", keys)}
+        return {key: session for key, (ok, session) in found.items() if ok}
+
+    def tried(self, keys: Sequence[Key]) -> set[Key]:
+        """Which of these keys have an answer or a failure."""
+        return {key for (key,) in self._select("key", keys)}
 
     def _select(self, columns: str, keys: Sequence[Key]) -> Iterator[tuple]:  # type: ignore[type-arg]
         if self._waiting:
@@ -241,7 +317,7 @@ class AnswerStore:
                     yield from self._db.execute(query, part)
                 except sqlite3.DatabaseError as error:
                     interrupted(self._db, error)
-                    raise _damaged(self._file, error) from error
+                    raise damaged(self.file, error) from error
 
     def _flush(self) -> None:
         """Hands waiting rows to SQLite, in the order of their keys, which are random: that touches each page once."""
@@ -249,13 +325,13 @@ class AnswerStore:
         table = _ALL if self._shared or self._sizes[_ALL] < _DIRECTLY else _RECENT
         self._sizes[table] += len(rows)
         try:
-            self._db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?)", rows)  # noqa: S608
+            self._db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?)", rows)  # noqa: S608
             self._db.executemany(_ADD, self._used.items())
             self._used.clear()
         except sqlite3.OperationalError as error:
-            raise _unwritable(self._file, error) from error
+            raise unwritable(self.file, error) from error
         except sqlite3.DatabaseError as error:
-            raise _damaged(self._file, error) from error
+            raise damaged(self.file, error) from error
 
     def _move(self) -> None:
         """Moves the small table to the large one. Stopped half-way, all is still in one of them, and is moved again."""
@@ -267,7 +343,7 @@ class AnswerStore:
             self._db.execute(f"DELETE FROM {_RECENT}")  # noqa: S608 - one of our names
             self._db.commit()
         except sqlite3.OperationalError as error:
-            raise _unwritable(self._file, error) from error
+            raise unwritable(self.file, error) from error
         self._sizes[_RECENT] = 0
 
     def close(self) -> None:
@@ -278,33 +354,3 @@ class AnswerStore:
             self._db.close()
             if self._lock:
                 self._lock.close()
-
-
-def _connect_to_read(file: Path) -> sqlite3.Connection:
-    """Where nothing can be written, SQLite can't keep its log beside the file; it need not, if the file is whole."""
-    if os.access(file.parent, os.W_OK):
-        return connect(file, _OURS)
-    log = file.with_name(f"{file.name}-wal")
-    if log.exists() and log.stat().st_size:
-        raise StoredFileError(
-            f"{file}: the run was stopped while it wrote, and nothing can be written here to repair that. "
-            f"Copy {file.parent} to a place where it can."
-        )
-    return connect(file, _OURS, immutable=True)
-
-
-def _lock(folder: Path) -> Lock:
-    try:
-        return Lock(folder / "lock", folder)
-    except OSError as error:
-        raise _unwritable(folder / "lock", error) from error
-
-
-def _damaged(file: Path, error: Exception) -> StoredFileError:
-    return StoredFileError(f"{file}: the store is damaged or not a store ({error}). Run again into another folder.")
-
-
-def _unwritable(file: Path, error: Exception) -> StoredFileError:
-    return StoredFileError(
-        f"{file}: outputs can't be written ({error}). What was committed is kept: make room or get access, then rerun."
-    )

@@ -217,6 +217,10 @@ class Suite:
                 f"Make the suite again."
             )
 
+    def columns(self, table: str, *names: str) -> Iterator[tuple[Any, ...]]:
+        """Some columns of `examples` or `variants` as they are stored, where texts and golds are JSON."""
+        return self._rows(f"{table}.parquet", list(names))
+
     def _rows(self, name: str, chosen: list[str] | None = None) -> Iterator[tuple[Any, ...]]:
         return read_rows(self.path / name, _COLUMNS[name], self.manifest.hashes[name], chosen)
 

@@ -9,6 +9,7 @@ from typing import get_args
 import msgspec
 
 from unfazed.core.errors import GateFailed, NothingEvaluated, UnfazedError, UnknownName, UsageError, option
+from unfazed.core.session import Asked
 from unfazed.core.suite import Suite
 from unfazed.core.values import Estimate
 from unfazed.measure.measuring import measure_run
@@ -191,6 +192,7 @@ class Verdict(msgspec.Struct, frozen=True):
     gates: list[GateResult]
     warnings: list[str]
     exit_code: int
+    session: Asked | None = None  # what was asked for it, and which answers were used again
 
 
 def judge(run: Run, plan: Plan) -> Verdict:
@@ -203,7 +205,7 @@ def judge(run: Run, plan: Plan) -> Verdict:
     asked = gates_of(gate.fail_under, gate.max_drop, gate.max_flips, gate.on)
     known = sets_of(run.suite) if any(gate.set != "all" for gate in asked) else None
     gates = check_gates(results, asked, known)
-    warnings = list(results.validity["warnings"])
+    warnings = [*(run.session.warnings if run.session else ()), *results.validity["warnings"]]
     items = results.validity["examples"] + results.validity["variants"]
     missing = results.validity["failed"] + results.validity["not_asked"]
     exit_code = 0
@@ -220,4 +222,4 @@ def judge(run: Run, plan: Plan) -> Verdict:
         warnings.insert(
             0, f"Nothing was concluded, as the set-up looks broken. {option('no-sanity')} accepts it as it is."
         )
-    return Verdict(results, gates, warnings, exit_code)
+    return Verdict(results, gates, warnings, exit_code, run.session)

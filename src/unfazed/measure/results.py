@@ -112,6 +112,18 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
             raise UsageError("These results do not know their run. Measure it again with unfazed.measure_run(run).")
         return run  # type: ignore[no-any-return]
 
+    @property
+    def asked(self) -> int:
+        """How many requests were asked when the run was made or continued; 0 for one that was opened."""
+        session = getattr(self.__dict__.get("_run"), "session", None)
+        return session.asked if session else 0
+
+    @property
+    def reused(self) -> int:
+        """How many stored answers were used then."""
+        session = getattr(self.__dict__.get("_run"), "session", None)
+        return session.reused if session else 0
+
     def of_run(self, run: Runlike) -> Self:
         """The same results, which know the run that they are of."""
         msgspec.structs.force_setattr(self, "_run", run)

@@ -26,14 +26,17 @@ _KEEP: tuple[frozenset[str], ...] = (frozenset({"average", "drop"}), frozenset({
 _NARROWEST = 8
 
 
-def render(value: Any, format: str = "table", width: int | None = None) -> str:
-    """Results, a comparison, a mapping or rows as text. `width` is the terminal's unless given."""
+def render(value: Any, format: str = "table", width: int | None = None, more: Mapping[str, Json] | None = None) -> str:
+    """Results, a comparison, a mapping or rows as text. `width` is the terminal's unless given.
+
+    `more` is what stands before all else in JSON.
+    """
     if format not in FORMATS:
         raise UnknownName("format", format, FORMATS)
     if not isinstance(value, (msgspec.Struct, Mapping)):
         value = list(value)
     if format == "json":
-        return _pretty(value)
+        return _pretty({**more, **msgspec.to_builtins(value)} if more else value)
     if format == "jsonl":
         return "\n".join(_compact(record) for record in records(value))
     sentences, tables = shown(value)

@@ -6,13 +6,15 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import chain, islice
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from unfazed.core.asking import Answers, Asker, Asking
+from unfazed.core.canary import Kept, check
 from unfazed.core.errors import Interrupted, SystemBroken, UsageError, option
 from unfazed.core.files import as_path, write_atomically
 from unfazed.core.progress import Progress
@@ -21,12 +23,15 @@ from unfazed.core.store import AnswerStore, Key, keyer
 from unfazed.core.suite import Manifest, Suite
 from unfazed.core.task import Task
 from unfazed.core.values import Inputs, Json, Output
+from unfazed.run.checking import asked_again, stored_answers
+from unfazed.run.order import groups_in_order, places_in_order, seed_of
 from unfazed.run.record import Run, RunManifest
 from unfazed.run.workers import Engine, Here, Lost, Pool
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 
-_LOOK_AHEAD = 4096  # requests looked at together, to batch those of like length
+_BATCHES_A_WINDOW = 8  # within the first window, to batch those of like length
+_LOOK_AHEAD = 4096  # requests in the largest window
 
 Request = tuple[Key, Inputs]
 
@@ -72,14 +77,17 @@ def _label_problem(value: Json, task: Task, labels: set[str] | None) -> str | No
 
 def run_system(
     suite: Suite | str | Path, system: System | Callable[..., Any] | str, to: str | Path,
-    asking: Asking | None = None, engine: Engine | None = None,
+    asking: Asking | None = None, engine: Engine | None = None, *, limit: int | None = None, fresh: bool = False,
 ) -> Run:  # fmt: skip
-    """Makes or continues the run in folder `to`: nothing that has an answer there is asked again.
+    """Makes or continues the run in folder `to`. Answers that are there are used again, after a few were checked.
 
     Example: `unfazed.run_system(suite, predict, "run/")`.
 
     `system` is a function from a list of inputs to a list of outputs, or a text as in `open_system`. An engine of
     several workers opens it in each of them, so it must be one that can be named: a text, or a module's function.
+    `limit` is how many examples are asked, chosen at random; a later run with a larger limit, or none, continues.
+    `fresh` uses no stored answer: those that are there are kept aside, in a file with today's date in its name.
+    `run.session` says how many requests were asked and how many answers were used again.
     """
     if not isinstance(suite, (Suite, str, os.PathLike)):
         raise UsageError(f"A suite is expected, or the path of its folder, not {type(suite).__name__}.")
@@ -87,18 +95,19 @@ def run_system(
     asking, engine = asking or Asking(), engine or Engine()
     if not isinstance(system, System):
         with closing(open_system(system)) as opened:
-            return run_system(suite, opened, to, asking, engine)
+            return run_system(suite, opened, to, asking, engine, limit=limit, fresh=fresh)
     folder = as_path(to, "to")
     refuse_other(folder, suite)
+    job = _Job(suite, folder, asking, _checked_limit(limit), fresh)
     if engine.here:
         system.prepare(suite)
         asker = asker_of(system, suite, asking)
-        return _run(suite, system, folder, asking, lambda: Here(asker, system.concurrency))
+        return _run(job, system, lambda: Here(asker, system.concurrency))
     name, options = _reference(system)
     with closing(open_system(name, **options)) as asked:  # once more, to know it; what was given need not load for that
         asked.prepare(suite)
         asking.apply(asked)
-        job = Answering(
+        answering = Answering(
             system=name,
             options=options,
             identity=asked.identity,
@@ -106,23 +115,38 @@ def run_system(
             manifest=suite.manifest,
             asking=asking,
         )
-    return _run(suite, asked, folder, asking, lambda: engine.pool(job, asked.concurrency))
+    return _run(job, asked, lambda: engine.pool(answering, asked.concurrency))
 
 
-def _run(suite: Suite, system: System, folder: Path, asking: Asking, pool: Callable[[], Pool]) -> Run:
-    with AnswerStore.writer(folder) as store:
-        _write_manifest(folder, suite, system)
-        total = suite.manifest.examples + suite.manifest.variants
-        engine = _Engine(suite, system, store, asking, Progress("asked", total))
+class _Job(NamedTuple):
+    """What is to be done, whoever answers."""
+
+    suite: Suite
+    folder: Path
+    asking: Asking
+    limit: int | None
+    fresh: bool
+
+
+def _checked_limit(limit: int | None) -> int | None:
+    if limit is not None and (isinstance(limit, bool) or not hasattr(limit, "__index__") or limit < 1):
+        raise UsageError(f"{option('limit')} must be a whole number of 1 or more, not {limit!r:.60}.")
+    return limit
+
+
+def _run(job: _Job, system: System, pool: Callable[[], Pool]) -> Run:
+    with AnswerStore.writer(job.folder, job.fresh) as store:
+        engine = _Engine(job, system, store)
         try:
             with engine.progress, _counting(store, system), _staying():
                 engine.run(pool)
         except KeyboardInterrupt:
             store.commit()
             raise Interrupted(
-                f"Stopped. {engine.stored:,} new outputs are kept in {folder}; rerun to resume."
+                f"Stopped. {store.asked:,} new outputs are kept in {job.folder}; rerun to resume."
             ) from None
-    return Run(folder)
+        told = store.told()
+    return Run(job.folder, told)
 
 
 def _reference(system: System) -> tuple[str, dict[str, Json]]:
@@ -157,20 +181,29 @@ def _staying() -> Iterator[None]:
 class _Engine:
     """What is still to be asked goes out to a pool; what comes back is stored."""
 
-    def __init__(self, suite: Suite, system: System, store: AnswerStore, asking: Asking, progress: Progress) -> None:
-        self.suite, self.system, self.store = suite, system, store
-        self.asking, self.progress = asking, progress
-        self.stored = 0
+    def __init__(self, job: _Job, system: System, store: AnswerStore) -> None:
+        self.job, self.suite, self.asking = job, job.suite, job.asking
+        self.system, self.store = system, store
+        places = places_in_order(self.suite)
+        self.places = places[: job.limit]
+        total = self.suite.manifest.examples + self.suite.manifest.variants
+        self.progress = Progress("asked", total if len(self.places) == len(places) else None)
         self.failed_in_a_row = 0
         self.in_flight: set[Key] = set()
         self.again: deque[list[Request]] = deque()  # each request of a batch under which workers died, by itself
+        store.begin(system.identity)
 
     def run(self, open_pool: Callable[[], Pool]) -> None:
+        canaries = stored_answers(self.suite, self.places, self.system, self.store, self.asking.canary)
         batches = self.batches()
-        if (first := next(batches, None)) is None:
-            return  # for nothing, no worker is started
-        batches = chain([first], batches)
+        first = None if canaries else next(batches, None)
+        if first is None and not canaries:
+            return self.finish()  # for nothing, no worker is started
+        batches = batches if first is None else chain([first], batches)
         with open_pool() as pool:
+            if canaries:
+                self.check(pool, canaries)
+            self.write_manifest(None)
             waiting: dict[int, list[Request]] = {}
             try:
                 self.ask(pool, batches, waiting)
@@ -178,6 +211,24 @@ class _Engine:
                 for number, answers in pool.finished():  # what came while something else went wrong is kept too
                     self.put(waiting[number], answers)
                 raise
+        return self.finish()
+
+    def finish(self) -> None:
+        self.store.commit()
+        self.write_manifest(len(self.places))
+
+    def write_manifest(self, asked: int | None) -> None:
+        _write_manifest(self.job, self.system, asked)
+
+    def check(self, pool: Pool, canaries: list[Kept]) -> None:
+        """Raises where the system no longer gives the answers that are stored."""
+        self.store.checked[self.system.identity] += len(canaries)
+        size = self.asking.batch_size or self.system.batch_size
+        ask = partial(asked_again, pool, size, self.asking.give_up, self.store)
+        instead = f"To ask everything anew, use {option('fresh')}; the stored answers are then kept aside."
+        sure = self.system.deterministic
+        warning = check(self.system.name, canaries, ask, sure, str(self.store.file), instead)
+        self.store.warnings += [warning] if warning else []
 
     def ask(self, pool: Pool, batches: Iterator[list[Request]], waiting: dict[int, list[Request]]) -> None:
         while True:
@@ -198,26 +249,50 @@ class _Engine:
             self.keep(batch, Answers([Output(None, f"the worker that was asked this died: {result.reason}")], {}))
 
     def batches(self) -> Iterator[list[Request]]:
-        """What is still to be asked: each request once, those of like length together."""
-        size = self.asking.batch_size or self.system.batch_size
-        requests = self.requests()
-        while block := list(islice(requests, _LOOK_AHEAD)):
-            todo = dict(block)
-            for key in self.store.answered(list(todo)) | (self.in_flight & todo.keys()):
-                del todo[key]
-            self.progress.skip(len(block) - len(todo))
-            pending = sorted(todo.items(), key=lambda request: sum(map(len, request[1].values())))
-            for at in range(0, len(pending), size):
-                batch = pending[at : at + size]
-                self.in_flight.update(key for key, _ in batch)
-                yield batch
+        """What is still to be asked: each request once, those of like length together within a window.
 
-    def requests(self) -> Iterator[Request]:
-        key = keyer(self.system.identity)
-        for example, variants in self.suite.groups():
-            yield key(example.inputs), example.inputs
-            for variant in variants:
-                yield key(variant.inputs), variant.inputs
+        A window is no more than a fourth of what comes before it, so that a run that is stopped loses little: of the
+        window's examples some are not complete.
+        """
+        size = self.asking.batch_size or self.system.batch_size
+        left: list[Request] = []
+        for window in self.windows(size):
+            todo = self.due(window)
+            pending = list(todo.items())
+            if size > 1:
+                pending.sort(key=lambda request: sum(map(len, request[1].values())))
+            pending = left + pending  # what is too little for a batch goes before all else
+            whole = len(pending) - len(pending) % size
+            for at in range(0, whole, size):
+                yield pending[at : at + size]
+            left = pending[whole:]
+        if left:
+            yield left
+
+    def windows(self, size: int) -> Iterator[list[Request]]:
+        """Keys and requests in the order of the seed, all of an example in the same window."""
+        key, decode = keyer(self.system.identity), msgspec.json.decode
+        window: list[Request] = []
+        seen, enough = 0, _BATCHES_A_WINDOW * size if size > 1 else _LOOK_AHEAD // 64
+        for _, requests in groups_in_order(self.suite, self.places):
+            window += [(key(inputs), inputs) for inputs in map(decode, requests)]
+            if len(window) >= enough:
+                seen += len(window)
+                yield window
+                window, enough = [], min(max(enough, seen // 4), max(_LOOK_AHEAD, enough))
+        if window:
+            yield window
+
+    def due(self, window: list[Request]) -> dict[Key, Inputs]:
+        """What of a window is to be asked; notes what need not be."""
+        todo = dict(window)
+        answered = self.store.answered(list(todo))
+        self.store.reuse(answered)
+        for key in answered.keys() | (self.in_flight & todo.keys()):
+            del todo[key]
+        self.in_flight.update(todo)
+        self.progress.skip(len(window) - len(todo))
+        return todo
 
     def put(self, batch: Sequence[Request], answers: Answers) -> None:
         self.store.use(answers.used)
@@ -226,7 +301,6 @@ class _Engine:
     def keep(self, batch: Sequence[Request], answers: Answers) -> None:
         self.put(batch, answers)
         self.in_flight.difference_update(key for key, _ in batch)
-        self.stored += len(batch)
         self.progress.add(len(batch))
         for output in answers.outputs:
             self.failed_in_a_row = 0 if output.error is None else self.failed_in_a_row + 1
@@ -234,8 +308,8 @@ class _Engine:
             self.store.commit()
             raise SystemBroken(
                 f"{self.system.name} failed on {self.failed_in_a_row} items one after another. The last error: "
-                f"{answers.outputs[-1].error} Fix it, then run the same command again; {self.stored:,} outputs are "
-                f"kept."
+                f"{answers.outputs[-1].error} Fix it, then run the same command again; {self.store.asked:,} outputs "
+                f"are kept."
             )
 
 
@@ -253,13 +327,21 @@ def refuse_other(folder: Path, suite: Suite | None = None) -> None:
 _OWN = {"outputs.sqlite", "outputs.sqlite-wal", "outputs.sqlite-shm", "lock", "suite"}
 
 
-def _write_manifest(folder: Path, suite: Suite, system: System) -> None:
+def _write_manifest(job: _Job, system: System, asked: int | None) -> None:
+    suite, folder = job.suite, job.folder
     place = suite.path.resolve()
     try:
         shown = os.path.relpath(place, folder.resolve())
     except ValueError:  # another drive
         shown = str(place)
     manifest = RunManifest(
-        unfazed=VERSION, suite=shown, suite_id=suite.id, system=system.name, identity=system.identity
+        unfazed=VERSION,
+        suite=shown,
+        suite_id=suite.id,
+        system=system.name,
+        identity=system.identity,
+        order=seed_of(suite),
+        limit=job.limit,
+        asked=asked,
     )
     write_atomically(folder / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")

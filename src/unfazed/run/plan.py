@@ -97,12 +97,16 @@ class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """What is under test and how it is asked.
 
     Example: `SystemPlan(system="my_module:predict", suite="suite/")`.
+
+    `limit` is how many examples are asked, chosen at random. `fresh` uses no stored answers.
     """
 
     system: str | None = None
     options: dict[str, Json] = {}
     suite: str | None = None
     asking: Asking = Asking()
+    limit: int | None = None
+    fresh: bool = False
 
 
 class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -171,7 +175,8 @@ def listed(values: Any) -> tuple[Any, ...]:
 
 
 _MUST_BE = {
-    **dict.fromkeys(("draws", "seed", "bootstrap"), "a whole number"),
+    **dict.fromkeys(("draws", "seed", "bootstrap", "limit"), "a whole number"),
+    "fresh": "true or false",
     **dict.fromkeys(("input", "groups", "fields", "labels", "scores"), "a text or a list of texts"),
     "operators": "an operator's name, an OperatorSpec, or a list of them",
     "set": "each, random or hard",

@@ -15,6 +15,7 @@ from unfazed.core.errors import StoredFileError, UsageError, option
 from unfazed.core.files import as_path, unwritable, write_atomically
 from unfazed.core.json import decode
 from unfazed.core.outside import read_bounded
+from unfazed.core.session import Asked
 from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.suite import Suite, changed_texts
 from unfazed.core.text import html_table, pandas_frame, polars_frame
@@ -39,6 +40,9 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
     suite_id: str
     system: str
     identity: str
+    order: int | None = None  # the seed of the order of asking; None for older runs, which asked in the data's order
+    limit: int | None = None  # examples that were to be asked
+    asked: int | None = None  # examples that were, the first in the order; None until asking has ended
 
 
 class Run:
@@ -50,8 +54,9 @@ class Run:
     with its output and all of these.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, session: Asked | None = None) -> None:
         self.path = as_path(path, "path")
+        self.session = session  # what was asked and used again, where this run was just made or continued
         self.manifest = _read_manifest(self.path)
         place = Path(self.manifest.suite)
         self.suite = Suite(place if place.is_absolute() else (self.path / place).resolve())

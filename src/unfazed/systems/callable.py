@@ -16,9 +16,11 @@ import numpy as np
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.values import Inputs, Json
+from unfazed.systems.sources import installed, source_of
 from unfazed.systems.system import Failed, System, plain
 
 _ID_BYTES = 16
+_MOST_LOOKED_AT = 10_000  # objects in which something learnt is looked for
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -69,10 +71,16 @@ def _instance(instance: object) -> list[Json]:
     return [source, {str(name): _value(value) for name, value in sorted(state.items())} if learnt is None else learnt]
 
 
-def _source(module: str) -> str | None:
-    """The hash of the file that a module came from; a module typed at a prompt has none."""
+def _file(module: str) -> Path | None:
+    """The file that a module came from; a module typed at a prompt has none."""
     file = getattr(sys.modules.get(module), "__file__", None)
-    return file_hash(Path(file)) if file and Path(file).is_file() else None
+    return Path(file) if file and Path(file).is_file() else None
+
+
+def _source(module: str) -> Json:
+    """An id of the file that a module came from, with what it imports and names that lies beside it."""
+    file = _file(module)
+    return None if file is None else source_of(file)
 
 
 def _globals(function: FunctionType) -> dict[str, Json]:
@@ -81,7 +89,7 @@ def _globals(function: FunctionType) -> dict[str, Json]:
     waiting, seen = [function], {function}
     while waiting:
         here = waiting.pop()
-        in_file = _source(here.__module__) is not None  # its functions and settings are part of the source
+        in_file = _file(here.__module__) is not None  # its functions and settings are part of the source
         for name in _names(here.__code__):
             if name in known or name not in here.__globals__:
                 continue
@@ -90,38 +98,69 @@ def _globals(function: FunctionType) -> dict[str, Json]:
             if content is not None:
                 known[name] = content
             inside = isinstance(value, FunctionType) and value not in seen
-            if inside and (value.__module__ == here.__module__ or not _source(value.__module__)):
+            if inside and (value.__module__ == here.__module__ or not _file(value.__module__)):
                 seen.add(value)
                 waiting.append(value)
     return dict(sorted(known.items()))
 
 
 def _learnt(value: object) -> Json:
-    """What an array or a model holds, or None for anything else: a cache, a client, a log may change by itself."""
+    """What an array or a model holds, also in lists, dicts and objects of one's own; None for anything else.
+
+    A cache, a client or a log may change by itself.
+    """
     try:
-        return _content(value)
+        return _content(value, set())
     except Exception:  # a proxy for something that is not there yet, whatever it raises when it is looked at
         return None
 
 
-def _content(value: object) -> Json:
-    if isinstance(value, (type, ModuleType, FunctionType)):
+def _content(value: object, seen: set[int]) -> Json:
+    if isinstance(value, (type, ModuleType, FunctionType, str, bytes, int, float, type(None))):
         return None
+    if id(value) in seen or len(seen) > _MOST_LOOKED_AT:
+        return None
+    seen.add(id(value))
     if isinstance(value, MethodType):
-        learnt = _content(value.__self__)
+        learnt = _content(value.__self__, seen)
         return None if learnt is None else [value.__name__, learnt]
     if isinstance(value, System):
         return value.identity
     if (torch := sys.modules.get("torch")) and isinstance(value, torch.nn.Module):
         return _weights(value, torch)
     if type(getattr(value, "model", None)).__module__.startswith("transformers."):  # a pipeline of transformers'
-        return _content(value.model)  # type: ignore[attr-defined]
+        return _content(value.model, seen)  # type: ignore[attr-defined]
+    kind = type(value).__module__.partition(".")[0]
+    if kind == "onnxruntime" and Path(graph := str(getattr(value, "_model_path", ""))).is_file():
+        return file_hash(Path(graph))
+    from unfazed.systems.sklearn import state_id  # which builds on this module
+
+    if kind in ("keras", "tensorflow", "tf_keras") and callable(weights := getattr(value, "get_weights", None)):
+        return state_id(weights())
     learns = callable(getattr(value, "predict", None)) or callable(getattr(value, "get_params", None))
     if learns or isinstance(value, np.ndarray):
-        from unfazed.systems.sklearn import state_id  # which builds on this module
-
         return state_id(value)
-    return None
+    return _inside(value, seen)
+
+
+def _inside(value: object, seen: set[int]) -> Json:
+    """What is learnt in what a container, or an object of a class of one's own, holds; None if there is nothing."""
+    if isinstance(value, (list, tuple)):
+        parts: dict[str, object] = {str(i): part for i, part in enumerate(value[:_MOST_LOOKED_AT])}
+    elif isinstance(value, dict):
+        parts = {str(name): part for name, part in islice(value.items(), _MOST_LOOKED_AT)}
+    elif _own(type(value)):
+        parts = dict(getattr(value, "__dict__", {}))
+    else:
+        return None
+    found = {name: learnt for name, part in parts.items() if (learnt := _content(part, seen)) is not None}
+    return dict(sorted(found.items())) or None
+
+
+def _own(cls: type) -> bool:
+    """Is it a class of the user's, and not of a package that was installed?"""
+    file = _file(cls.__module__)
+    return cls.__module__ == "__main__" if file is None else not installed(file)
 
 
 def _weights(network: Any, torch: Any) -> Json:
@@ -191,16 +230,20 @@ def _filled(cell: Any) -> bool:
 class CallableSystem(System):
     """Asks `function(list of input mappings)`.
 
-    Its identity is the hash of the function's module, with what the arrays and models that it uses have learnt: an
-    edited module or a retrained model is a new system. What the module imports is not looked at, nor what lists and
-    dicts hold; set `identity`, or `unfazed_identity` on the function, where that decides.
+    Its identity is the hash of the function's module, of the files beside it that it imports or names, such as
+    "model.joblib", and of what the arrays and models that it uses have learnt: an edited module, another file or a
+    retrained model is a new system. Packages that were installed are not looked at. Set `identity`, or
+    `unfazed_identity` on the function, where something else decides. `deterministic` says that the same input always
+    has the same answer, or that it may not; so does `unfazed_deterministic` on the function.
     """
 
     def __init__(
         self, function: Callable[[list[Inputs]], Any], name: str | None = None, identity: str | None = None,
-        batch_size: int = 64,
+        batch_size: int = 64, deterministic: bool | None = None,
     ) -> None:  # fmt: skip
         self.function = function
+        said_so = getattr(function, "unfazed_deterministic", None)
+        self.deterministic = said_so if deterministic is None else deterministic
         self.name = name or name_of(function)
         self.batch_size = batch_size
         said = identity if identity is not None else getattr(function, "unfazed_identity", None)

@@ -36,6 +36,7 @@ class ChatSystem(System):
     batch_size = 1
     concurrency = 8
     retries = 6
+    deterministic = False  # servers batch requests, so that even at temperature 0 an answer may differ
 
     def __init__(
         self, url: str, model: str, prompt: str | None = None, answers: Mapping[str, Json] | str | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import time
@@ -19,9 +20,11 @@ from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.values import Inputs, Json
 from unfazed.systems.child import BrokeOff, Child, Closed
+from unfazed.systems.sources import source_of
 from unfazed.systems.system import Failed, System, plain
 
 MAX_LINE = 64 << 20
+_SCRIPTS = (".py", ".js", ".mjs", ".ts", ".rb", ".pl", ".sh", ".r", ".R", ".jl", ".lua", ".php")
 _GRACE = 2.0  # seconds in which a process may leave by itself at close
 _FALSE_STARTS = 5  # processes that break off before the first answer of all: the program does not work
 _IN_A_ROW = 100  # the same after it has worked: no run of bad items is that long
@@ -223,8 +226,24 @@ def _checked(command: Sequence[str]) -> list[str]:
 
 
 def command_id(command: Sequence[str]) -> str:
-    """The command line and the content of the files that it names, also as in `--model=FILE`."""
-    return content_id([list(command), sorted((name, file_hash(Path(name))) for name in files_in(command))], 16)
+    """The command line and the content of the files that it names, also as in `--model=FILE`, of the program, and of
+    what a script among them imports or names."""
+    files: list[Json] = sorted([name, _content(Path(name))] for name in files_in(command))
+    program = shutil.which(command[0]) if command else None
+    if program and not _INTERPRETERS.match(Path(program).name) and not os.path.isfile(command[0]):
+        files.append(["", file_hash(Path(program))])
+    return content_id([list(command), files], 16)
+
+
+# Their version is the machine's: it says nothing of the system, and workers on other machines may have another.
+_INTERPRETERS = re.compile(
+    r"(python|node|ruby|perl|php|java|bash|sh|zsh|dash|deno|bun|julia|Rscript|lua|dotnet|env|uv|npx|docker|podman|go)"
+    r"[\d.]*(\.exe)?$"
+)
+
+
+def _content(file: Path) -> Json:
+    return source_of(file) if file.suffix in _SCRIPTS else file_hash(file)
 
 
 def files_in(command: Sequence[str] | str) -> list[str]:

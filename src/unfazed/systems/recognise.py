@@ -157,7 +157,7 @@ class Whisper(Recogniser):
             raise UsageError(f"{self._folder} can't be loaded as a Whisper model: {error}") from error
 
     def decides(self) -> Json:
-        return [_content(self._folder), _version("faster-whisper")]
+        return [folder_content(self._folder), _version("faster-whisper")]
 
     def hear(self, path: Path) -> str:
         # temperature 0 alone: its fall-back samples, and the same audio would not always give the same text
@@ -189,7 +189,7 @@ class Sherpa(Recogniser):
             raise UsageError(f"{self._folder} can't be loaded as a {self._kind} model: {error}") from error
 
     def decides(self) -> Json:
-        return [self._kind, _content(self._folder), _version("sherpa-onnx")]
+        return [self._kind, folder_content(self._folder), _version("sherpa-onnx")]
 
     def hear(self, path: Path) -> str:
         stream = self._model.create_stream()
@@ -307,7 +307,10 @@ def _folder(path: str, holds: str) -> Path:
     return folder
 
 
-def _content(folder: Path) -> Json:
+def folder_content(folder: Path) -> Json:
+    """Names and hashes of the files in a model's folder; nothing if it is not there."""
+    if not folder.is_dir():
+        return []
     return [[file.name, file_hash(file)] for file in sorted(folder.iterdir()) if file.is_file()]
 
 

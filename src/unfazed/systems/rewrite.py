@@ -47,6 +47,7 @@ class ChatRewriter(Rewriter):
     """
 
     batch_size = 1
+    deterministic = False
 
     def __init__(
         self, url: str, model: str, prompt: Template, temperature: float | None = 1.0, concurrency: int = 8,

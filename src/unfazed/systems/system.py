@@ -26,6 +26,7 @@ class System:
     batch_size: int = 64
     concurrency: int = 1  # batches that may be asked for at once, from threads
     retries: int = 2  # how often an item that failed, not finally, is asked again
+    deterministic: bool | None = None  # False where the same input may have another answer; None if that is not known
     reference: tuple[str, dict[str, Json]] | None = None  # what opens it again in another process, where that is known
 
     _identity: str  # for systems whose identity is known when they are made
@@ -74,6 +75,7 @@ class SystemAround(System):
     def __init__(self, system: System) -> None:
         self.system, self.name = system, system.name
         self.batch_size, self.concurrency, self.retries = system.batch_size, system.concurrency, system.retries
+        self.deterministic = system.deterministic
 
     def prepare(self, suite: Suite) -> None:
         self.system.prepare(suite)

@@ -15,7 +15,7 @@ from unfazed.core.ids import content_id
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Json
 from unfazed.systems.opening import open_system
-from unfazed.systems.recognise import WORDS, Recogniser, heard
+from unfazed.systems.recognise import WORDS, Recogniser, folder_content, heard
 from unfazed.vary.operator import Change, Operator, Text, in_params, pinned_system, whole_text
 
 RATE = 16_000
@@ -118,8 +118,12 @@ class Roundtrip(Operator):
 
     @classmethod
     def pinned(cls, params: dict[str, Any]) -> dict[str, Json]:
-        loads = params["asr"].startswith(("pocketsphinx", "whisper", "sherpa"))  # their names stand for them
-        return {} if loads else pinned_system(params["asr"], Recogniser)
+        word, _, folder = params["asr"].partition(":")
+        if word == "pocketsphinx":  # its name stands for it
+            return {}
+        if word.partition("/")[0] in ("whisper", "sherpa"):  # known by its files, without loading it
+            return {"system_id": content_id(folder_content(Path(folder).expanduser()))}
+        return pinned_system(params["asr"], Recogniser)
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         if not any(c.isalnum() for c in text.text):

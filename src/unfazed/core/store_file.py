@@ -1,0 +1,105 @@
+"""The file of a store: how it is opened, locked, brought up to date and put aside."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from datetime import date
+from itertools import chain, count
+from pathlib import Path
+
+from unfazed.core import files
+from unfazed.core.errors import StoredFileError
+from unfazed.core.locks import Lock
+from unfazed.core.sqlite import connect
+
+_FIRST = """
+CREATE TABLE IF NOT EXISTS {} (
+    key BLOB PRIMARY KEY, value BLOB, error TEXT, seconds REAL NOT NULL, attempts INTEGER NOT NULL{}
+)
+"""
+_SESSION = "session INTEGER NOT NULL DEFAULT 0"
+_SESSIONS = "CREATE TABLE IF NOT EXISTS sessions (id INTEGER PRIMARY KEY, day TEXT NOT NULL, identity TEXT)"
+_OLD = 0  # the session of answers from before sessions were noted; its identity is not known
+_USAGE = "CREATE TABLE IF NOT EXISTS usage (name TEXT PRIMARY KEY, amount REAL NOT NULL)"
+ALL, RECENT = "outputs", "recent"
+# All that a store may hold, and what one may that was made before sessions were noted.
+_OURS = (*(_FIRST.format(table, f", {_SESSION}") for table in (ALL, RECENT)), _USAGE, _SESSIONS)
+_BEFORE = (*(_FIRST.format(table, "") for table in (ALL, RECENT)), _USAGE)
+
+
+def make_tables(db: sqlite3.Connection, file: Path, tables: Sequence[str]) -> None:
+    """Makes the tables that are not there, and adds to those of an older store what they lack, all at once."""
+    db.execute("BEGIN IMMEDIATE")
+    for schema in (*(_FIRST.format(table, f", {_SESSION}") for table in tables), _USAGE, _SESSIONS):
+        db.execute(schema)
+    for table in tables:
+        if not any(column[1] == "session" for column in db.execute(f"PRAGMA table_info({table})").fetchall()):
+            db.execute(f"ALTER TABLE {table} ADD COLUMN {_SESSION}")
+            day = date.fromtimestamp(file.stat().st_mtime).isoformat()
+            db.execute("INSERT OR IGNORE INTO sessions VALUES (?, ?, NULL)", (_OLD, day))
+    db.commit()
+
+
+def put_aside(file: Path) -> Path | None:
+    """Gives a store the name of today, and returns it; None if there is none."""
+    if not file.exists():
+        return None
+    with suppress(sqlite3.DatabaseError, StoredFileError):  # a damaged one is put aside as it is
+        with closing(connect_to_write(file)) as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    day = date.today().isoformat()
+    names = (f"{file.stem}.{day}{more}{file.suffix}" for more in chain([""], (f"-{i}" for i in count(2))))
+    aside = next(place for name in names if not (place := file.with_name(name)).exists())
+    with files.unwritable(aside, "the old answers"):
+        file.rename(aside)
+        for log in ("-wal", "-shm"):
+            left = file.with_name(file.name + log)
+            if left.exists():
+                left.rename(aside.with_name(aside.name + log))
+    return aside
+
+
+def connect_to_write(file: Path) -> sqlite3.Connection:
+    return _connect(file, write=True)
+
+
+def connect_to_read(file: Path) -> sqlite3.Connection:
+    """Where nothing can be written, SQLite can't keep its log beside the file; it need not, if the file is whole."""
+    if os.access(file.parent, os.W_OK):
+        return _connect(file)
+    log = file.with_name(f"{file.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise StoredFileError(
+            f"{file}: the run was stopped while it wrote, and nothing can be written here to repair that. "
+            f"Copy {file.parent} to a place where it can."
+        )
+    return _connect(file, immutable=True)
+
+
+def _connect(file: Path, write: bool = False, immutable: bool = False) -> sqlite3.Connection:
+    try:
+        return connect(file, _OURS, write, immutable)
+    except StoredFileError:
+        with suppress(StoredFileError):
+            return connect(file, _BEFORE, write, immutable)
+        raise
+
+
+def locked(folder: Path) -> Lock:
+    try:
+        return Lock(folder / "lock", folder)
+    except OSError as error:
+        raise unwritable(folder / "lock", error) from error
+
+
+def damaged(file: Path, error: Exception) -> StoredFileError:
+    return StoredFileError(f"{file}: the store is damaged or not a store ({error}). Run again into another folder.")
+
+
+def unwritable(file: Path, error: Exception) -> StoredFileError:
+    return StoredFileError(
+        f"{file}: outputs can't be written ({error}). What was committed is kept: make room or get access, then rerun."
+    )

@@ -1,0 +1,63 @@
+"""Which stored answers of a run are asked again before any is used, and the asking of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import islice
+
+import msgspec
+
+from unfazed.core.canary import Kept, how_many, lot
+from unfazed.core.store import AnswerStore, Key, keyer
+from unfazed.core.suite import Suite
+from unfazed.core.values import Inputs, Output
+from unfazed.run.order import Ints, groups_in_order, seed_of
+from unfazed.run.workers import Lost, Pool
+from unfazed.systems.system import System
+
+
+def stored_answers(suite: Suite, places: Ints, system: System, store: AnswerStore, wanted: int | None) -> list[Kept]:
+    """The stored answers to ask again: one of each example, the first examples in the order of asking; then others."""
+    sessions = store.sessions().values()
+    if wanted == 0 or not any(session.identity in (None, system.identity) for session in sessions):
+        return []
+    wanted = how_many(store.size, wanted, system.deterministic)
+    key, seed, decode = keyer(system.identity), seed_of(suite), msgspec.json.decode
+    found: dict[Key, Inputs] = {}
+    for each in (1, wanted):
+        groups = groups_in_order(suite, places)
+        while len(found) < wanted and (block := list(islice(groups, 2 * wanted))):
+            keyed = [{key(inputs): inputs for inputs in map(decode, group.requests)} for group in block]
+            answered = store.answered([k for requests in keyed for k in requests])
+            for requests in keyed:
+                known = [k for k in requests if k in answered and k not in found]
+                chosen = sorted(known, key=lambda k: lot(seed, k))[: min(each, wanted - len(found))]
+                found |= {k: requests[k] for k in chosen}
+        if not found:
+            break
+    stored = store.get(list(found))
+    return [Kept(inputs, stored[k]) for k, inputs in found.items()]
+
+
+def asked_again(pool: Pool, size: int, give_up: int, store: AnswerStore, inputs: list[Inputs]) -> list[Output]:
+    """An output for each, none of which is stored. Gives up where as many as that fail and none is answered."""
+    batches = deque(inputs[at : at + size] for at in range(0, len(inputs), size))
+    outputs = [[Output(error="not asked")] * len(batch) for batch in batches]
+    place, failed, answered = 0, 0, False
+    waiting: dict[int, int] = {}
+    while batches or waiting:
+        while batches and pool.room:
+            waiting[pool.give(batches.popleft())] = place
+            place += 1
+        number, result = pool.take()
+        at = waiting.pop(number)
+        if isinstance(result, Lost):
+            outputs[at] = [Output(None, f"the worker died: {result.reason}")] * len(outputs[at])
+        else:
+            store.use(result.used)
+            outputs[at] = result.outputs
+        failed += sum(not output.ok for output in outputs[at])
+        answered = answered or any(output.ok for output in outputs[at])
+        if failed >= give_up and not answered:
+            batches.clear()
+    return [output for part in outputs for output in part]

@@ -1,0 +1,310 @@
+"""Stored answers: a few are asked again before any is used, and those of another system are refused."""
+
+from __future__ import annotations
+
+import json
+import random
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import commands
+import pytest
+
+import unfazed
+from unfazed.core.asking import Asking, ask
+from unfazed.core.canary import Kept, check, how_many, same
+from unfazed.core.errors import StaleAnswers, SystemBroken, UsageError
+from unfazed.core.store import AnswerStore
+from unfazed.core.suite import Suite
+from unfazed.core.values import Failed, Inputs, Output
+from unfazed.run.engine import run_system
+from unfazed.run.record import Run
+from unfazed.run.workers import Engine
+from unfazed.systems.system import System
+
+Make = Callable[..., Suite]
+TODAY = date.today().isoformat()
+
+
+class Answers(System):
+    """Answers by a function under one identity, whatever the function."""
+
+    name = "answers"
+    batch_size = 4
+
+    def __init__(self, answer: Callable[[str], Any] = lambda text: "a", deterministic: bool | None = None) -> None:
+        self.answer, self.deterministic = answer, deterministic
+        self.asked: list[str] = []
+
+    @property
+    def identity(self) -> str:
+        return "one and the same"
+
+    def predict(self, batch: Sequence[Inputs]) -> list[Any]:
+        self.asked += [inputs["text"] for inputs in batch]
+        return [self.answer(inputs["text"]) for inputs in batch]
+
+
+def test_how_many_are_asked_again() -> None:
+    assert [how_many(n, None, None) for n in (0, 3, 8, 100, 1000, 5000, 10**6)] == [0, 3, 8, 8, 10, 50, 200]
+    assert [how_many(5000, n, None) for n in (0, 1, 300)] == [0, 1, 300]
+    assert how_many(100, None, False) == 32
+
+
+def test_what_was_asked_and_reused_is_said_with_the_day(make: Make, tmp_path: Path) -> None:
+    suite = make(40)
+    first = run_system(suite, Answers(), tmp_path / "run")
+    assert first.session is not None
+    assert (first.session.reused, first.session.checked) == (0, 0)
+    assert first.session.sentence == f"asked {first.session.asked}, reused 0"
+    system = Answers()
+    again = run_system(suite, system, tmp_path / "run").session
+    assert again is not None
+    assert (again.asked, again.reused) == (0, first.session.asked)
+    assert (again.reused_from, again.checked) == ((TODAY, TODAY), 8)
+    assert again.sentence == f"asked 0, reused {again.reused} answered {TODAY} (8 of them checked)"
+    assert len(system.asked) == len(set(system.asked)) == 8
+    assert unfazed.measure_run(Run(tmp_path / "run")).reused == 0
+
+
+@pytest.mark.parametrize("engine", [Engine(), Engine(workers=2)])
+def test_a_changed_system_of_the_same_name_is_refused(
+    at_work: Path, make: Make, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (at_work / "silent.py").write_text(
+        "import os, pathlib\ndef predict(batch):\n"
+        "    return [pathlib.Path(os.environ['ANSWER']).read_text() for _ in batch]\n"
+        "predict.unfazed_identity = 'silent'\n"
+    )
+    monkeypatch.setenv("ANSWER", str(at_work / "answer"))
+    (at_work / "answer").write_text("a")
+    suite = make()
+    run_system(suite, "silent:predict", at_work / "run", engine=engine)
+    (at_work / "answer").write_text("b")
+    with pytest.raises(StaleAnswers) as told:
+        run_system(suite, "silent:predict", at_work / "run", engine=engine)
+    message = str(told.value)
+    assert "run/outputs.sqlite: 8 of 8 stored answers" in message
+    assert "was 'a', now it is 'b'" in message
+    assert "fresh=" in message
+    fresh = run_system(suite, "silent:predict", at_work / "run", engine=engine, fresh=True)
+    assert {o.value for _, o in fresh} == {"b"}
+    assert fresh.session is not None
+    aside = at_work / f"run/outputs.{TODAY}.sqlite"
+    assert fresh.session.aside == str(aside)
+    with closing(sqlite3.connect(aside)) as db:
+        assert {v for (v,) in db.execute("SELECT value FROM outputs")} == {b'"a"'}
+    run_system(suite, "silent:predict", at_work / "run", engine=engine, fresh=True)
+    assert (at_work / f"run/outputs.{TODAY}-2.sqlite").exists()
+
+
+def test_one_changed_answer_in_many_is_enough_where_it_is_among_those_checked(make: Make, tmp_path: Path) -> None:
+    suite = make(10)
+    run_system(suite, Answers(), tmp_path / "run")
+    with pytest.raises(StaleAnswers, match="'text 1!!' was 'a', now it is 'b'"):
+        run_system(suite, Answers(lambda t: "b" if t == "text 1!!" else "a"), tmp_path / "run", Asking(canary=1000))
+    kept = Run(tmp_path / "run")
+    assert {o.value for _, o in kept} == {"a"}  # what is refused is not changed
+    run_system(suite, Answers(lambda t: "b"), tmp_path / "run", Asking(canary=0))
+
+
+def test_a_dead_system_is_an_error_also_where_nothing_is_new(make: Make, tmp_path: Path) -> None:
+    suite = make()
+    run_system(suite, Answers(), tmp_path / "run")
+    with pytest.raises(SystemBroken, match="failed when stored answers were checked.*no server"):
+        run_system(suite, Answers(lambda t: Failed("no server", final=True)), tmp_path / "run")
+    odd = Answers(lambda t: Failed("overloaded", final=True) if "!!" in t else "a")
+    with pytest.raises(StaleAnswers, match=r"now it is a failure \(overloaded\)"):
+        run_system(suite, odd, tmp_path / "run", Asking(canary=1000))
+
+
+def test_a_system_that_wavers_is_accepted_with_a_warning_and_another_one_is_not(make: Make, tmp_path: Path) -> None:
+    suite = make(60)
+    lots = random.Random(1)
+    run_system(suite, Answers(lambda t: lots.choice("aab")), tmp_path / "run")
+    again = run_system(suite, Answers(lambda t: lots.choice("aab")), tmp_path / "run").session
+    assert again is not None
+    assert "since the system is not deterministic" in again.warnings[0]
+    with pytest.raises(StaleAnswers):
+        run_system(suite, Answers(lambda t: lots.choice("cccccd")), tmp_path / "run")
+
+
+def told(pairs: int, changed: int, deterministic: bool | None) -> str | None:
+    kept = [Kept({"text": str(i)}, Output("a")) for i in range(pairs)]
+    outputs = [Output("b" if i < changed else "a") for i in range(pairs)]
+    return check("it", kept, lambda inputs: outputs, deterministic, "store", "Begin anew.")
+
+
+def test_a_server_may_differ_a_little_and_a_function_not_at_all() -> None:
+    assert told(40, 0, None) is None
+    assert "1 of 40" in str(told(40, 1, False))
+    for changed, deterministic in ((1, None), (1, True), (5, False)):
+        with pytest.raises(StaleAnswers):
+            told(40, changed, deterministic)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        (0.5, 0.500001, True), (0.5, 0.51, False), (1.0, 1, True), (1, 2, False), (True, 1, False), (None, None, True),
+        ({"label": "a", "score": 0.25}, {"score": 0.2500001, "label": "a"}, True), ([1, 2], [1], False),
+        ({"label": "a"}, {"label": "b"}, False), ("1", 1, False), ([["B"]], [("B",)], True),
+    ],
+)  # fmt: skip
+def test_same_answers(one: Any, other: Any, equal: bool) -> None:
+    assert same(Output(one), Output(other)) is equal
+
+
+def test_a_metric_a_judge_or_a_recogniser_is_checked_too(tmp_path: Path) -> None:
+    texts = [{"text": f"{i} words"} for i in range(30)]
+    with AnswerStore.shared(tmp_path / "scores.sqlite") as store:
+        ask(Answers(lambda t: 0.5), texts, store)
+    with AnswerStore.shared(tmp_path / "scores.sqlite") as store:
+        same_as_before = Answers(lambda t: 0.5)
+        for at in range(0, 30, 10):
+            ask(same_as_before, texts[at : at + 10], store)
+        assert len(same_as_before.asked) == 8
+        assert store.told().sentence == f"asked 0, reused 30 answered {TODAY} (8 of them checked)"
+    with AnswerStore.shared(tmp_path / "scores.sqlite") as store:
+        with pytest.raises(StaleAnswers, match=r"scores\.sqlite.*was 0\.5, now it is 0\.25.*another name"):
+            ask(Answers(lambda t: 0.25), texts[:5], store)
+        ask(Answers(lambda t: 0.25), texts, store, Asking(canary=0))
+
+
+def test_a_store_of_before_sessions_is_checked_and_goes_on(make: Make, tmp_path: Path) -> None:
+    suite = make()
+    run_system(suite, Answers(), tmp_path / "run")
+    with sqlite3.connect(tmp_path / "run/outputs.sqlite") as db:
+        for table in ("outputs", "recent"):
+            db.execute(f"ALTER TABLE {table} DROP COLUMN session")
+        db.execute("DROP TABLE sessions")
+    db.close()
+    with pytest.raises(StaleAnswers):
+        run_system(suite, Answers(lambda t: "b"), tmp_path / "run")
+    again = run_system(suite, Answers(), tmp_path / "run").session
+    assert again is not None
+    assert (again.asked, again.reused_from) == (0, (TODAY, TODAY))
+
+
+WAYS = ("on", "off", "down", "up", "on now", "off please", "down a bit", "up again", "on here", "off there")
+DATA = [(f"turn the {word} {way}", word) for word in ("lights", "music") for way in WAYS]
+CLF = """
+import joblib
+from pathlib import Path
+MODEL = joblib.load(Path(__file__).parent / "model.joblib")
+
+def predict(batch):
+    return MODEL.predict([inputs["text"] for inputs in batch]).tolist()
+"""
+HIDDEN = """
+import os
+
+def predict(batch):
+    with open(os.environ["MODEL"]) as file:
+        first, second = file.read().split()
+    return [first if "lights" in inputs["text"] else second for inputs in batch]
+"""
+GATE = ("run", "suite/", "-o", "run/", "--format", "json", "--fail-under", "worst=0.85", "--system")
+
+
+def train(file: Path, wrong: bool) -> None:
+    joblib = pytest.importorskip("joblib")
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+    from sklearn.pipeline import make_pipeline
+
+    texts, labels = zip(*DATA, strict=True)
+    swapped = {"lights": "music", "music": "lights"}
+    model = make_pipeline(CountVectorizer(), MultinomialNB())
+    joblib.dump(model.fit(texts, [swapped[label] if wrong else label for label in labels]), file)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    lines = [json.dumps({"text": text, "label": label}) + "\n" for text, label in DATA]
+    (tmp_path / "mine.jsonl").write_text("".join(lines))
+    commands.unfazed("vary", "mine.jsonl", "--with", "spoken/filler_end", "-o", "suite/", cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def test_a_model_file_behind_a_module_is_part_of_the_system(place: Path) -> None:
+    (place / "clf.py").write_text(CLF)
+    train(place / "model.joblib", wrong=False)
+    first = json.loads(commands.unfazed(*GATE, "clf:predict", cwd=place, check=True).stdout)
+    assert (first["asked"], first["reused"]) == (40, 0)
+    train(place / "model.joblib", wrong=True)
+    changed = commands.unfazed(*GATE, "clf:predict", cwd=place)
+    assert changed.returncode == 1
+    figures = json.loads(changed.stdout)
+    assert figures["worst"]["value"] < 0.5
+    assert (figures["asked"], figures["reused"]) == (40, 0)
+
+
+def test_a_model_that_nothing_names_never_gives_the_old_numbers(place: Path) -> None:
+    (place / "hidden.py").write_text(HIDDEN)
+    (place / "model").write_text("lights music")
+    gate, env = (*GATE, "hidden:predict"), {"MODEL": str(place / "model")}
+    first = commands.unfazed(*gate, cwd=place, env=env, check=True)
+    assert "Asked 40, reused 0." in first.stderr
+    again = commands.unfazed(*gate, cwd=place, env=env, check=True)
+    assert json.loads(again.stdout) == json.loads(first.stdout) | {"asked": 0, "reused": 40}
+    assert f"Asked 0, reused 40 answered {TODAY} (8 of them checked)." in again.stderr
+    (place / "model").write_text("music lights")
+    unchecked = commands.unfazed(*gate, "--canary", "0", cwd=place, env=env, check=True)
+    assert "(none of them checked)" in unchecked.stderr
+    changed = commands.unfazed(*gate, cwd=place, env=env)
+    assert changed.returncode == 3
+    assert changed.stdout == ""
+    assert "run/outputs.sqlite: 8 of 8 stored answers" in changed.stderr
+    assert "--fresh" in changed.stderr
+    fresh = commands.unfazed(*gate, "--fresh", cwd=place, env=env)
+    assert fresh.returncode == 1
+    assert json.loads(fresh.stdout)["asked"] == 40
+    assert f"outputs.{TODAY}.sqlite" in fresh.stderr
+
+
+NOTEBOOK = """
+import json, sys, unfazed
+import numpy as np
+data = json.loads(sys.argv[1])
+
+class Linear:
+    def __init__(self, weights): self.weights = weights
+    def label(self, text): return ["lights", "music"][int(self.weights[len(text) % 2] > 0)]
+
+MODELS = {"now": Linear(np.array([1.0, -1.0]))}
+def predict(batch): return [MODELS["now"].label(inputs["text"]) for inputs in batch]
+def check(**more):
+    found = unfazed.check(predict, data, "spoken/filler_end", to="run", **more)
+    print(found.asked, found.reused)
+
+check()
+check()
+MODELS["now"] = Linear(np.array([-1.0, 1.0]))
+check()
+MODELS["now"].label = lambda text: "music"  # which no identity shows
+try:
+    check()
+except unfazed.UnfazedError as error:
+    print(type(error).__name__)
+check(fresh=True)
+"""
+
+
+def test_a_model_that_a_notebook_trains_again_is_another_system(tmp_path: Path) -> None:
+    data = json.dumps([{"text": text, "label": label} for text, label in DATA])
+    command = [sys.executable, "-", data]
+    done = subprocess.run(command, input=NOTEBOOK, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["40 0", "0 40", "40 0", "StaleAnswers", "40 0"]
+
+
+def test_a_limit_that_is_no_number(make: Make, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"limit= must be a whole number of 1 or more, not 0"):
+        run_system(make(), Answers(), tmp_path / "run", limit=0)
