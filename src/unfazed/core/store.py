@@ -138,7 +138,7 @@ class AnswerStore:
         if file.is_dir() or not file.parent.is_dir():
             raise UsageError(f"Answers can't be kept in {file}: it is a folder, or its folder does not exist.")
         try:
-            db = connect(file, _OURS, write=True)
+            db = connect_to_write(file)
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
             make_tables(db, file, (_ALL,))

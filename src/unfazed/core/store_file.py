@@ -47,9 +47,9 @@ def put_aside(file: Path) -> Path | None:
     """Gives a store the name of today, and returns it; None if there is none."""
     if not file.exists():
         return None
-    with suppress(sqlite3.DatabaseError, StoredFileError):  # a damaged one is put aside as it is
-        with closing(connect_to_write(file)) as db:
-            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    # a damaged one is put aside as it is
+    with suppress(sqlite3.DatabaseError, StoredFileError), closing(connect_to_write(file)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     day = date.today().isoformat()
     names = (f"{file.stem}.{day}{more}{file.suffix}" for more in chain([""], (f"-{i}" for i in count(2))))
     aside = next(place for name in names if not (place := file.with_name(name)).exists())

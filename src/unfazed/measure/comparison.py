@@ -26,7 +26,7 @@ from unfazed.core.estimate import (
 )
 from unfazed.measure.compared import Comparison, Difference
 from unfazed.measure.definitions import Layout, Scope, answer_columns, scope_of, score_columns
-from unfazed.measure.measuring import Runlike, run_of, scorers_for
+from unfazed.measure.measuring import Runlike, items_of, run_of, scorers_for
 from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.questions import Signer, operator_scopes
 from unfazed.measure.results import Results
@@ -97,7 +97,7 @@ def _tables(run_a: Runlike, run_b: Runlike, used: Sequence[Scorer], comparing: C
     task = run_a.suite.task
     with KeptScores([run_a, run_b]) as kept:
         pairs, spill = PairCodes(used, task, kept), Spill()  # one for both, so that a class is the same column in both
-        a, b = (read_table(run.items(), task, pairs, spill, comparing) for run in (run_a, run_b))
+        a, b = (read_table(items_of(run, run_a, run_b), task, pairs, spill, comparing) for run in (run_a, run_b))
     return _Shared(a, b), _Shared(b, a)
 
 

@@ -217,6 +217,12 @@ def judge(run: Run, plan: Plan) -> Verdict:
             f"Incomplete: {missing:,} of {items:,} items have no output. The same command asks them again; "
             f"{option('allow-missing')} accepts a share of them."
         )
+    if run.sample is not None and run.sample.why == "stopped" and gate.allow_missing < 1:
+        exit_code = UnfazedError.exit_code
+        warnings.append(
+            f"Incomplete: {run.sample.of - run.sample.examples:,} of {run.sample.of:,} examples were not asked, or not "
+            f"with all of their variants. The same command asks them; {option('limit')} asks fewer."
+        )
     if results.sanity:
         exit_code = NothingEvaluated.exit_code
         warnings.insert(

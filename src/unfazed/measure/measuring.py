@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 import numpy as np
 
-from unfazed.core.errors import UsageError
+from unfazed.core.errors import NothingEvaluated, UsageError
 from unfazed.core.estimate import Resampling
 from unfazed.core.ids import canonical
 from unfazed.core.suite import Suite
@@ -95,16 +95,30 @@ def _folder(run: Runlike) -> Path | None:
     return run.path if isinstance(run, Run) else None
 
 
+def items_of(run: Runlike, *others: Runlike) -> Iterator[RunItem]:
+    """The items of a run that are measured: those of its sample, and of the samples of the runs that it is compared
+    with."""
+    samples = [sample for one in (run, *others) if (sample := getattr(one, "sample", None)) is not None]
+    if not samples:
+        return run.items()
+    chosen = np.logical_and.reduce([sample.chosen for sample in samples])
+    return (item for item, due in zip(run.items(), chosen.tolist(), strict=True) if due)
+
+
 def _measured(
     run: Runlike, used: Sequence[Scorer], settings: Resampling, groups: list[str] | None, engine: Engine | None,
     stored: bool, comparing: Comparing, plan: MeasurePlan,
 ) -> Results:  # fmt: skip
     suite = run.suite
+    if (sample := getattr(run, "sample", None)) is not None and not sample.examples:
+        raise NothingEvaluated(
+            "The run was stopped before its first examples had all of their outputs. Run the same command again."
+        )
     spill = Spill()
     validity = Validity(suite.task, suite.manifest.labels, suite.manifest.unchanged, spill)
     sanity = Sanity(suite.task, suite.manifest.labels, comparing)
     with scored_by(engine or Engine()) as stats, KeptScores([run] if stored else [], stats) as kept:
-        pairs, items = PairCodes(used, suite.task, kept), sanity.watch(validity.watch(run.items()))
+        pairs, items = PairCodes(used, suite.task, kept), sanity.watch(validity.watch(items_of(run)))
         table = read_table(items, suite.task, pairs, spill, comparing)
         validity.check(table)
         slices, warnings = slices_of(table, groups)
@@ -125,7 +139,7 @@ def _measured(
         sets=found.by(),
         grid=found.nested(GRID),
         scores=found.nested(SCORES),
-        validity=validity.report([*warnings, *comparing.warnings()]),
+        validity=validity.report([*warnings, *comparing.warnings()]) | _sample(run),
         compared=_compared(plan, comparing),
     )
 
@@ -135,6 +149,15 @@ def _compared(plan: MeasurePlan, comparing: Comparing) -> dict[str, str]:
     stated = {"score": plan.scores[0] if plan.scores else "", "extract": comparing.extract}
     stated |= {"equivalent": comparing.equivalent, "rubric": comparing.rubric, "rubric_file": plan.rubric or ""}
     return {name: text for name, text in stated.items() if text}
+
+
+def _sample(run: Runlike) -> dict[str, Json]:
+    """Which share of the suite was measured, where that is not all of it."""
+    sample = getattr(run, "sample", None)
+    if sample is None:
+        return {}
+    shown = {"examples": sample.examples, "of": sample.of, "why": sample.why, "sentence": sample.sentence}
+    return {"sample": shown}
 
 
 def scorers_for(task: Task, names: Sequence[str] | None, comparing: Comparing | None = None) -> list[Scorer]:
@@ -163,7 +186,7 @@ def flips(
     comparing = comparing_for(run.suite, extract, equivalent, rubric)
     scorer = next(iter(scorers_for(task, [score] if score else None, comparing)), None)
     with KeptScores([run]) as kept, comparing.at(_folder(run)):
-        changed = _changed(run.items(), comparing)
+        changed = _changed(items_of(run), comparing)
         right = _Right(scorer, task, kept)
         while block := list(islice(changed, _FLIPS_A_BLOCK)):
             clean_due = [(c.value, right.due(e.gold, e)) for e, _, c, _ in block]

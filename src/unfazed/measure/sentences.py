@@ -26,6 +26,8 @@ _WAYS = {
 def verdict(results: Results, draws: int | None = None, gates: Sequence[GateResult] = ()) -> list[Markup]:
     """The outcome in a few sentences, the most important first."""
     said = [_broken(results.sanity)] if results.sanity else [_gates(gates)] if gates else []
+    if sample := results.validity.get("sample"):
+        said.append(outside(sample["sentence"], 1000))
     if results.average.value is None or results.clean.value is None:
         return [*said, *_unscored(results)]
     found = [_change(results, draws), _chance(results.drop), _flips(results.flip_rate), _hurt(results)]

@@ -48,6 +48,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     system: str
     identity: str
     outputs: str
+    sample: int | None  # how many examples of the suite were measured, None for all
     scores: list[str]
     compared: str
     level: float
@@ -88,6 +89,7 @@ def decided_by(
         system=run.system,
         identity=run.identity,
         outputs=outputs,
+        sample=run.sample.examples if run.sample else None,
         scores=scores,
         compared=compared,
         level=settings.level,

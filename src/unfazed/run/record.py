@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from unfazed.core.errors import StoredFileError, UsageError, option
 from unfazed.core.files import as_path, unwritable, write_atomically
@@ -20,6 +22,7 @@ from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.suite import Suite, changed_texts
 from unfazed.core.text import html_table, pandas_frame, polars_frame
 from unfazed.core.values import Example, Output, Variant
+from unfazed.run.order import Ints, groups_in_order, places_in_order
 from unfazed.score import Comparing, comparing_for
 
 _EXAMPLES_A_BLOCK = 200
@@ -43,6 +46,23 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
     order: int | None = None  # the seed of the order of asking; None for older runs, which asked in the data's order
     limit: int | None = None  # examples that were to be asked
     asked: int | None = None  # examples that were, the first in the order; None until asking has ended
+
+
+class Sample(NamedTuple):
+    """The examples of a run that are measured where not all of its suite were asked: a random sample of them.
+
+    `chosen` is by place in the suite. `why` is `limit` where no more were to be asked, `stopped` where the run was.
+    """
+
+    chosen: npt.NDArray[np.bool_]
+    examples: int
+    of: int
+    why: str
+
+    @property
+    def sentence(self) -> str:
+        said = f"Measured on {self.examples:,} of {self.of:,} examples, "
+        return said + ("chosen at random." if self.why == "limit" else "a random sample: the run was stopped.")
 
 
 class Run:
@@ -151,6 +171,39 @@ class Run:
                 for (example, variants), group in zip(block, keys, strict=True):
                     clean, *varied = (found.get(k, NOT_ASKED) for k in group)
                     yield example, clean, list(zip(variants, varied, strict=True))
+
+    @cached_property
+    def sample(self) -> Sample | None:
+        """What is measured of a run that did not ask the whole suite; None for one that did.
+
+        Of a run that was stopped, these are the first examples in the order of asking, up to one that is not complete:
+        those after it were complete sooner than others, so that they are not a random sample.
+        """
+        manifest, of = self.manifest, self.suite.manifest.examples
+        if manifest.order is None or manifest.asked == of:
+            return None
+        places = places_in_order(self.suite)[: manifest.limit]
+        asked = self._complete(places) if manifest.asked is None else manifest.asked
+        if asked == of:
+            return None
+        chosen = np.zeros(of, dtype=bool)
+        chosen[places[:asked]] = True
+        return Sample(chosen, asked, of, "limit" if asked == len(places) else "stopped")
+
+    def _complete(self, places: Ints) -> int:
+        """How many examples, from the first in the order, have an output for each of their requests."""
+        key, decode = keyer(self.identity), msgspec.json.decode
+        groups = groups_in_order(self.suite, places)
+        count = 0
+        with AnswerStore.reader(self.path) as store:
+            while block := list(islice(groups, _EXAMPLES_A_BLOCK)):
+                keys = [[key(decode(request)) for request in group.requests] for group in block]
+                tried = store.tried([k for group in keys for k in group])
+                for group in keys:
+                    if not tried.issuperset(group):
+                        return count
+                    count += 1
+        return count
 
     def used(self) -> dict[str, float]:
         """What answering used over the whole run, such as requests, retries, tokens and cost; empty where not known."""
