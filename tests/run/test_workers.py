@@ -154,6 +154,7 @@ START = """
 import sys
 from unfazed.cli import main
 sys.argv = ["unfazed", "run", "suite", "--system", "at_work:slow", "-o", "run", "--workers", "2", "--batch-size", "4"]
+sys.argv += ["--canary", "0"]
 main()
 """  # no guard: a script is not run again in each worker
 
