@@ -20,7 +20,7 @@ from unfazed.measure.gates import Verdict, check_sets, gates_of, judge
 from unfazed.measure.results import Results
 from unfazed.run.engine import refuse_other, run_system
 from unfazed.run.making import Selector, make_suite, suite_of
-from unfazed.run.plan import MeasurePlan, Plan, SetName, SystemPlan, VaryPlan, from_arguments, listed
+from unfazed.run.plan import MeasurePlan, Missing, Plan, SetName, SystemPlan, VaryPlan, from_arguments, listed
 from unfazed.run.workers import Engine
 from unfazed.score import Comparing, scorers
 from unfazed.systems.opening import open_system
@@ -36,8 +36,9 @@ def check(
     task: str | None = None, language: str | None = None, turn: Turn | None = None, set: SetName = "each",
     selector: Selector | None = None, draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (),
     scores: str | Sequence[str] = (), extract: str = "", equivalent: str = "", rubric: str | None = None,
-    level: float = 0.95, bootstrap: int = 10_000, sanity: bool = True, to: str | Path | None = None,
-    asking: Asking | None = None, engine: Engine | None = None, limit: int | None = None, fresh: bool = False,
+    level: float = 0.95, bootstrap: int = 10_000, sanity: bool = True, missing: Missing = "leave",
+    to: str | Path | None = None, asking: Asking | None = None, engine: Engine | None = None,
+    limit: int | None = None, fresh: bool = False,
 ) -> Results:  # fmt: skip
     """Makes variants of `data`, runs `system` on them, and measures what changed.
 
@@ -49,6 +50,7 @@ def check(
     - `scores`: the scorers, the main one first; by default those of the task.
     - `extract`, `equivalent`, `rubric`: what of an answer is compared, as in `MeasurePlan`.
     - `sanity=False`: measure even if the set-up looks broken, for example a system that always answers the same.
+    - `missing`: how failed outputs count: `leave` leaves them out, with bounds beside numbers; or `wrong`, or `bounds`.
     - `to`: the folder of the run, in which a run that was stopped resumes, and in which answers of the same system
       are reused. Without it, everything is new, in a temporary folder that stays until the process ends.
     - `limit`: how many examples are asked, chosen at random. `fresh`: use no stored answers; keep them aside.
@@ -65,6 +67,7 @@ def check(
             level=level,
             bootstrap=bootstrap,
             sanity=sanity,
+            missing=missing,
         ),
         engine=engine or Engine(),
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 # options that are fields of a MeasurePlan
-MEASURES = ("scores", "extract", "equivalent", "rubric", "level", "bootstrap", "sanity")
+MEASURES = ("scores", "extract", "equivalent", "rubric", "level", "bootstrap", "sanity", "missing")
 FORMATS = ("table", "json", "jsonl", "md")
 
 
@@ -91,6 +91,11 @@ measure_options = together(
     ),
     click.option("--level", type=float, help="Confidence level of the intervals.  [default: 0.95]"),
     click.option("--bootstrap", type=click.IntRange(min=1), help="Bootstrap samples.  [default: 10000]"),
+    click.option(
+        "--missing",
+        type=click.Choice(["leave", "wrong", "bounds"]),
+        help="Failed outputs: leave out, with bounds; count as wrong; or gate on the bounds.  [default: leave]",
+    ),
     click.option(
         "--no-sanity",
         "sanity",

@@ -13,7 +13,7 @@ import msgspec
 from unfazed.core.canary import Kept, check, how_many, lot
 from unfazed.core.errors import SystemBroken, UnfazedError
 from unfazed.core.store import AnswerStore, Key, keyer
-from unfazed.core.values import Failed, Inputs, Json, Output
+from unfazed.core.values import UNREADABLE, Failed, Inputs, Json, Output
 
 
 class Answerer(Protocol):
@@ -64,7 +64,7 @@ def _no_problem(value: Json, inputs: Inputs) -> str | None:
 class Asker:
     """Asks one system in this process; batches may come from several threads.
 
-    `problem` says what is wrong with an output, if anything; such an output is a failure. Errors that are `fatal`
+    `problem` says what is wrong with an output, if anything; such an output is unreadable. Errors that are `fatal`
     end the asking; all others fail the item.
     """
 
@@ -145,13 +145,13 @@ class Asker:
         return values
 
     def checked(self, value: Json | Failed, inputs: Inputs, seconds: float) -> Output:
-        """The value as a stored output; one that can't be read is an explicit failure."""
+        """The value as a stored output; one that can't be read has an error that says so."""
         if isinstance(value, Failed):
             return Output(None, value.error, seconds)
         problem = self._problem(value, inputs)
-        return (
-            Output(None, f"{problem} (input: {_quote(inputs)})", seconds) if problem else Output(value, None, seconds)
-        )
+        if problem:
+            return Output(None, f"{UNREADABLE}{problem} (input: {_quote(inputs)})", seconds)
+        return Output(value, None, seconds)
 
 
 def ask(

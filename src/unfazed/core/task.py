@@ -43,6 +43,14 @@ class Task:
         """The output as compared between a variant and its original: equal answers are no flip."""
         return str(output)
 
+    def nothing(self, gold: Json) -> Json:
+        """An output that says nothing: what one that can't be read is scored as."""
+        return ""
+
+    def right(self, gold: Json) -> Json:
+        """An output with the full score: what a missing one could have been at best."""
+        return gold[0] if isinstance(gold, list) and gold else gold
+
     def label(self, value: Json) -> str | None:
         """The class label in a gold or an output, where the task has one."""
         return None

@@ -109,12 +109,18 @@ def interval(estimate: Estimate, digits: int = 3) -> str:
 
 
 def figure(estimate: Estimate | None) -> str:
-    """`0.812 [0.790, 0.833]`, for terminals and files."""
-    if estimate is None or estimate.value is None:
+    """`0.812 [0.790, 0.833]`, for terminals and files; then, if outputs are missing, its bounds `{0.700, 0.850}`."""
+    if estimate is None:
         return NONE
-    if estimate.low is None or estimate.high is None:
-        return number(estimate.value)
-    return f"{number(estimate.value)} [{number(estimate.low)}, {number(estimate.high)}]"
+    shown = number(estimate.value)
+    if estimate.value is not None and estimate.low is not None and estimate.high is not None:
+        shown += f" [{number(estimate.low)}, {number(estimate.high)}]"
+    return f"{shown} {bounds(estimate)}" if estimate.bounds else shown
+
+
+def bounds(estimate: Estimate) -> str:
+    """`{0.700, 0.850}`: the least and the greatest that a number could be with the outputs that are missing."""
+    return f"{{{number(estimate.bounds[0])}, {number(estimate.bounds[1])}}}" if estimate.bounds else ""
 
 
 def percent(value: float | None) -> str:

@@ -45,6 +45,9 @@ class Variant(msgspec.Struct, frozen=True, gc=False):
         return f"<Variant {texts!r} ({self.source}, draw {self.draw}: {self.note})>"
 
 
+UNREADABLE = "can't be read: "  # how the error of an answer begins that is there, but not in the task's form
+
+
 class Output(msgspec.Struct, frozen=True):
     """What a system answered to one request, or the error that it gave instead.
 
@@ -59,6 +62,11 @@ class Output(msgspec.Struct, frozen=True):
     @property
     def ok(self) -> bool:
         return self.error is None
+
+    @property
+    def unreadable(self) -> bool:
+        """Was there an answer, but not in the task's form? Such an answer is wrong, not missing."""
+        return self.error is not None and self.error.startswith(UNREADABLE)
 
 
 class Failed:
@@ -82,8 +90,9 @@ class Estimate(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Example: `results.worst.low`.
 
-    `value` is None where nothing could be measured; a missing number is never zero. `bounds` are the number with
-    everything missing wrong, and right. `over` is what the interval generalises to.
+    `value` is None where nothing could be measured; a missing number is never zero. `bounds` are the least and the
+    greatest that it would be with all outputs, whatever the missing ones are; None if none is missing. `over` is what
+    the interval generalises to.
     """
 
     value: float | None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unfazed.core.estimate import Array, Ints, Mean, Observations, Ratio, Statistic, ratio
-from unfazed.measure.run_table import Bools, Part, Scored
+from unfazed.measure.run_table import MISSING, Bools, Part, Scored
 from unfazed.score import Scorer
 
 VERSION = 1  # of these definitions; part of every signature
@@ -137,7 +137,7 @@ def _changes(part: Part, variants: Ints) -> Observations:
     changed = np.bincount(example[flip == 1], minlength=n)
     examples = np.flatnonzero(compared)
     values = np.column_stack([changed, compared])[examples].astype(float)
-    return Observations(examples, values, Ratio(), np.bincount(example[~known], minlength=n))
+    return Observations(examples, values, Ratio(), np.bincount(example[flip == MISSING], minlength=n))
 
 
 def score_columns(part: Part, scored: Scored, scope: Scope, layout: Layout) -> dict[str, Observations]:

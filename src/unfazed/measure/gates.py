@@ -128,15 +128,17 @@ def check_sets(gates: Iterable[Gate], suite: Suite) -> None:
         sets_named(set_, known)
 
 
-def check_gates(results: Results, gates: Iterable[Gate], known: Known | None = None) -> list[GateResult]:
+def check_gates(
+    results: Results, gates: Iterable[Gate], known: Known | None = None, bounds: bool = False
+) -> list[GateResult]:
     """Holds measures against each gate, in the order given; a gate with a * is one for each set.
 
     `known` are the sets that the suite has. One of them that the results do not have was not measured. Where the set-up
-    is broken, no gate passes.
+    is broken, no gate passes. With `bounds`, what is missing counts at its least favourable.
     """
     known = results.sets if known is None else known
     checked = [
-        _check(gate, set_, getattr(_block(results, set_), gate.name, None))
+        _check(gate, set_, _at_worst(gate, getattr(_block(results, set_), gate.name, None), bounds))
         for gate in gates
         for set_ in sets_named(gate.set, known)
     ]
@@ -146,6 +148,13 @@ def check_gates(results: Results, gates: Iterable[Gate], known: Known | None = N
 def _refused(gate: GateResult) -> GateResult:
     sentence = f"{gate.name}: the set-up looks broken, so the limit of {gate.limit:g} does not hold."
     return msgspec.structs.replace(gate, bound=None, passed=False, sentence=sentence)
+
+
+def _at_worst(gate: Gate, estimate: Estimate | None, bounds: bool) -> Estimate | None:
+    """The estimate with the unfavourable one of its bounds as its value."""
+    if not bounds or estimate is None or estimate.bounds is None:
+        return estimate
+    return msgspec.structs.replace(estimate, value=estimate.bounds[0 if gate.name in AT_LEAST else 1])
 
 
 def _block(results: Results, set_: Named) -> Block | None:
@@ -200,14 +209,16 @@ def judge(run: Run, plan: Plan) -> Verdict:
     measured, gate = plan.measure, plan.gate
     results = measure_run(
         run, measured.scores, measured.level, measured.bootstrap, measured.seed, engine=plan.engine,
-        sanity=measured.sanity, extract=measured.extract, equivalent=measured.equivalent, rubric=measured.rubric,
+        sanity=measured.sanity, missing=measured.missing, extract=measured.extract,
+        equivalent=measured.equivalent, rubric=measured.rubric,
     )  # fmt: skip
     asked = gates_of(gate.fail_under, gate.max_drop, gate.max_flips, gate.on)
     known = sets_of(run.suite) if any(gate.set != "all" for gate in asked) else None
-    gates = check_gates(results, asked, known)
+    gates = check_gates(results, asked, known, measured.missing == "bounds")
     warnings = [*(run.session.warnings if run.session else ()), *results.validity["warnings"]]
     items = results.validity["examples"] + results.validity["variants"]
-    missing = results.validity["failed"] + results.validity["not_asked"]
+    missing = results.validity["not_asked"]
+    missing += results.validity["failed"] if measured.missing == "leave" else 0  # otherwise they count
     exit_code = 0
     if any(not result.passed for result in gates):
         exit_code = GateFailed.exit_code
@@ -225,7 +236,7 @@ def judge(run: Run, plan: Plan) -> Verdict:
         )
     if results.sanity:
         exit_code = NothingEvaluated.exit_code
-        warnings.insert(
-            0, f"Nothing was concluded, as the set-up looks broken. {option('no-sanity')} accepts it as it is."
-        )
+        accept = option("no-sanity", "sanity")
+        accept += "False" if accept.endswith("=") else ""
+        warnings.insert(0, f"Nothing was concluded, as the set-up looks broken. {accept} accepts it as it is.")
     return Verdict(results, gates, warnings, exit_code, run.session)

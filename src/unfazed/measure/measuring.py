@@ -17,6 +17,7 @@ from unfazed.core.ids import canonical
 from unfazed.core.suite import Suite
 from unfazed.core.task import Task
 from unfazed.core.values import Example, Json, Output, Variant
+from unfazed.measure.missing import FILLS, as_wrong
 from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.questions import ALL, GRID, SCORES, Questions, Signer, slices_of
 from unfazed.measure.results import Results
@@ -25,7 +26,7 @@ from unfazed.measure.sanity import Sanity
 from unfazed.measure.spill import Spill
 from unfazed.measure.stored import KeptScores, decided_by, find, keep
 from unfazed.measure.validity import Validity
-from unfazed.run.plan import MeasurePlan, from_arguments, listed
+from unfazed.run.plan import MeasurePlan, Missing, from_arguments, listed
 from unfazed.run.record import Run
 from unfazed.run.scoring import scored_by
 from unfazed.run.workers import Engine
@@ -61,7 +62,7 @@ def run_of(run: Runlike | Results | str | Path) -> Runlike:
 def measure_run(
     run: Runlike | str | Path, scores: str | Sequence[str] | None = None, level: float = 0.95, bootstrap: int = 10_000,
     seed: int = 0, groups: str | Sequence[str] | None = None, engine: Engine | None = None, stored: bool = True,
-    sanity: bool = True, extract: str = "", equivalent: str = "", rubric: str | None = None,
+    sanity: bool = True, missing: Missing = "leave", extract: str = "", equivalent: str = "", rubric: str | None = None,
 ) -> Results:  # fmt: skip
     """All measures of a run, which is a `Run` or the path of its folder.
 
@@ -69,20 +70,20 @@ def measure_run(
 
     The first of `scores` is the main one; by default they are the task's. `groups` are the slices to cut, all by
     default. Results are stored with the run and used again until its outputs, the scores or the settings change;
-    `stored=False` measures anew and stores nothing. `sanity=False` looks for no signs of a broken set-up. `extract`,
-    `equivalent` and `rubric` say what of an answer is compared, as in `MeasurePlan`. Raises NothingEvaluated if there
-    is no output to measure.
+    `stored=False` measures anew and stores nothing. `sanity=False` looks for no signs of a broken set-up. `missing`
+    says how outputs that failed count, and `extract`, `equivalent` and `rubric` what of an answer is compared, as in
+    `MeasurePlan`. Raises NothingEvaluated if there is no output to measure.
     """
     plan = from_arguments(
         MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed, sanity=sanity,
-        extract=extract, equivalent=equivalent, rubric=rubric,
+        missing=missing, extract=extract, equivalent=equivalent, rubric=rubric,
     )  # fmt: skip
     settings = Resampling(plan.level, plan.bootstrap, plan.seed)
     run = run_of(run)
     with comparing_for(run.suite, plan.extract, plan.equivalent, plan.rubric).at(_folder(run)) as comparing:
         used = scorers_for(run.suite.task, plan.scores, comparing)
         groups = None if groups is None else list(listed(groups))
-        decided = decided_by(run, used, settings, groups, comparing) if stored else None
+        decided = decided_by(run, used, settings, groups, comparing, plan.missing) if stored else None
         results = find(run, decided) if decided is not None and isinstance(run, Run) else None
         if results is None:
             results = _measured(run, used, settings, groups, engine, stored, comparing, plan)
@@ -119,14 +120,23 @@ def _measured(
     sanity = Sanity(suite.task, suite.manifest.labels, comparing)
     with scored_by(engine or Engine()) as stats, KeptScores([run] if stored else [], stats) as kept:
         pairs, items = PairCodes(used, suite.task, kept), sanity.watch(validity.watch(items_of(run)))
+        items = as_wrong(items) if plan.missing == "wrong" else items
         table = read_table(items, suite.task, pairs, spill, comparing)
         validity.check(table)
         slices, warnings = slices_of(table, groups)
         main = used[0] if used else None
         runs = [(table, run.identity)]
         more = {"compared": comparing.name} if comparing.name else {}
+        more |= {"missing": plan.missing} if plan.missing != "leave" else {}
         signs = {scorer: Signer(runs, scorer, suite.signed, settings, **more).sign for scorer in (main, *used[1:])}
         found = Questions(table, slices, signs).answer(settings)
+        if validity.counts["failed"] and plan.missing != "wrong":
+            filled = [
+                read_table(items_of(run), suite.task, PairCodes(used, suite.task, kept), spill, comparing, fill)
+                for fill in FILLS
+            ]
+            ends = [Questions(table, slices, signs).answer(settings) for table in filled]
+            found = found.bounded(ends, widen=plan.missing == "bounds")
     whole = msgspec.structs.asdict(found.block(ALL, ALL))
     return Results(
         sanity=sanity.signs(whole["clean"], main.bounds[0] if main else 0.0),
@@ -139,7 +149,7 @@ def _measured(
         sets=found.by(),
         grid=found.nested(GRID),
         scores=found.nested(SCORES),
-        validity=validity.report([*warnings, *comparing.warnings()]) | _sample(run),
+        validity=validity.report([*warnings, *comparing.warnings()], plan.missing) | _sample(run),
         compared=_compared(plan, comparing),
     )
 
@@ -193,7 +203,8 @@ def flips(
             due = [(o.value, right.due(v.gold, e)) for e, v, _, o in block]
             right.see(clean_due + due)
             for (example, variant, clean, output), one, other in zip(block, clean_due, due, strict=True):
-                yield Flip(example, variant, clean, output, right(*one), right(*other))
+                before = None if clean.unreadable else right(*one)
+                yield Flip(example, variant, clean, output, before, False if output.unreadable else right(*other))
 
 
 def flips_of(results: Results, run: Runlike) -> Iterator[Flip]:

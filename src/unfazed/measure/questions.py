@@ -24,6 +24,7 @@ from unfazed.measure.definitions import (
     scope_of,
     score_columns,
 )
+from unfazed.measure.missing import bounded
 from unfazed.measure.results import Block
 from unfazed.measure.run_table import Bools, Part, Parted, RunTable, Scored
 from unfazed.measure.sets import slice_key
@@ -154,6 +155,13 @@ class Answers:
         for kind, name in sets:
             out.setdefault(kind, {})[name] = self.block(kind, name)
         return out
+
+    def bounded(self, filled: Sequence[Answers], widen: bool) -> Answers:
+        """The same with bounds, which the answers to the same questions with nothing missing give."""
+        return Answers({
+            at: bounded(found, [other._found[at] for other in filled if at in other._found], widen)
+            for at, found in self._found.items()
+        })  # fmt: skip
 
     def nested(self, kind: str) -> dict[str, dict[str, Estimate]]:
         out: dict[str, dict[str, Estimate]] = {}

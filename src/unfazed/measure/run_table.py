@@ -7,22 +7,24 @@ of the data and variants in the order example, draw, operator.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from unfazed.core.estimate import Ints
 from unfazed.core.task import Task
-from unfazed.core.values import Example, Output, Variant
+from unfazed.core.values import Example, Inputs, Json, Output, Variant
 from unfazed.measure.pair_scores import NO_GOLD, PairCodes, ScoredRows
 from unfazed.measure.spill import Kept, Spill
-from unfazed.score import Array, Comparing, Scorer
+from unfazed.run.record import NOT_ASKED
+from unfazed.score import UNREADABLE, Array, Comparing, Scorer
 
 Bools = npt.NDArray[np.bool_]
 _NONE = np.zeros(0, dtype=np.int64)
+MISSING, LEFT_OUT = -1, -2  # instead of whether an answer changed: one of the two failed, or was not asked
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ class Scored:
 class Part:
     """The columns of some examples, one after another, and of all their variants.
 
-    `flip` is 1 where a variant's answer differs from the clean one, -1 where either is missing.
+    `flip` is 1 where a variant's answer differs from the clean one, -1 where either is missing, and -2 where either was
+    not asked.
     """
 
     size: int  # examples
@@ -185,6 +188,13 @@ def ordered(names: Sequence[str]) -> tuple[list[str], Ints]:
     return found, np.array([*(place[name] for name in names), -1], dtype=np.int64)
 
 
+class Fill(NamedTuple):
+    """What stands for missing answers: right ones or wrong ones. A wrong answer to a variant differs from the clean."""
+
+    clean: bool
+    varied: bool
+
+
 RunItem = tuple[Example, Output, list[tuple[Variant, Output]]]
 VARIANTS_A_PART = 1 << 16
 
@@ -192,8 +202,10 @@ VARIANTS_A_PART = 1 << 16
 class RunTableReader:
     """Takes the items of a run one by one, in the order of the suite; `table` gives the columns once all are in."""
 
-    def __init__(self, task: Task, pairs: PairCodes, spill: Spill, comparing: Comparing | None = None) -> None:
-        self.task, self.pairs, self.spill = task, pairs, spill
+    def __init__(
+        self, task: Task, pairs: PairCodes, spill: Spill, comparing: Comparing | None = None, fill: Fill | None = None
+    ) -> None:
+        self.task, self.pairs, self.spill, self._fill = task, pairs, spill, fill
         self._compared = comparing or Comparing(task)
         self._kinds: dict[tuple[int, str, bool, str], int] = {}
         self._made = np.zeros(0, dtype=np.int64)
@@ -215,23 +227,44 @@ class RunTableReader:
         before = self._compared.answer(clean)
         self._rows.append(example.row)
         self._clean_ok.append(before is not None)
+        self._clean_answers += before is not None and before != UNREADABLE
         self._variants.append(len(varied))
-        self.pairs.code(clean, before is not None, example.gold, self._clean_codes, example.inputs)
+        right = self._fill is not None and self._fill.clean
+        self._code(clean, before, example.gold, self._clean_codes, example.inputs, right)
         for key, value in example.groups.items():
             values = self._values.setdefault(key, {})
             codes = self._groups.setdefault(key, array("q"))
             codes.extend([-1] * (at - len(codes)))
             codes.append(values.setdefault(value, len(values)))
-        kinds = self._kinds
+        kinds, right = self._kinds, self._fill is not None and self._fill.varied
         for variant, output in varied:
             after = self._compared.answer(output)
             kind = (variant.draw, variant.source, variant.meaning == "changed", variant.family)
             self._kind.append(kinds.setdefault(kind, len(kinds)))
             self._ok.append(after is not None)
-            self._flip.append(self._compared.flip(example.row, before, after))
-            self.pairs.code(output, after is not None, variant.gold, self._codes, example.inputs)
+            self._answers += after is not None and after != UNREADABLE
+            lost = before is None or after is None
+            flip = self._lost(clean, output) if lost else self._compared.flip(example.row, before, after)
+            self._flip.append(flip)
+            self._code(output, after, variant.gold, self._codes, example.inputs, right)
         if len(self._kind) + len(self._rows) >= VARIANTS_A_PART or self.pairs.full:
             self._put_aside()
+
+    def _lost(self, clean: Output, output: Output) -> int:
+        if NOT_ASKED.error in (clean.error, output.error):
+            return LEFT_OUT
+        return MISSING if self._fill is None else not self._fill.varied
+
+    def _code(
+        self, output: Output, answer: Hashable, gold: Json, into: list[array[int]], inputs: Inputs, right: bool
+    ) -> None:
+        """Appends what is scored: an answer as it is, an unreadable one as nothing, a missing one as it is filled."""
+        if output.error == NOT_ASKED.error:
+            gold = None  # no score is due
+        elif gold is not None and (answer == UNREADABLE or (answer is None and self._fill is not None)):
+            value = self.task.right(gold) if answer is None and right else self.task.nothing(gold)
+            output, answer = Output(value), UNREADABLE
+        self.pairs.code(output, answer is not None, gold, into, inputs)
 
     def _put_aside(self) -> None:
         """Sorts, scores and stores the block."""
@@ -259,8 +292,6 @@ class RunTableReader:
         columns |= self._scores(clean_codes, [_ints(codes)[sort] for codes in self._codes])
         self._stored.append({name: self.spill.put(column) for name, column in columns.items()})
         self._examples += len(rows)
-        self._clean_answers += int(clean_ok.sum())
-        self._answers += int(ok.sum())
         counts = np.bincount(kind, minlength=len(self._kinds))
         counts[: len(self._made)] += self._made
         self._made = counts
@@ -307,10 +338,14 @@ def _ints(values: array[int]) -> Ints:
 
 
 def read_table(
-    items: Iterable[RunItem], task: Task, pairs: PairCodes, spill: Spill, comparing: Comparing | None = None
-) -> RunTable:
-    """The table of a run's items; `comparing` says which answers are the same."""
-    reader = RunTableReader(task, pairs, spill, comparing)
+    items: Iterable[RunItem], task: Task, pairs: PairCodes, spill: Spill, comparing: Comparing | None = None,
+    fill: Fill | None = None,
+) -> RunTable:  # fmt: skip
+    """The table of a run's items; `comparing` says which answers are the same.
+
+    With `fill`, it is as if nothing that was asked were missing.
+    """
+    reader = RunTableReader(task, pairs, spill, comparing, fill)
     for example, clean, varied in items if comparing is None else comparing.watch(items):
         reader.add(example, clean, varied)
     return reader.table()

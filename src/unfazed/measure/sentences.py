@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from unfazed.core.text import LABEL, includes_zero, interval, number, outside, percent, title, typeset
-from unfazed.core.values import Estimate
+from unfazed.core.values import Estimate, Json
 from unfazed.measure.results import Block, Results
 
 if TYPE_CHECKING:
     from unfazed.measure.gates import GateResult
 
+_SURELY = 0.05
 _WAYS = {
     "dialect": "speak their own dialect",
     "keyboard": "mistype",
@@ -30,18 +31,18 @@ def verdict(results: Results, draws: int | None = None, gates: Sequence[GateResu
         said.append(outside(sample["sentence"], 1000))
     if results.average.value is None or results.clean.value is None:
         return [*said, *_unscored(results)]
-    found = [_change(results, draws), _chance(results.drop), _flips(results.flip_rate), _hurt(results)]
-    said += [sentence for sentence in found if sentence]
-    if missing := results.average.missing:
-        said.append(Markup("{:,} answers are missing; they are left out, not counted as wrong.").format(missing))
-    return said
+    found = [_change(results, draws), _missing(results), _chance(results.drop), _flips(results.flip_rate),
+             _lost(results.validity), _hurt(results)]  # fmt: skip
+    return said + [sentence for sentence in found if sentence]
 
 
 def _unscored(results: Results) -> list[Markup]:
     flips = _flips(results.flip_rate)
     if flips is None:
         return [Markup("Nothing could be measured: no variant has an answer.")]
-    return [flips, Markup("Whether they were right can't be told, since nothing could be scored.")]
+    found = [flips, _lost(results.validity)]
+    unknown = Markup("Whether they were right can't be told, since nothing could be scored.")
+    return [*(sentence for sentence in found if sentence), unknown]
 
 
 def _broken(signs: Sequence[str]) -> Markup:
@@ -77,6 +78,8 @@ def _change(results: Results, draws: int | None) -> Markup:
     assert average.value is not None
     digits = _digits(clean, average.value, worst)
     held = number(clean, digits) == number(average.value, digits)
+    if average.bounds or results.clean.bounds:
+        return _answered(results, digits)
     moves = "stays at" if held else "falls from" if average.value < clean else "rises from"
     span = interval(average, digits).replace(" to ", "–" if (average.low or 0) >= 0 else " to ")
     figures = Markup("<strong>{}</strong>").format(typeset(number(average.value, digits)))
@@ -91,6 +94,43 @@ def _change(results: Results, draws: int | None) -> Markup:
         tries = f"the worst of {draws} tries" if alone and draws else "the worst variant of each example"
         said += Markup("; on {} it is <strong>{}</strong>").format(tries, typeset(number(worst, digits)))
     return said + "."
+
+
+def _answered(results: Results, digits: int) -> Markup:
+    """Where outputs are missing, nothing is said to hold or to fall: that is known of the answered inputs alone."""
+    return Markup("On the inputs that were answered, {} is {}, and <strong>{}</strong> when people {}.").format(
+        outside(title(results.score)[:1].lower() + title(results.score)[1:]),
+        typeset(number(results.clean.value, digits)),
+        typeset(number(results.average.value, digits)),
+        _ways(results),
+    )
+
+
+def _missing(results: Results) -> Markup | None:
+    """How many outputs the average lacks, and what it could be with them."""
+    average = results.average
+    if not average.bounds:
+        return None
+    return Markup("{:,} varied inputs failed and are left out: with them it would lie between {} and {}.").format(
+        average.missing, *(typeset(number(bound, 2)) for bound in average.bounds)
+    )
+
+
+def _lost(validity: Mapping[str, Json]) -> Markup | None:
+    """How many outputs can't be read, and whether more is lost of varied inputs than of clean ones."""
+    said = []
+    lost: Mapping[str, Json] = validity.get("lost") or {}
+    items = validity.get("examples", 0) + validity.get("variants", 0)
+    if unreadable := validity.get("unreadable", 0):
+        said.append(Markup("{} of outputs can't be read and count as wrong.").format(percent(unreadable / items)))
+    if lost and lost["p_corrected"] < _SURELY:
+        more = "more" if lost["varied"] > lost["clean"] else "less"
+        said.append(
+            Markup("Varied inputs fail or have an unreadable answer {} often than clean ones: {} against {}.").format(
+                more, percent(lost["varied"]), percent(lost["clean"])
+            )
+        )
+    return Markup(" ").join(said) if said else None
 
 
 def _ways(results: Results) -> str:
@@ -112,6 +152,10 @@ def _chance(drop: Estimate) -> Markup | None:
 def _flips(flips: Estimate) -> Markup | None:
     if flips.value is None:
         return None
+    if flips.bounds:
+        return Markup(
+            "<strong>{}</strong> of the answers that can be compared change, and between {} and {} of all."
+        ).format(*map(percent, (flips.value, *flips.bounds)))
     return Markup("<strong>{}</strong> of answers change.").format(percent(flips.value))
 
 

@@ -55,6 +55,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     bootstrap: int
     seed: int
     groups: list[str] | None
+    missing: str
     versions: dict[str, str]
 
 
@@ -72,7 +73,12 @@ class _File(msgspec.Struct, frozen=True):
 
 
 def decided_by(
-    run: object, used: Sequence[Scorer], settings: Resampling, groups: list[str] | None, comparing: Comparing
+    run: object,
+    used: Sequence[Scorer],
+    settings: Resampling,
+    groups: list[str] | None,
+    comparing: Comparing,
+    missing: str = "leave",
 ) -> Decided | None:
     """What decides the results of a run in a folder; None if that can't be known, so that nothing is kept."""
     if not isinstance(run, Run) or own_key() is None:
@@ -96,6 +102,7 @@ def decided_by(
         bootstrap=settings.bootstrap,
         seed=settings.seed,
         groups=groups,
+        missing=missing,
         versions={"unfazed": VERSION, "measures": str(DEFINITIONS), "sanity": str(SANITY), "numpy": np.__version__},
     )
 

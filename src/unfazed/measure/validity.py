@@ -10,8 +10,10 @@ from unfazed.core.errors import NothingEvaluated
 from unfazed.core.ids import canonical
 from unfazed.core.task import Task
 from unfazed.core.values import Json, Output
+from unfazed.measure.missing import Missingness
 from unfazed.measure.run_table import RunItem, RunTable
 from unfazed.measure.spill import Distinct, Spill
+from unfazed.run.plan import Missing
 from unfazed.run.record import NOT_ASKED
 from unfazed.score import label_of
 
@@ -41,7 +43,9 @@ class Validity:
         )
         self.operators: dict[str, int] = {}
         self.answered = 0
+        self._varied = 0  # outputs of variants, read or not
         self._errors = Reasons()
+        self._missing = Missingness()
         self._texts = Distinct(spill)
         self._gold_labels = set(labels or ())
         self._output_labels: Counter[str] = Counter()
@@ -56,6 +60,7 @@ class Validity:
             self._see_gold(example.gold)
             self._see_output(clean)
             counts["variants"] += len(varied)
+            before = self.answered
             inputs, gold = example.inputs, example.gold
             for variant, output in varied:
                 if variant.inputs == inputs:
@@ -63,6 +68,8 @@ class Validity:
                 if variant.gold != gold:
                     self._see_gold(variant.gold)
                 self._see_output(output)
+            self._varied += self.answered - before
+            self._missing.see(clean, varied)
             yield item
 
     def _see_gold(self, gold: Json) -> None:
@@ -73,6 +80,10 @@ class Validity:
     def _see_output(self, output: Output) -> None:
         if output.error == NOT_ASKED.error:
             self.counts["not_asked"] += 1
+            return
+        if output.unreadable:
+            self.answered += 1
+            self._errors.add(str(output.error).splitlines()[0][:200])
             return
         if output.error is not None:
             self.counts["failed"] += 1
@@ -88,7 +99,9 @@ class Validity:
         counts = self.counts
         counts["unreadable"] = self.answered - table.clean_answers - table.answers
         self.operators = table.sources()
-        if not (table.answers if counts["variants"] else table.clean_answers):
+        read = table.clean_answers + table.answers  # where none of the variants' can be read, that is a result
+        answered = self._varied if counts["variants"] else read
+        if not read or not answered:
             raise NothingEvaluated(
                 f"No {'variant' if counts['variants'] else 'example'} has an output that can be read: of "
                 f"{counts['examples']:,} examples and {counts['variants']:,} variants {counts['failed']:,} failed, "
@@ -99,7 +112,7 @@ class Validity:
     def _commonest_error(self) -> str:
         return f"The commonest error: {self._errors.most_common(1)[0][0]}" if self._errors else ""
 
-    def report(self, warnings: list[str]) -> dict[str, Json]:
+    def report(self, warnings: list[str], missing: Missing = "leave") -> dict[str, Json]:
         unseen = {
             label: count
             for label, count in self._output_labels.items()
@@ -114,17 +127,18 @@ class Validity:
             "unchanged": dict(sorted(self.unchanged.items())),
             "unseen_labels": {"count": sum(unseen.values()), "labels": commonest},
             "duplicated_texts": duplicates,
-            "warnings": [*self._warnings(sum(unseen.values()), commonest, duplicates), *warnings],
+            "lost": self._missing.report(),
+            "warnings": [*self._warnings(sum(unseen.values()), commonest, duplicates, missing), *warnings],
         }
 
-    def _warnings(self, unseen: int, labels: list[str], duplicates: int) -> Iterator[str]:
+    def _warnings(self, unseen: int, labels: list[str], duplicates: int, missing: Missing) -> Iterator[str]:
         counts = self.counts
         items = counts["examples"] + counts["variants"]
-        left_out = "left out, not counted as wrong"
         if counts["failed"]:
+            left_out = "counted as wrong" if missing == "wrong" else "left out, not counted as wrong"
             yield f"{counts['failed']:,} of {items:,} items failed: {left_out}."
         if counts["unreadable"]:
-            yield f"{counts['unreadable']:,} of {items:,} outputs lacked the task's form: {left_out}."
+            yield f"{counts['unreadable']:,} of {items:,} outputs can't be read: counted as wrong."
         if counts["not_asked"]:
             yield f"{counts['not_asked']:,} of {items:,} items were not asked yet: the run is not complete."
         if 0 < counts["without_gold"] < counts["examples"]:

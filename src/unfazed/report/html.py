@@ -69,7 +69,7 @@ def _flips_of(run: Run | None, results: Results) -> Iterable[Flip]:
 def _failures(run: Run | None, results: Results) -> Counter[str]:
     """Why items have no answer, and how many for each reason. Reads the run again only where some failed."""
     reasons = Reasons()
-    if run is None or not results.validity.get("failed"):
+    if run is None or not (results.validity.get("failed") or results.validity.get("unreadable")):
         return reasons
     for _, clean, varied in run.items():
         for output in (clean, *(output for _, output in varied)):

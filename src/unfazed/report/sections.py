@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from unfazed.core.text import NONE, interval, label, number, outside, percent, spelled, title, typeset
+from unfazed.core.text import NONE, bounds, interval, label, number, outside, percent, spelled, title, typeset
 from unfazed.core.values import Estimate, Json
 from unfazed.measure.results import Block, Results
 from unfazed.measure.sentences import slices
@@ -71,9 +71,10 @@ def headline(results: Results) -> list[tuple[str, str, str]]:
 
 
 def _cell(estimate: Estimate | None) -> Cell:
-    if estimate is None or estimate.value is None:
+    if estimate is None:
         return Cell(NONE)
-    return Cell(typeset(number(estimate.value)), interval(estimate))
+    spans = (interval(estimate) if estimate.value is not None else "", typeset(bounds(estimate)))
+    return Cell(typeset(number(estimate.value)), " ".join(span for span in spans if span))
 
 
 def tables(results: Results) -> list[ReportTable]:

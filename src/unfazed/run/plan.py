@@ -21,6 +21,7 @@ from unfazed.run.workers import Engine
 from unfazed.vary.engine import OperatorSpec
 
 GateOn = Literal["value", "ci-lower", "ci-upper"]
+Missing = Literal["leave", "wrong", "bounds"]
 SetName = Literal["each", "random", "hard"]
 Part = TypeVar("Part", bound=msgspec.Struct)
 
@@ -112,6 +113,9 @@ class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is measured; no scores means those of the task. `sanity` looks for signs of a broken set-up.
 
+    `missing` says how outputs that failed count: `leave` leaves them out and gives bounds, `wrong` counts them as
+    wrong, `bounds` widens intervals to what they could have been, and gates take the unfavourable end.
+
     Example: `MeasurePlan(scores=("accuracy",), level=0.9)`.
 
     `extract` and `equivalent` say which part of an answer is compared, with gold and with the clean answer, and when
@@ -126,6 +130,7 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     bootstrap: int = 10_000
     seed: int = 0
     sanity: bool = True
+    missing: Missing = "leave"
 
 
 class GatePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -185,6 +190,7 @@ _MUST_BE = {
     "asking": "an Asking",
     "engine": "an Engine",
     "sanity": "True or False",
+    "missing": "leave, wrong or bounds",
 }
 
 

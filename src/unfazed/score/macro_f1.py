@@ -12,22 +12,28 @@ from unfazed.score._scorer import Array, Scorer, label_key, ratio
 
 
 class MacroF1(Scorer):
-    """A row is, for each class, (right, predicted, in gold). A class that a set does not have does not count there."""
+    """A row is, for each class, (right, predicted, in gold). A class that a set does not have does not count there.
+
+    An empty label, as which an unreadable answer is scored, is not a class unless some gold has it.
+    """
 
     name = "macro_f1"
+    version = 2
     linear = False
     key = label_key
 
     def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
         predicted = [str(task.label(output)) for output in outputs]
         true = [str(task.label(gold)) for gold in golds]
-        place = {label: 3 * i for i, label in enumerate(sorted({*predicted, *true}))}
+        classes = {*predicted, *true} - ({""} - {*true})
+        place = {label: 3 * i for i, label in enumerate(sorted(classes))}
         rows = np.zeros((len(outputs), 3 * len(place)))
         items = np.arange(len(outputs))
-        said = np.array([place[label] for label in predicted], dtype=np.intp)
+        said = np.array([place.get(label, -1) for label in predicted], dtype=np.intp)
         gold = np.array([place[label] for label in true], dtype=np.intp)
-        rows[items, said] = said == gold
-        rows[items, said + 1] = 1
+        some = said >= 0
+        rows[items[some], said[some]] = (said == gold)[some]
+        rows[items[some], said[some] + 1] = 1
         rows[items, gold + 2] = 1
         return rows
 

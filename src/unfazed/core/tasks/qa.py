@@ -37,6 +37,9 @@ class Qa(Task):
     def output_problem(self, output: Json, inputs: Inputs) -> str | None:
         return None if isinstance(output, str) else f"an output must be the answer's text, not {output!r:.80}"
 
+    def right(self, gold: Json) -> Json:
+        return gold["answers"][0]["text"]
+
     def answer(self, output: Json) -> Hashable:
         return " ".join(output.split()).casefold()
 

@@ -31,6 +31,9 @@ class Slu(Task):
         """Intent and tags without `O`, so that a filler that is tagged `O` is no flip."""
         return (output["intent"], *(tag for tag in output["slots"] if tag != "O"))
 
+    def nothing(self, gold: Json) -> Json:
+        return {"intent": "", "slots": ["O"] * len(gold["slots"])}
+
     def label(self, value: Json) -> str | None:
         intent = value.get("intent") if isinstance(value, dict) else None
         return intent if isinstance(intent, str) else None

@@ -1,0 +1,195 @@
+"""What is missing is never silently right: bounds, unreadable answers that are wrong, and what noise makes fail."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import commands
+import msgspec
+import pytest
+
+import unfazed
+from unfazed.core.errors import UsageError
+from unfazed.core.estimate import mcnemar
+from unfazed.core.values import UNREADABLE, Output
+from unfazed.measure.gates import check_gates, gates_of
+from unfazed.measure.measuring import flips, measure_run
+from unfazed.measure.missing import _compared, _two_sided
+from unfazed.measure.sentences import plain, verdict
+
+UNREAD = Output(error=UNREADABLE + "a label is needed")
+
+
+def half(fake_run, lost, groups=None):
+    """Ten examples, all right; every second variant is lost."""
+    rows = [("ab"[i % 2], "ab"[i % 2], [("p/q", 0, "same", "ab"[i % 2] if i % 4 < 2 else lost)], groups or {})
+            for i in range(20)]  # fmt: skip
+    return fake_run(rows)
+
+
+def test_every_number_that_lacks_outputs_has_bounds(fake_run):
+    results = measure_run(half(fake_run, fake_run.FAILED, {"s": "x"}), ["accuracy", "macro_f1"])
+    assert results.clean.bounds is None
+    assert results.average.value == 1
+    assert results.average.bounds == (0.5, 1.0)
+    assert results.worst.bounds == (0.5, 1.0)
+    assert results.drop.bounds == (0.0, 0.5)
+    assert results.flip_rate.bounds == (0.0, 0.5)
+    assert results.consistency.bounds == (0.5, 1.0)
+    for block in (results.by("operator")["p/q"], results.by("family")["p"], results.by("s")["x"]):
+        assert block.average.bounds == (0.5, 1.0)
+        assert block.drop.bounds == (0.0, 0.5)
+    assert results.grid["p/q"]["s=x"].bounds == (0.0, 0.5)
+    low, high = results.scores["macro_f1"]["average"].bounds
+    # by hand: 5 of 10 of each class said rightly and nothing else said: precision 1, recall 0.5
+    assert low == pytest.approx(2 / 3, abs=0.02)
+    assert high == pytest.approx(1)
+    assert '"bounds":[0.5,1.0]' in msgspec.json.encode(results).decode()
+    assert "{0.500, 1.000}" in repr(results)
+
+
+def test_a_missing_clean_answer_bounds_the_drop_on_both_sides(fake_run):
+    rows = [("a", fake_run.FAILED if i == 0 else "a", [("p", 0, "same", "a" if i else "b")]) for i in range(4)]
+    results = measure_run(fake_run(rows))
+    assert results.clean.bounds == (0.75, 1.0)
+    assert results.average.bounds is None
+    assert results.drop.bounds == (0.0, 0.25)
+    assert results.flip_rate.bounds == (0.0, 0.25)
+
+
+def test_missing_as_wrong_and_as_bounds(fake_run):
+    run = half(fake_run, fake_run.FAILED)
+    wrong = measure_run(run, missing="wrong")
+    assert (wrong.average.value, wrong.average.missing, wrong.average.bounds) == (0.5, 0, None)
+    assert (wrong.drop.value, wrong.flip_rate.value) == (0.5, 0.5)
+    bounds = measure_run(run, missing="bounds")
+    left = measure_run(run)
+    assert bounds.average.value == left.average.value == 1
+    assert bounds.average.low <= wrong.average.low < left.average.low
+    gates = gates_of({"average": 0.9}, 0.1)
+    assert [g.passed for g in check_gates(left, gates)] == [True, True]
+    assert [(g.passed, g.bound) for g in check_gates(bounds, gates, bounds=True)] == [(False, 0.5), (False, 0.5)]
+    assert len({wrong.average.signature, bounds.average.signature, left.average.signature}) == 3
+
+
+def test_an_unreadable_answer_is_wrong_and_a_flip(fake_run):
+    run = half(fake_run, UNREAD)
+    results = measure_run(run)
+    assert (results.average.value, results.average.missing, results.average.bounds) == (0.5, 0, None)
+    assert results.flip_rate.value == 0.5
+    assert results.consistency.value == 0.5
+    assert results.validity["unreadable"] == 10
+    assert results.validity["failed"] == 0
+    changed = list(flips(run))
+    assert len(changed) == 10
+    assert {flip.right_after for flip in changed} == {False}
+    said = plain(verdict(results))
+    assert "25 % of outputs can't be read and count as wrong." in said
+    both = fake_run([("a", UNREAD, [("p", 0, "same", UNREAD), ("p", 1, "same", "a")])] * 1)
+    assert measure_run(both).flip_rate.value == 0.5  # unreadable twice is the same; readable is not
+
+
+@pytest.mark.parametrize("lost", ["failed", "unreadable"])
+def test_nothing_is_said_to_stay_where_half_is_lost(fake_run, lost):
+    results = measure_run(half(fake_run, fake_run.FAILED if lost == "failed" else UNREAD))
+    said = plain(verdict(results))
+    assert "stays" not in said
+    assert " 0 % of answers change" not in said
+    assert "Varied inputs fail or have an unreadable answer more often than clean ones: 50 % against 0 %." in said
+    if lost == "failed":
+        assert "On the inputs that were answered, accuracy is 1.00, and 1.00 when people" in said
+        assert "10 varied inputs failed and are left out: with them it would lie between 0.50 and 1.00." in said
+        assert "between 0 % and 50 % of all" in said
+
+
+def test_what_was_not_asked_is_not_missing(fake_run):
+    unasked = Output(error="not asked yet")
+    results = measure_run(fake_run([("a", "a", [("p", 0, "same", "a"), ("p", 1, "same", unasked)])] * 3))
+    assert results.validity["not_asked"] == 3
+    assert results.average.missing == results.flip_rate.missing == 0
+    assert results.average.bounds is None
+    assert results.validity["lost"] == {}
+
+
+def test_the_test_of_missingness_is_mcnemars_with_one_variant():
+    groups = Counter({(1, 1, False): 9, (1, 0, True): 2, (1, 0, False): 50, (1, 1, True): 3})
+    found = _compared(groups)
+    assert found["p"] == pytest.approx(mcnemar(9, 2))
+    assert found["clean"] == pytest.approx(5 / 64)
+    assert found["varied"] == pytest.approx(12 / 64)
+
+
+def test_missingness_with_several_variants_by_enumeration():
+    """Two examples of three items each, one and two lost: the clean one is among them with chance 1/3 and 2/3."""
+    assert _two_sided(0, {1 / 3: 1, 2 / 3: 1}) == pytest.approx(2 * (2 / 3) * (1 / 3))
+    assert _two_sided(1, {1 / 3: 1, 2 / 3: 1}) == 1
+    assert _two_sided(900, {0.5: 2001}) == pytest.approx(_two_sided(900, {0.5: 2000}), rel=0.3)  # the approximation
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    place = tmp_path_factory.mktemp("missing")
+    rows = [{"text": f"turn the {'light' if i % 2 else 'song'} on at {i}", "label": "lights" if i % 2 else "music"}
+            for i in range(32)]  # fmt: skip
+    (place / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (place / "clf.py").write_text(
+        "def right(x): return 'lights' if 'light' in x['text'] else 'music'\n"
+        "def half(x): return len(x['text'].split()) > 6 and any(f' {i} ' in x['text'] for i in range(0, 32, 2))\n"
+        "def fails(batch):\n"
+        "    if any(map(half, batch)): raise RuntimeError('too noisy')\n"
+        "    return [right(x) for x in batch]\n"
+        "def mumbles(batch): return ['???' if half(x) else right(x) for x in batch]\n"
+    )
+    done = commands.unfazed(
+        "vary", "mine.jsonl", "--labels", "lights,music", "--with", "spoken/filler_end", "-o", "suite/", cwd=place
+    )
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def test_half_of_the_noisy_inputs_fail(place: Path) -> None:
+    asked = ("run", "suite/", "--system", "clf:fails", "-o", "fails/", "--retries", "0")
+    done = commands.unfazed(*asked, cwd=place)
+    assert done.returncode == 3
+    assert "stays at" not in done.stdout
+    assert "would lie between 0.50 and 1.00" in done.stdout
+    assert "more often than clean ones: 50 % against 0 %" in done.stdout.replace("\n", " ")
+    assert "{0.500, 1.000}" in done.stdout
+    gate = ("--fail-under", "average=0.9")
+    assert commands.unfazed(*asked, *gate, "--allow-missing", "1", cwd=place).returncode == 0
+    assert commands.unfazed(*asked, *gate, "--missing", "bounds", cwd=place).returncode == 1
+    done = commands.unfazed(*asked, *gate, "--missing", "wrong", "--format", "json", cwd=place)
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["average"]["value"] == 0.5
+    (place / "plan.toml").write_text('[measure]\nmissing = "bounds"\n')
+    assert commands.unfazed(*asked, *gate, "--plan", "plan.toml", cwd=place).returncode == 1
+    done = commands.unfazed("report", "fails/", "-o", "fails.html", cwd=place)
+    assert "{0.500, 1.000}" in (place / "fails.html").read_text()
+    assert commands.unfazed("measure", "run", "fails/", "--missing", "maybe", cwd=place).returncode == 4
+
+
+def test_half_of_the_noisy_answers_cannot_be_read(place: Path) -> None:
+    asked = ("run", "suite/", "--system", "clf:mumbles", "-o", "mumbles/", "--format", "json")
+    done = commands.unfazed(*asked, cwd=place)
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)
+    assert results["average"]["value"] == results["flips"]["value"] == 0.5
+    assert results["validity"]["unreadable"] == 16
+    assert results["sanity"] == []
+    assert "16 of 64 outputs can't be read: counted as wrong." in done.stderr
+    frame = unfazed.Run(place / "mumbles").flips()
+    assert len(frame) == 16
+
+
+def test_in_python(place: Path) -> None:
+    def system(batch):
+        return ["???" if "9" in x["text"] else "lights" if "light" in x["text"] else "music" for x in batch]
+
+    results = unfazed.check(
+        system, str(place / "mine.jsonl"), "spoken/filler_end", labels=["lights", "music"], missing="bounds"
+    )
+    assert results.clean.value < 1
+    with pytest.raises(UsageError, match="missing= must be leave, wrong or bounds"):
+        unfazed.check(system, str(place / "mine.jsonl"), "spoken/filler_end", missing="no")
