@@ -131,9 +131,11 @@ def test_a_drop_that_may_be_chance_is_called_so(make_results, make_estimate):
 def test_a_rise_a_standstill_and_missing_answers(make_results, make_estimate):
     rise = make_results(average=make_estimate(0.95), drop=make_estimate(-0.01))
     assert "rises from" in plain(verdict(rise))
-    still = make_results(average=make_estimate(0.94, missing=7), drop=make_estimate(0.0))
+    still = make_results(average=make_estimate(0.94), drop=make_estimate(0.0))
     assert "Accuracy stays at 0.94" in plain(verdict(still))
-    assert "7 answers are missing" in plain(verdict(still))
+    still = make_results(average=make_estimate(0.94, missing=7), drop=make_estimate(0.0))
+    assert "On the inputs that were answered, accuracy is 0.94, and 0.94 when" in plain(verdict(still))
+    assert "7 varied inputs failed and are left out" in plain(verdict(still))
 
 
 def test_flips_without_a_score(make_results, make_estimate):

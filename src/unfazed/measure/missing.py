@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import erfc, sqrt
+from math import erfc, fsum, sqrt
 
 import msgspec
 import numpy as np
@@ -96,7 +96,7 @@ def _compared(groups: Mapping[tuple[int, int, bool], int]) -> dict[str, float]:
     """
     n = sum(groups.values())
     clean = sum(count for (_, _, gone), count in groups.items() if gone)
-    varied = sum(count * lost / made for (made, lost, _), count in groups.items())
+    varied = fsum(count * lost / made for (made, lost, _), count in groups.items())
     chances: Counter[float] = Counter()
     for (made, lost, gone), count in groups.items():
         if 0 < lost + gone <= made:
@@ -109,8 +109,8 @@ def _two_sided(heads: int, chances: Mapping[float, int]) -> float:
     """How likely coins with these chances are to show heads so many times or further from what is expected."""
     n = sum(chances.values())
     if n > _EXACT:
-        mean = sum(p * count for p, count in chances.items())
-        spread = sqrt(sum(p * (1 - p) * count for p, count in chances.items()))
+        mean = fsum(p * count for p, count in chances.items())
+        spread = sqrt(fsum(p * (1 - p) * count for p, count in chances.items()))
         return min(1.0, erfc(max(0.0, abs(heads - mean) - 0.5) / spread / sqrt(2)))
     found = np.ones(1)
     for p, count in sorted(chances.items()):

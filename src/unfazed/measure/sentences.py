@@ -78,7 +78,7 @@ def _change(results: Results, draws: int | None) -> Markup:
     assert average.value is not None
     digits = _digits(clean, average.value, worst)
     held = number(clean, digits) == number(average.value, digits)
-    if average.bounds or results.clean.bounds:
+    if average.missing or results.clean.missing:
         return _answered(results, digits)
     moves = "stays at" if held else "falls from" if average.value < clean else "rises from"
     span = interval(average, digits).replace(" to ", "–" if (average.low or 0) >= 0 else " to ")
@@ -109,8 +109,10 @@ def _answered(results: Results, digits: int) -> Markup:
 def _missing(results: Results) -> Markup | None:
     """How many outputs the average lacks, and what it could be with them."""
     average = results.average
-    if not average.bounds:
+    if not average.missing:
         return None
+    if not average.bounds:
+        return Markup("{:,} varied inputs failed and are left out, not counted as wrong.").format(average.missing)
     return Markup("{:,} varied inputs failed and are left out: with them it would lie between {} and {}.").format(
         average.missing, *(typeset(number(bound, 2)) for bound in average.bounds)
     )
