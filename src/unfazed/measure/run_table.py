@@ -20,7 +20,7 @@ from unfazed.core.values import Example, Inputs, Json, Output, Variant
 from unfazed.measure.pair_scores import NO_GOLD, PairCodes, ScoredRows
 from unfazed.measure.spill import Kept, Spill
 from unfazed.run.record import NOT_ASKED
-from unfazed.score import UNREADABLE, Array, Comparing, Scorer
+from unfazed.score import Array, Comparing, Scorer
 
 Bools = npt.NDArray[np.bool_]
 _NONE = np.zeros(0, dtype=np.int64)
@@ -227,7 +227,7 @@ class RunTableReader:
         before = self._compared.answer(clean)
         self._rows.append(example.row)
         self._clean_ok.append(before is not None)
-        self._clean_answers += before is not None and before != UNREADABLE
+        self._clean_answers += before is not None and before != Comparing.unreadable
         self._variants.append(len(varied))
         right = self._fill is not None and self._fill.clean
         self._code(clean, before, example.gold, self._clean_codes, example.inputs, right)
@@ -242,7 +242,7 @@ class RunTableReader:
             kind = (variant.draw, variant.source, variant.meaning == "changed", variant.family)
             self._kind.append(kinds.setdefault(kind, len(kinds)))
             self._ok.append(after is not None)
-            self._answers += after is not None and after != UNREADABLE
+            self._answers += after is not None and after != Comparing.unreadable
             lost = before is None or after is None
             flip = self._lost(clean, output) if lost else self._compared.flip(example.row, before, after)
             self._flip.append(flip)
@@ -261,9 +261,9 @@ class RunTableReader:
         """Appends what is scored: an answer as it is, an unreadable one as nothing, a missing one as it is filled."""
         if output.error == NOT_ASKED.error:
             gold = None  # no score is due
-        elif gold is not None and (answer == UNREADABLE or (answer is None and self._fill is not None)):
+        elif gold is not None and (answer == Comparing.unreadable or (answer is None and self._fill is not None)):
             value = self.task.right(gold) if answer is None and right else self.task.nothing(gold)
-            output, answer = Output(value), UNREADABLE
+            output, answer = Output(value), Comparing.unreadable
         self.pairs.code(output, answer is not None, gold, into, inputs)
 
     def _put_aside(self) -> None:

@@ -18,7 +18,7 @@ from unfazed.core.text import label as shown
 from unfazed.core.text import percent
 from unfazed.core.values import Estimate, Json, Output
 from unfazed.measure.run_table import RunItem
-from unfazed.score import UNREADABLE, Comparing, label_of, tags_of
+from unfazed.score import Comparing, label_of, tags_of
 
 VERSION = 1  # of these tests; decides whether stored results are used again
 _CHANCE = 0.01  # of a false alarm
@@ -59,7 +59,7 @@ class Sanity:
 
     def _see_answer(self, output: Output) -> None:
         answer = self._compared.answer(output)
-        if answer is None or answer == UNREADABLE or not self._one:
+        if answer is None or answer == Comparing.unreadable or not self._one:
             return
         if self._only is None:
             self._only = answer
@@ -67,7 +67,7 @@ class Sanity:
         self._one = answer == self._only
 
     def _see_clean(self, clean: Output, gold: Json) -> None:
-        task, read = self._task, self._compared.answer(clean) != UNREADABLE
+        task, read = self._task, self._compared.answer(clean) != Comparing.unreadable
         self._clean += 1
         self._unreadable += not read
         true = None if gold is None else label_of(gold, task)

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 from unfazed.core.errors import UnfazedError
 from unfazed.core.ids import content_id
@@ -24,12 +24,13 @@ from unfazed.score._extract import extract_named
 Answered = tuple[Example, Output, list[tuple[Variant, Output]]]
 JUDGED = "judge.sqlite"  # a judge's answers, in the folder of the run
 _BLOCK = 200  # examples whose answers are compared together
-UNREADABLE: Hashable = ()  # the answer that can't be read; it differs from every other
 _NOTHING = ("", "the part to compare is not there")
 
 
 class Comparing:
     """Tells whether two answers of a task are the same. Without a rule, they are if the task's `answer`s are equal."""
+
+    unreadable: ClassVar[Hashable] = ()  # the answer that can't be read; it differs from every other
 
     def __init__(self, task: Task, extract: str = "", equivalent: str = "", rubric: str | None = None) -> None:
         self.task = task
@@ -96,15 +97,15 @@ class Comparing:
         return (self._rule.key(part) if self._rule else "",)
 
     def answer(self, output: Output) -> Hashable:
-        """What is compared of an output; None where there is none, and UNREADABLE if it has not the task's form."""
+        """What is compared of an output; None where there is none, and `unreadable` if it has not the task's form."""
         if not output.ok:
-            return UNREADABLE if output.unreadable else None
+            return self.unreadable if output.unreadable else None
         if self._rule is not None:
             return self.key(output.value)
         try:
             return (self.task.answer(output.value),)
         except (AttributeError, KeyError, TypeError, ValueError):
-            return UNREADABLE
+            return self.unreadable
 
     def watch(self, items: Iterable[Answered]) -> Iterator[Answered]:
         """The items of a run as they are, once it is known which of their answers are the same."""
@@ -120,9 +121,9 @@ class Comparing:
         due: dict[tuple[int, Hashable, Hashable], Pair] = {}
         for example, clean, varied in block:
             before = self.answer(clean)
-            for _, output in varied if before not in (None, UNREADABLE, _NOTHING) else ():
+            for _, output in varied if before not in (None, self.unreadable, _NOTHING) else ():
                 after = self.answer(output)
-                if after not in (None, UNREADABLE, _NOTHING) and after != before:
+                if after not in (None, self.unreadable, _NOTHING) and after != before:
                     pair = Pair(self._part(output.value), self._part(clean.value), example.inputs, False)
                     due[example.row, before, after] = pair
         self._known.append(dict(zip(due, self.same(list(due.values())), strict=True)))
@@ -133,7 +134,7 @@ class Comparing:
             return -1
         if before == after or self._rule is None or type(self._rule).transitive:
             return int(before != after)
-        if _NOTHING in (before, after) or UNREADABLE in (before, after):
+        if _NOTHING in (before, after) or self.unreadable in (before, after):
             return 1
         same = next(known[row, before, after] for known in self._known if (row, before, after) in known)
         return -1 if same is None else int(not same)
