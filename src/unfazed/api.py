@@ -7,6 +7,8 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from unfazed.core.asking import Asking
 from unfazed.core.chat import Turn
 from unfazed.core.errors import UsageError, option
@@ -16,13 +18,16 @@ from unfazed.core.language import guess_language
 from unfazed.core.suite import Suite
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
-from unfazed.measure.gates import Verdict, check_sets, gates_of, judge
+from unfazed.measure.early import check_stop_rules, stop_rules
+from unfazed.measure.gates import Verdict, check_sets, gates_of, judge, measured_by
+from unfazed.measure.measuring import scorers_for
 from unfazed.measure.results import Results
-from unfazed.run.engine import refuse_other, run_system
+from unfazed.run.engine import Until, refuse_other, run_system
 from unfazed.run.making import Selector, make_suite, suite_of
 from unfazed.run.plan import MeasurePlan, Missing, Plan, SetName, SystemPlan, VaryPlan, from_arguments, listed
+from unfazed.run.record import Run
 from unfazed.run.workers import Engine
-from unfazed.score import Comparing, scorers
+from unfazed.score import Comparing, comparing_for, scorers
 from unfazed.systems.opening import open_system
 from unfazed.vary.engine import OperatorSpec, Variation, vary
 
@@ -39,6 +44,7 @@ def check(
     level: float = 0.95, bootstrap: int = 10_000, sanity: bool = True, missing: Missing = "leave",
     to: str | Path | None = None, asking: Asking | None = None, engine: Engine | None = None,
     limit: int | None = None, fresh: bool = False,
+    stop_when: str | Sequence[str] = (),
 ) -> Results:  # fmt: skip
     """Makes variants of `data`, runs `system` on them, and measures what changed.
 
@@ -54,10 +60,13 @@ def check(
     - `to`: the folder of the run, in which a run that was stopped resumes, and in which answers of the same system
       are reused. Without it, everything is new, in a temporary folder that stays until the process ends.
     - `limit`: how many examples are asked, chosen at random. `fresh`: use no stored answers; keep them aside.
+    - `stop_when`: ends the run early, when the interval of a measure is narrow enough, such as `drop±0.02`.
     """
     plan = from_arguments(
         Plan,
-        run=from_arguments(SystemPlan, asking=asking or Asking(), limit=limit, fresh=fresh),
+        run=from_arguments(
+            SystemPlan, asking=asking or Asking(), limit=limit, fresh=fresh, stop_when=listed(stop_when)
+        ),
         measure=from_arguments(
             MeasurePlan,
             scores=listed(scores),
@@ -99,6 +108,7 @@ def carry_out(
         raise UsageError(f"A Plan is expected, not {plan!r:.60}. `unfazed.read_plan` reads a file.")
     gates = gates_of(plan.gate.fail_under, plan.gate.max_drop, plan.gate.max_flips, plan.gate.on)  # raises if wrong
     _check_measures(plan.measure)
+    stop_rules(plan.run.stop_when)
     system = plan.run.system if system is None else system
     if system is None:
         raise UsageError(
@@ -113,8 +123,28 @@ def carry_out(
     check_sets(gates, suite)
     opened = open_system(system, **plan.run.options)
     with nullcontext() if opened is system else closing(opened):
-        run = run_system(suite, opened, to, plan.run.asking, plan.engine, limit=plan.run.limit, fresh=plan.run.fresh)
+        run = run_system(
+            suite, opened, to, plan.run.asking, plan.engine, limit=plan.run.limit, fresh=plan.run.fresh,
+            until=_until(plan, suite),
+        )  # fmt: skip
     return judge(run, plan)
+
+
+def _until(plan: Plan, suite: Suite) -> Until | None:
+    """The rules by which the plan's run may end early."""
+    rules = stop_rules(plan.run.stop_when)
+    if not rules:
+        return None
+    measured = plan.measure
+    comparing = comparing_for(suite, measured.extract, measured.equivalent, measured.rubric)
+    check_stop_rules(rules, next(iter(scorers_for(suite.task, measured.scores, comparing)), None))
+    plain = msgspec.structs.replace(plan, measure=msgspec.structs.replace(measured, sanity=False))
+
+    def hold(run: Run) -> bool:
+        results = measured_by(run, plain)
+        return all(rule.holds(results) for rule in rules)
+
+    return Until(tuple(rule.text for rule in rules), hold)
 
 
 def _check_measures(measure: MeasurePlan) -> None:

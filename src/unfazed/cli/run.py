@@ -51,6 +51,12 @@ _url_options = together(
 @measure_options
 @gate_options
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Ask N examples, chosen at random.")
+@click.option(
+    "--stop-when",
+    multiple=True,
+    metavar="MEASURE±WIDTH",
+    help="End early, when the interval of a measure is this narrow, as in drop±0.02 or drop+-0.02. Repeatable.",
+)
 @click.option("--fresh", is_flag=True, help="Use no stored answers: ask everything again, and keep the old ones aside.")
 @click.option("--junit", type=click.Path(dir_okay=False), help="Also write JUnit XML for a CI server.")
 @trust_option
@@ -117,6 +123,7 @@ def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> An
             "options": {**plan.run.options, **key_values(given["options"], "--option"), **told},
             "asking": msgspec.structs.replace(plan.run.asking, **asking),
             "limit": given["limit"],
+            "stop_when": given["stop_when"],
             "fresh": given["fresh"] or None,
         },
     )

@@ -12,6 +12,7 @@ from unfazed.core.errors import GateFailed, NothingEvaluated, UnfazedError, Unkn
 from unfazed.core.session import Asked
 from unfazed.core.suite import Suite
 from unfazed.core.values import Estimate
+from unfazed.measure.early import not_reached
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.results import Block, Results
 from unfazed.measure.sets import (
@@ -204,14 +205,20 @@ class Verdict(msgspec.Struct, frozen=True):
     session: Asked | None = None  # what was asked for it, and which answers were used again
 
 
-def judge(run: Run, plan: Plan) -> Verdict:
-    """Measures a run and holds it against the plan's gates; asks the system nothing."""
-    measured, gate = plan.measure, plan.gate
-    results = measure_run(
+def measured_by(run: Run, plan: Plan) -> Results:
+    """The measures of a run as the plan says."""
+    measured = plan.measure
+    return measure_run(
         run, measured.scores, measured.level, measured.bootstrap, measured.seed, engine=plan.engine,
         sanity=measured.sanity, missing=measured.missing, extract=measured.extract,
         equivalent=measured.equivalent, rubric=measured.rubric,
     )  # fmt: skip
+
+
+def judge(run: Run, plan: Plan) -> Verdict:
+    """Measures a run and holds it against the plan's gates; asks the system nothing."""
+    measured, gate = plan.measure, plan.gate
+    results = measured_by(run, plan)
     asked = gates_of(gate.fail_under, gate.max_drop, gate.max_flips, gate.on)
     known = sets_of(run.suite) if any(gate.set != "all" for gate in asked) else None
     gates = check_gates(results, asked, known, measured.missing == "bounds")
@@ -228,6 +235,7 @@ def judge(run: Run, plan: Plan) -> Verdict:
             f"Incomplete: {missing:,} of {items:,} items have no output. The same command asks them again; "
             f"{option('allow-missing')} accepts a share of them."
         )
+    warnings += not_reached(results, run.manifest.stop_when)
     if run.sample is not None and run.sample.why == "stopped" and gate.allow_missing < 1:
         exit_code = UnfazedError.exit_code
         warnings.append(

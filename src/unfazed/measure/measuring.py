@@ -17,6 +17,7 @@ from unfazed.core.ids import canonical
 from unfazed.core.suite import Suite
 from unfazed.core.task import Task
 from unfazed.core.values import Example, Json, Output, Variant
+from unfazed.measure.early import anytime
 from unfazed.measure.missing import FILLS, as_wrong
 from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.questions import ALL, GRID, SCORES, Questions, Signer, slices_of
@@ -137,7 +138,8 @@ def _measured(
             ]
             ends = [Questions(table, slices, signs).answer(settings) for table in filled]
             found = found.bounded(ends, widen=plan.missing == "bounds")
-    whole = msgspec.structs.asdict(found.block(ALL, ALL))
+    rules = run.manifest.stop_when if isinstance(run, Run) else []
+    whole = anytime(msgspec.structs.asdict(found.block(ALL, ALL)), rules, main, settings.level)
     return Results(
         sanity=sanity.signs(whole["clean"], main.bounds[0] if main else 0.0),
         score=main.name if main else "none",

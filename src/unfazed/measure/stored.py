@@ -48,7 +48,8 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     system: str
     identity: str
     outputs: str
-    sample: int | None  # how many examples of the suite were measured, None for all
+    sample: str | None  # which examples of the suite were measured, None for all
+    stop_when: list[str]
     scores: list[str]
     compared: str
     level: float
@@ -95,7 +96,8 @@ def decided_by(
         system=run.system,
         identity=run.identity,
         outputs=outputs,
-        sample=run.sample.examples if run.sample else None,
+        sample=run.sample.sentence if run.sample else None,
+        stop_when=run.manifest.stop_when,
         scores=scores,
         compared=compared,
         level=settings.level,

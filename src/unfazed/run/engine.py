@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -15,7 +15,7 @@ import msgspec
 
 from unfazed.core.asking import Answers, Asker, Asking
 from unfazed.core.canary import Kept, check
-from unfazed.core.errors import Interrupted, SystemBroken, UsageError, option
+from unfazed.core.errors import Interrupted, NothingEvaluated, SystemBroken, UsageError, option
 from unfazed.core.files import as_path, write_atomically
 from unfazed.core.progress import Progress
 from unfazed.core.registry import VERSION
@@ -31,6 +31,7 @@ from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 
 _BATCHES_A_WINDOW = 8  # within the first window, to batch those of like length
+_FIRST_LOOK = 32  # examples after which a run may end early
 _LOOK_AHEAD = 4096  # requests in the largest window
 
 Request = tuple[Key, Inputs]
@@ -78,6 +79,7 @@ def _label_problem(value: Json, task: Task, labels: set[str] | None) -> str | No
 def run_system(
     suite: Suite | str | Path, system: System | Callable[..., Any] | str, to: str | Path,
     asking: Asking | None = None, engine: Engine | None = None, *, limit: int | None = None, fresh: bool = False,
+    until: Until | None = None,
 ) -> Run:  # fmt: skip
     """Makes or continues the run in folder `to`. Answers that are there are used again, after a few were checked.
 
@@ -87,7 +89,7 @@ def run_system(
     several workers opens it in each of them, so it must be one that can be named: a text, or a module's function.
     `limit` is how many examples are asked, chosen at random; a later run with a larger limit, or none, continues.
     `fresh` uses no stored answer: those that are there are kept aside, in a file with today's date in its name.
-    `run.session` says how many requests were asked and how many answers were used again.
+    `until` ends the run early. `run.session` says how many requests were asked and how many answers were used again.
     """
     if not isinstance(suite, (Suite, str, os.PathLike)):
         raise UsageError(f"A suite is expected, or the path of its folder, not {type(suite).__name__}.")
@@ -95,10 +97,10 @@ def run_system(
     asking, engine = asking or Asking(), engine or Engine()
     if not isinstance(system, System):
         with closing(open_system(system)) as opened:
-            return run_system(suite, opened, to, asking, engine, limit=limit, fresh=fresh)
+            return run_system(suite, opened, to, asking, engine, limit=limit, fresh=fresh, until=until)
     folder = as_path(to, "to")
     refuse_other(folder, suite)
-    job = _Job(suite, folder, asking, _checked_limit(limit), fresh)
+    job = _Job(suite, folder, asking, _checked_limit(limit), fresh, until)
     if engine.here:
         system.prepare(suite)
         asker = asker_of(system, suite, asking)
@@ -118,6 +120,13 @@ def run_system(
     return _run(job, asked, lambda: engine.pool(answering, asked.concurrency))
 
 
+class Until(NamedTuple):
+    """Rules by which a run ends early, as texts, and whether they all hold for a run as it is now."""
+
+    rules: tuple[str, ...]
+    hold: Callable[[Run], bool]
+
+
 class _Job(NamedTuple):
     """What is to be done, whoever answers."""
 
@@ -126,6 +135,7 @@ class _Job(NamedTuple):
     asking: Asking
     limit: int | None
     fresh: bool
+    until: Until | None
 
 
 def _checked_limit(limit: int | None) -> int | None:
@@ -189,6 +199,7 @@ class _Engine:
         total = self.suite.manifest.examples + self.suite.manifest.variants
         self.progress = Progress("asked", total if len(self.places) == len(places) else None)
         self.failed_in_a_row = 0
+        self.looks: deque[int] = deque()  # requests, asked or not due, after which that is to be found out
         self.in_flight: set[Key] = set()
         self.again: deque[list[Request]] = deque()  # each request of a batch under which workers died, by itself
         store.begin(system.identity)
@@ -204,6 +215,8 @@ class _Engine:
             if canaries:
                 self.check(pool, canaries)
             self.write_manifest(None)
+            if canaries and self.look():
+                return self.finish()
             waiting: dict[int, list[Request]] = {}
             try:
                 self.ask(pool, batches, waiting)
@@ -216,6 +229,21 @@ class _Engine:
     def finish(self) -> None:
         self.store.commit()
         self.write_manifest(len(self.places))
+
+    def look(self) -> bool:
+        """May the run end? The examples that are complete then are those that are measured."""
+        if self.job.until is None:
+            return False
+        self.store.commit()
+        run = Run(self.job.folder)
+        examples = len(self.places) if run.sample is None else run.sample.examples
+        with suppress(NothingEvaluated):
+            if examples > 1 and self.job.until.hold(run):
+                self.places = self.places[:examples]
+                if not self.store.asked:
+                    deque(map(self.due, self.windows(1)), 0)  # counts what is used again
+                return True
+        return False
 
     def write_manifest(self, asked: int | None) -> None:
         _write_manifest(self.job, self.system, asked)
@@ -238,6 +266,9 @@ class _Engine:
                 return
             number, result = pool.take()
             self.settle(waiting.pop(number), result)
+            if self.looks and self.progress.done >= self.looks[0]:
+                self.looks.popleft()
+                batches = iter(()) if self.look() else batches
 
     def settle(self, batch: list[Request], result: Answers | Lost) -> None:
         """Keeps answers. Where workers died, each request is asked by itself, and the one they die of has failed."""
@@ -274,10 +305,13 @@ class _Engine:
         key, decode = keyer(self.system.identity), msgspec.json.decode
         window: list[Request] = []
         seen, enough = 0, _BATCHES_A_WINDOW * size if size > 1 else _LOOK_AHEAD // 64
+        if self.job.until is not None:
+            enough = _FIRST_LOOK * (1 + self.suite.manifest.variants // max(1, self.suite.manifest.examples))
         for _, requests in groups_in_order(self.suite, self.places):
             window += [(key(inputs), inputs) for inputs in map(decode, requests)]
             if len(window) >= enough:
                 seen += len(window)
+                self.looks.append(seen)
                 yield window
                 window, enough = [], min(max(enough, seen // 4), max(_LOOK_AHEAD, enough))
         if window:
@@ -343,5 +377,6 @@ def _write_manifest(job: _Job, system: System, asked: int | None) -> None:
         order=seed_of(suite),
         limit=job.limit,
         asked=asked,
+        stop_when=list(job.until.rules) if job.until else [],
     )
     write_atomically(folder / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")

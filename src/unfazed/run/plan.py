@@ -99,7 +99,8 @@ class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     Example: `SystemPlan(system="my_module:predict", suite="suite/")`.
 
-    `limit` is how many examples are asked, chosen at random. `fresh` uses no stored answers.
+    `limit` is how many examples are asked, chosen at random. `fresh` uses no stored answers. `stop_when` ends the run
+    early, when the intervals of measures are narrow enough, such as `drop±0.02`.
     """
 
     system: str | None = None
@@ -108,6 +109,7 @@ class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     asking: Asking = Asking()
     limit: int | None = None
     fresh: bool = False
+    stop_when: tuple[str, ...] = ()
 
 
 class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -182,7 +184,7 @@ def listed(values: Any) -> tuple[Any, ...]:
 _MUST_BE = {
     **dict.fromkeys(("draws", "seed", "bootstrap", "limit"), "a whole number"),
     "fresh": "true or false",
-    **dict.fromkeys(("input", "groups", "fields", "labels", "scores"), "a text or a list of texts"),
+    **dict.fromkeys(("input", "groups", "fields", "labels", "scores", "stop_when"), "a text or a list of texts"),
     "operators": "an operator's name, an OperatorSpec, or a list of them",
     "set": "each, random or hard",
     "turn": "last-user, first-user, system or all",

@@ -46,23 +46,31 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
     order: int | None = None  # the seed of the order of asking; None for older runs, which asked in the data's order
     limit: int | None = None  # examples that were to be asked
     asked: int | None = None  # examples that were, the first in the order; None until asking has ended
+    stop_when: list[str] = []  # the rules by which it could end early
 
 
 class Sample(NamedTuple):
     """The examples of a run that are measured where not all of its suite were asked: a random sample of them.
 
-    `chosen` is by place in the suite. `why` is `limit` where no more were to be asked, `stopped` where the run was.
+    `chosen` is by place in the suite. `why` is `limit` where no more were to be asked, `enough` where a rule for an
+    early end held, `stopped` where the run was stopped.
     """
 
     chosen: npt.NDArray[np.bool_]
     examples: int
     of: int
     why: str
+    rules: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
         said = f"Measured on {self.examples:,} of {self.of:,} examples, "
-        return said + ("chosen at random." if self.why == "limit" else "a random sample: the run was stopped.")
+        ends = {
+            "limit": "chosen at random.",
+            "enough": f"a random sample: the run ended early, when {' and '.join(self.rules)} was reached.",
+            "stopped": "a random sample: the run was stopped.",
+        }
+        return said + ends[self.why]
 
 
 class Run:
@@ -188,7 +196,8 @@ class Run:
             return None
         chosen = np.zeros(of, dtype=bool)
         chosen[places[:asked]] = True
-        return Sample(chosen, asked, of, "limit" if asked == len(places) else "stopped")
+        why = "limit" if asked == len(places) else "stopped" if manifest.asked is None else "enough"
+        return Sample(chosen, asked, of, why, tuple(manifest.stop_when))
 
     def _complete(self, places: Ints) -> int:
         """How many examples, from the first in the order, have an output for each of their requests."""
