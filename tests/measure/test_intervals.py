@@ -104,15 +104,16 @@ def test_no_width_gives_clopper_pearson(n, level):
 def test_no_flips_of_twenty_is_not_certain(fake_run):
     results = measure_run(fake_run([("a", "a", [("p", d, "same", "a") for d in range(3)]) for _ in range(20)]))
     assert (results.flip_rate.value, results.flip_rate.low) == (0.0, 0.0)
-    assert results.flip_rate.high == pytest.approx(1 - 0.025 ** (1 / 20))
-    assert results.clean.low == pytest.approx(0.025 ** (1 / 20))
-    assert results.drop.low == -results.drop.high < 0
+    exact = 1 - 0.025 ** (1 / 20)
+    assert exact <= results.flip_rate.high < 1.3 * exact
+    assert results.clean.low == pytest.approx(1 - results.flip_rate.high)
+    assert results.drop.low == pytest.approx(-results.drop.high)
+    assert results.drop.low < 0
 
 
 def test_one_example_says_next_to_nothing(fake_run):
     found = measure_run(fake_run([("a", "a", [("p", 0, "same", "a")])])).average
-    assert (found.n, found.value, found.high) == (1, 1.0, 1.0)
-    assert found.low == pytest.approx(0.025)
+    assert (found.n, found.value, found.low, found.high) == (1, 1.0, 0.0, 1.0)
 
 
 def test_where_no_resample_is_defined_there_is_no_interval():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import combinations
 from statistics import mean
 
 import msgspec
@@ -43,6 +44,8 @@ class Oracle:
     """The definitions, written as loops."""
 
     def __init__(self, rows, operator=None, inside=lambda groups: True):
+        tries = [sum(v[2] == "same" for v in vs) for _, _, vs, _ in rows]
+        self.k = max(1, min(3, max(tries)))
         self.rows = [
             (g, c, [v for v in vs if operator in (None, v[0])])
             for g, c, vs, groups in rows
@@ -63,7 +66,15 @@ class Oracle:
         return [mean(float(o == g) for o in outputs) for g, _, outputs in self.scored()]
 
     def worst(self):
-        return [min(float(o == g) for o in outputs) for g, _, outputs in self.scored()]
+        """The mean, over all choices of k variants, of the lowest score; of fewer than k all are taken."""
+        chosen = [(g, combinations(outputs, min(self.k, len(outputs)))) for g, _, outputs in self.scored()]
+        return [mean(min(float(o == g) for o in some) for some in sets) for g, sets in chosen]
+
+    def cvar(self):
+        """The mean of the lowest k-th of the scores: each is written k times, and as many as there were are taken."""
+        for g, _, outputs in self.scored():
+            scores, size = sorted(float(o == g) for o in outputs), max(len(outputs), self.k)
+            yield mean(sorted(scores * self.k)[:size] if len(scores) >= self.k else scores[:1])
 
     def drop(self):
         return [
@@ -90,18 +101,16 @@ class Oracle:
 
 
 def check(block, oracle):
-    for name in ("clean", "average", "worst", "drop"):
-        values, estimate = getattr(oracle, name)(), getattr(block, name)
+    for name in ("clean", "average", "worst", "cvar", "drop"):
+        values, estimate = list(getattr(oracle, name)()), getattr(block, name)
         assert estimate.n == len(values), name
         assert estimate.value == (pytest.approx(mean(values), abs=1e-12) if values else None), name
     changes = oracle.changes("same")
-    flat = [flip for of_example in changes for flip in of_example]
     assert block.flips.n == block.consistency.n == len(changes)
-    assert block.flips.value == (pytest.approx(mean(flat)) if flat else None)
+    assert block.flips.value == (pytest.approx(mean(map(mean, changes))) if changes else None)
     assert block.consistency.value == (pytest.approx(mean(not any(c) for c in changes)) if changes else None)
-    noticed = [flip for of_example in oracle.changes("changed") for flip in of_example]
-    if noticed:
-        assert block.noticed.value == pytest.approx(mean(noticed))
+    if noticed := oracle.changes("changed"):
+        assert block.noticed.value == pytest.approx(mean(map(mean, noticed)))
     else:
         assert block.noticed is None or block.noticed.value is None
     for name, missing in oracle.missing().items():
@@ -141,28 +150,35 @@ def test_macro_f1_measures_are_of_whole_sets(fake_run, rows):
     if not any(vs for g, _, vs, _ in rows if g is not None):
         return
     run = fake_run(with_failures(rows, fake_run))
-    found = measure_run(run, bootstrap=20).scores["macro_f1"]
+    results = measure_run(run)
+    found = results.scores["macro_f1"]
 
     def f1(pairs):
-        return f1_score([g for g, _ in pairs], [o for _, o in pairs], average="macro") if pairs else None
+        if not pairs:
+            return None
+        golds, outputs, weights = zip(*pairs, strict=True)
+        return f1_score(golds, outputs, average="macro", sample_weight=weights)
 
     def average(rows):
+        """Of the variants that an example has in a draw, each counts as its share."""
         draws = sorted({v[1] for _, _, vs, _ in rows for v in vs})
-        return mean(f1([(g, v[3]) for g, _, vs, _ in rows for v in vs if v[1] == draw]) for draw in draws)
+        sets = [[(g, [v[3] for v in vs if v[1] == draw]) for g, _, vs, _ in rows] for draw in draws]
+        return mean(f1([(g, o, 1 / len(outputs)) for g, outputs in one for o in outputs]) for one in sets)
 
     gold = [row for row in rows if row[0] is not None]
-    clean = f1([(g, c) for g, c, _, _ in gold if c is not None])
+    clean = f1([(g, c, 1) for g, c, _, _ in gold if c is not None])
     assert found["clean"].value == (None if clean is None else pytest.approx(clean, abs=1e-12))
     assert found["average"].value == pytest.approx(average(gold), abs=1e-12)
     both = [row for row in gold if row[1] is not None and row[2]]
     if both:
-        drop = f1([(g, c) for g, c, _, _ in both]) - average(both)
+        drop = f1([(g, c, 1) for g, c, _, _ in both]) - average(both)
         assert found["drop"].value == pytest.approx(drop, abs=1e-12)
+    k = results.worst_of
     worst = []
     for g, _, vs, _ in gold:
-        if vs:
-            ordered = sorted(vs, key=lambda v: (float(v[3] == g), v[1], v[0]))
-            worst.append((g, ordered[0][3]))
+        ordered = sorted(vs, key=lambda v: (float(v[3] == g), v[1], v[0]))
+        chosen = list(combinations(range(len(ordered)), min(k, len(ordered)))) if ordered else []
+        worst += [(g, ordered[min(places)][3], 1 / len(chosen)) for places in chosen]
     assert found["worst"].value == pytest.approx(f1(worst), abs=1e-12)
 
 
@@ -278,22 +294,23 @@ def test_results_survive_json(random_run):
 
 def test_signature_changes_with_everything_that_decides(fake_run, random_run):
     run = random_run(30)
-    first = measure_run(run, bootstrap=50)
+    first = measure_run(run)
     others = [
-        measure_run(run, bootstrap=51),
-        measure_run(run, bootstrap=50, seed=1),
-        measure_run(run, bootstrap=50, level=0.9),
-        measure_run(random_run(30, identity="another"), bootstrap=50),
-        measure_run(random_run(30, seed=1), bootstrap=50),
+        measure_run(run, level=0.9),
+        measure_run(run, weigh="variants"),
+        measure_run(run, worst_of=2),
+        measure_run(run, cluster="size"),
+        measure_run(random_run(30, identity="another")),
+        measure_run(random_run(30, seed=1)),
     ]
     signatures = {r.average.signature for r in (first, *others)}
-    assert len(signatures) == 6
-    assert measure_run(run, ["macro_f1"], bootstrap=50).average.signature not in signatures
+    assert len(signatures) == 7
+    assert measure_run(run, ["macro_f1"]).average.signature not in signatures
     blocks = [first.whole, *(block for sets in first.sets.values() for block in sets.values())]
     every = [getattr(b, m).signature for b in blocks for m in ("clean", "average", "worst", "drop", "flips")]
     every += [cell.signature for cells in first.grid.values() for cell in cells.values()]
     assert len(set(every)) == len(every)
-    for part in ("measure=average:1", "score=accuracy:1", "set=all", "suite=s1", "level=0.95", "seed=0"):
+    for part in ("measure=average:2", "score=accuracy:1", "set=all", "suite=s1", "level=0.95", "worst_of=3"):
         assert part in first.average.signature.split("|")
 
 

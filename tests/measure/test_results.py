@@ -87,7 +87,7 @@ def test_frames(results) -> None:
 def test_frames_of_polars(results) -> None:
     polars = pytest.importorskip("polars")
     assert isinstance(results.to_polars(), polars.DataFrame)
-    assert results.by("room").to_polars().height == 2 * 6
+    assert results.by("room").to_polars().height == 2 * 7
 
 
 def test_without_pandas_the_line_that_installs_it_is_shown(results, monkeypatch) -> None:

@@ -100,7 +100,8 @@ def test_another_score_or_level_is_measured(run, counting: Counting) -> None:
     narrow = unfazed.measure_run(run, level=0.5)
     assert narrow.worst.high - narrow.worst.low < first.worst.high - first.worst.low
     assert unfazed.measure_run(run, ["macro_f1"]).score == "macro_f1"
-    assert unfazed.measure_run(run, seed=1) != first
+    assert unfazed.measure_run(run, weigh="variants") != first
+    assert unfazed.measure_run(run, worst_of=1) != first
     assert unfazed.measure_run(run, groups=[]) is not None
     assert counting.since() == 0, "scores of answers are kept, whatever is made of them"
     assert unfazed.measure_run(run) == first

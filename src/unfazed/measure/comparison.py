@@ -25,12 +25,13 @@ from unfazed.core.estimate import (
     swap,
 )
 from unfazed.measure.compared import Comparison, Difference
-from unfazed.measure.definitions import Layout, Scope, answer_columns, scope_of, score_columns
+from unfazed.measure.definitions import Scope, Way, answer_columns, scope_of, score_columns, way_of
 from unfazed.measure.measuring import Runlike, items_of, run_of, scorers_for
 from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.questions import Signer, operator_scopes
 from unfazed.measure.results import Results
 from unfazed.measure.run_table import Part, RunTable, Scored, read_table
+from unfazed.measure.set_scores import Layout
 from unfazed.measure.spill import Spill, Tally
 from unfazed.measure.stored import KeptScores
 from unfazed.run.plan import MeasurePlan, from_arguments, listed
@@ -64,7 +65,8 @@ def compare(
     table_a, table_b = _tables(run_a, run_b, used, comparing)
     scorer = used[0] if used else None
     runs = [(table_a, run_a.identity), (table_b, run_b.identity)]
-    sign = Signer(runs, scorer, run_a.suite.signed, settings, difference="b-a", correction=correction).sign
+    how = {"level": plan.level, "bootstrap": plan.bootstrap, "seed": plan.seed}
+    sign = Signer(runs, scorer, run_a.suite.signed, **how, difference="b-a", correction=correction).sign
     pairs = _pairs(table_a, table_b, scorer)
     tested = {place: pair for place, pair in pairs.items() if pair.n}
     if not tested:
@@ -106,6 +108,7 @@ class _Shared:
 
     def __init__(self, mine: RunTable, other: RunTable) -> None:
         self.task, self.operators, self.spill = mine.task, mine.operators, mine.spill
+        self.most_tries = mine.most_tries
         self._tables = mine, other
 
     def parts(self) -> Iterator[Part]:
@@ -126,6 +129,7 @@ def _shared_scores(mine: Scored, other: Scored) -> Scored:
 def _pairs(a: _Shared, b: _Shared, scorer: Scorer | None) -> dict[tuple[str, str], Pair]:
     """Each comparison by measure and set. A single operator's set is the whole, which is not tested twice."""
     layouts: dict[str, Layout] = {}
+    way = way_of(a.most_tries)
     if scorer is not None and not scorer.linear:
         for part in a.parts():
             for set_, scope in _sets(part):
@@ -133,7 +137,7 @@ def _pairs(a: _Shared, b: _Shared, scorer: Scorer | None) -> dict[tuple[str, str
     found: dict[tuple[str, str], Pair] = {}
     for both in zip(a.parts(), b.parts(), strict=True):
         for set_, scope in _sets(both[0]):
-            one, other = (_columns(part, scope, scorer, layouts.get(set_, Layout())) for part in both)
+            one, other = (_columns(part, scope, scorer, layouts.get(set_, Layout()), way) for part in both)
             for measure, column in one.items():
                 if measure != "clean" or set_ == "all":
                     pair = found.setdefault((measure, set_), Pair(column.statistic, column.span, a.spill))
@@ -150,9 +154,9 @@ def _sets(part: Part) -> Iterator[tuple[str, Scope]]:
             yield f"operator={name}", scope
 
 
-def _columns(part: Part, scope: Scope, scorer: Scorer | None, layout: Layout) -> dict[str, Observations]:
-    scores = score_columns(part, part.scored[scorer.name], scope, layout) if scorer else {}
-    found = scores | answer_columns(part, scope)
+def _columns(part: Part, scope: Scope, scorer: Scorer | None, layout: Layout, way: Way) -> dict[str, Observations]:
+    scores = score_columns(part, part.scored[scorer.name], scope, layout, way) if scorer else {}
+    found = scores | answer_columns(part, scope, way)
     return {measure: found[measure] for measure in _WORDS if measure in found}
 
 

@@ -2,54 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from unfazed.core.estimate import Array, Ints, Mean, Observations, Ratio, Statistic, ratio
-from unfazed.measure.run_table import MISSING, Bools, Part, Scored
-from unfazed.score import Scorer
+from unfazed.core.errors import UsageError, option
+from unfazed.core.estimate import Array, Ints, Mean, Observations, Ratio, Statistic
+from unfazed.measure.order_weights import cvar_weights, worst_weights
+from unfazed.measure.run_table import MISSING, Bools, Part, RunTable, Scored
+from unfazed.measure.set_scores import Layout, Pick, SetScore
+from unfazed.run.plan import Weigh
 
-VERSION = 1  # of these definitions; part of every signature
-SCORE_MEASURES = ("clean", "average", "worst", "drop")
+VERSION = 2  # of these definitions; part of every signature
+SCORE_MEASURES = ("clean", "average", "worst", "cvar", "drop")
 ANSWER_MEASURES = ("flips", "consistency", "noticed")
 MEASURES = SCORE_MEASURES + ANSWER_MEASURES
+WORST_OF = 3  # variants among which the worst is looked for, unless something else is asked for
 
 
 @dataclass(frozen=True)
-class SetScore(Statistic):
-    """The scores of whole sets under a scorer that is not a mean.
+class Way:
+    """How examples are weighed, and of how many variants the worst is."""
 
-    An example's values are codes of `rows`, the scorer's statistics; -1 is none. There are `width` codes for each
-    set. The statistic is the mean of the sets' scores, or, with `drop`, the first set's less the mean of the rest.
-    """
-
-    scorer: Scorer
-    rows: Array
-    width: int
-    drop: bool = False
-
-    def columns(self, distinct: Array) -> Array:
-        n, codes = distinct.shape
-        known = np.vstack([self.rows, np.zeros((1, self.rows.shape[1]))])  # the last row, reached by -1, adds nothing
-        picked = known[distinct.astype(np.intp)].reshape(n, codes // self.width, self.width, -1)
-        sums: Array = picked.sum(axis=2)
-        return sums.reshape(n, -1)
-
-    def __call__(self, sums: Array, n: int) -> Array:
-        scores = self.scorer.aggregate(sums.reshape(len(sums), -1, self.rows.shape[1]))
-        if self.drop:
-            return scores[:, 0] - _mean_of_defined(scores[:, 1:])
-        return _mean_of_defined(scores)
-
-    @property
-    def id(self) -> str:
-        return f"{self.scorer.name}:{self.scorer.version}:{self.drop}"
+    weigh: Weigh = "examples"
+    worst_of: int = WORST_OF
 
 
-def _mean_of_defined(scores: Array) -> Array:
-    defined = ~np.isnan(scores)
-    return ratio(np.where(defined, scores, 0.0).sum(axis=1), defined.sum(axis=1).astype(float))
+def way_of(most: int, weigh: Weigh = "examples", worst_of: int | None = None) -> Way:
+    """The way that was asked for; by default the worst of three, or of as many as some example has at `most`."""
+    most = max(1, most)
+    if worst_of is None:
+        return Way(weigh, min(WORST_OF, most))
+    if worst_of < 1:
+        raise UsageError(f"{option('worst-of')} must be a whole number of 1 or more, not {worst_of}.")
+    if worst_of > most:
+        raise UsageError(
+            f"{option('worst-of')} is {worst_of}, but no example has more than {most} distinct variants. Make the "
+            f"suite with more {option('draws')} or more operators, or use {option('worst-of')} {most} or less."
+        )
+    return Way(weigh, worst_of)
+
+
+def tries_of(table: RunTable) -> dict[str, float]:
+    """For each operator, how many distinct variants it made of each example that it varied, on average."""
+    made, varied = dict.fromkeys(table.operators, 0), dict.fromkeys(table.operators, 0)
+    for part in table.parts():
+        for code, name in enumerate(part.operators):
+            variants = np.flatnonzero((part.operator == code) & ~part.changed)
+            made[name] += len(distinct(part, variants))
+            varied[name] += len(np.unique(part.example[variants]))
+    return {name: made[name] / varied[name] for name in made if varied[name]}
+
+
+def distinct(part: Part, variants: Ints) -> Ints:
+    """The variants without those whose inputs an earlier one of the same example has."""
+    if not part.repeated:
+        return variants
+    width = int(part.text.max()) + 1
+    _, first = np.unique(part.example[variants] * width + part.text[variants], return_index=True)
+    kept: Ints = variants[np.sort(first)]
+    return kept
 
 
 @dataclass(frozen=True)
@@ -71,134 +84,133 @@ def scope_of(part: Part, chosen: Bools | None = None) -> Scope:
     return Scope(np.flatnonzero(chosen & ~part.changed), np.flatnonzero(chosen & part.changed), clean)
 
 
-class Layout:
-    """How the codes of an example's variants are laid out: draw by draw, in as many columns as the fullest draw needs.
-
-    It is found by `see` before any is laid out, as all examples have the same.
-    """
-
-    def __init__(self) -> None:
-        self.draws: Ints = np.zeros(0, dtype=np.int64)
-        self.width = 1
-
-    def see(self, part: Part, scored: Scored, scope: Scope) -> None:
-        if scored.scorer.linear:
-            return
-        variants = scope.same[scored.known[scope.same]]
-        if len(variants):
-            self.draws = np.union1d(self.draws, part.draw[variants])
-            *_, rank = self._ranked(part, scored, variants)
-            self.width = max(self.width, int(rank.max()) + 1)
-
-    def codes(self, part: Part, scored: Scored, variants: Ints) -> Array:
-        """For each varied example a row; -1 where a draw has fewer variants."""
-        examples, draws = len(np.unique(part.example[variants])), max(len(self.draws), 1)
-        out = np.full((examples * draws, self.width), -1.0)
-        if len(variants):
-            order, cell, rank = self._ranked(part, scored, variants)
-            out[cell, rank] = scored.codes[variants][order]
-        return out.reshape(examples, draws * self.width)
-
-    def _ranked(self, part: Part, scored: Scored, variants: Ints) -> tuple[Ints, Ints, Ints]:
-        """The variants' order; and, in that order, the number of each one's example and draw and its place in there."""
-        draw = np.searchsorted(self.draws, part.draw[variants])
-        _, example = np.unique(part.example[variants], return_inverse=True)
-        # by code, for which operator comes first must not make rows distinct
-        order = np.lexsort((scored.codes[variants], draw, example))
-        cell = (example * len(self.draws) + draw)[order]
-        starts = np.flatnonzero(np.append(True, cell[1:] != cell[:-1]))
-        rank = np.arange(len(cell)) - np.repeat(starts, np.diff(np.append(starts, len(cell))))
-        return order, cell, rank
-
-
 def no_column(part: Part) -> Observations:
     """The column of a measure that nothing can be said of, such as a score without a scorer."""
     nothing = np.zeros(0, dtype=np.int64)
     return Observations(nothing, np.zeros((0, 1)), Mean(), np.zeros(part.size, dtype=np.int64))
 
 
-def answer_columns(part: Part, scope: Scope) -> dict[str, Observations]:
+def answer_columns(part: Part, scope: Scope, way: Way | None = None) -> dict[str, Observations]:
     """Flips, consistency and noticed: they compare answers with the clean answer and need no gold."""
-    flips = _changes(part, scope.same)
-    kept = (flips.values[:, :1] == 0).astype(float)
+    way = way or Way()
     return {
-        "flips": flips,
-        "consistency": Observations(flips.examples, kept, Mean(), flips.missing),
-        "noticed": _changes(part, scope.changed),
+        "flips": _changes(part, scope.same, way),
+        "consistency": _changes(part, scope.same, way, whole=True),
+        "noticed": _changes(part, scope.changed, way),
     }
 
 
-def _changes(part: Part, variants: Ints) -> Observations:
-    """Changed answers over compared answers."""
+def _changes(part: Part, variants: Ints, way: Way, whole: bool = False) -> Observations:
+    """The share of an example's compared answers that changed; or, for the `whole`, whether none did."""
     n = part.size
     example, flip = part.example[variants], part.flip[variants]
     known = flip >= 0
     compared = np.bincount(example[known], minlength=n)
-    changed = np.bincount(example[flip == 1], minlength=n)
     examples = np.flatnonzero(compared)
-    values = np.column_stack([changed, compared])[examples].astype(float)
-    return Observations(examples, values, Ratio(), np.bincount(example[flip == MISSING], minlength=n))
+    counts = compared[examples]
+    changed = np.bincount(example[flip == 1], minlength=n)[examples]
+    values = (changed == 0).astype(np.float64) if whole else changed / counts
+    column, statistic = _weighed(values, counts, way)
+    return Observations(examples, column, statistic, np.bincount(example[flip == MISSING], minlength=n))
 
 
-def score_columns(part: Part, scored: Scored, scope: Scope, layout: Layout) -> dict[str, Observations]:
-    """Clean, average, worst and drop under one scorer."""
-    n = part.size
+def _weighed(values: Array, counts: Array | Ints, way: Way) -> tuple[Array, Statistic]:
+    """The examples' values, all of one weight; or each with the weight of its variants."""
+    if way.weigh == "examples":
+        return values[:, None], Mean()
+    return np.column_stack([values * counts, counts]).astype(np.float64), Ratio()
+
+
+def score_columns(
+    part: Part, scored: Scored, scope: Scope, layout: Layout, way: Way | None = None
+) -> dict[str, Observations]:
+    """Clean, average, worst, cvar and drop under one scorer."""
+    n, way = part.size, way or Way()
     lost = ~scored.known & scored.due
     clean_missing = (~scored.clean_known & scored.clean_due & scope.clean).astype(np.int64)
     missing = np.bincount(part.example[scope.same][lost[scope.same]], minlength=n)
     varied = np.bincount(part.example[scope.same], minlength=n) > 0
-    linear = scored.scorer.linear
-    columns = _mean_columns(part, scored, scope) if linear else _corpus_columns(part, scored, scope, layout)
-    gaps = {"clean": clean_missing, "average": missing, "worst": missing, "drop": missing + clean_missing * varied}
+    made = _mean_columns if scored.scorer.linear else _corpus_columns
+    columns = made(part, scored, scope, layout, way)
+    gaps = dict.fromkeys(SCORE_MEASURES, missing)
+    gaps |= {"clean": clean_missing, "drop": missing + clean_missing * varied}
     low, high = scored.scorer.bounds
     spans = dict.fromkeys(SCORE_MEASURES, (low, high)) | {"drop": (low - high, high - low)}
     return {
-        name: Observations(examples, values, statistic, gaps[name], spans[name])
+        name: Observations(
+            examples, values, statistic, gaps[name], spans[name], "difference" if name == "drop" else "share"
+        )
         for name, (examples, values, statistic) in columns.items()
     }
 
 
-_Parts = dict[str, tuple[Ints, Array, Statistic]]
+_Parts = Mapping[str, tuple[Ints, Array, Statistic]]
 
 
-def _mean_columns(part: Part, scored: Scored, scope: Scope) -> _Parts:
+def _mean_columns(part: Part, scored: Scored, scope: Scope, layout: Layout, way: Way) -> _Parts:
     n = part.size
-    clean_of = np.flatnonzero(scored.clean_known & scope.clean)
     variants = scope.same[scored.known[scope.same]]
-    example, scores = part.example[variants], scored.varied[variants]
-    varied, starts = np.unique(example, return_index=True)
-    average, worst = np.zeros(n), np.zeros(n)
-    if len(varied):
-        counts = np.bincount(example, minlength=n)[varied]
-        average[varied] = np.bincount(example, weights=scores, minlength=n)[varied] / counts
-        worst[varied] = np.minimum.reduceat(scores, starts)
+    example = part.example[variants]
+    counts = np.bincount(example, minlength=n)
+    varied = np.flatnonzero(counts)
+    average = np.zeros(n)
+    average[varied] = np.bincount(example, weights=scored.varied[variants], minlength=n)[varied] / counts[varied]
+    worst, cvar = _tails(part, scored, distinct(part, variants), way.worst_of)
     both = varied[scored.clean_known[varied]]
-    mean = Mean()
+    clean_of = np.flatnonzero(scored.clean_known & scope.clean)
+    weights = counts if len(varied) else np.ones(n)  # without any variant there is still a clean score
+    found = {
+        "clean": (clean_of, scored.clean),
+        "average": (varied, average),
+        "worst": (varied, worst),
+        "cvar": (varied, cvar),
+        "drop": (both, scored.clean - average),
+    }
     return {
-        "clean": (clean_of, scored.clean[clean_of, None], mean),
-        "average": (varied, average[varied, None], mean),
-        "worst": (varied, worst[varied, None], mean),
-        "drop": (both, (scored.clean - average)[both, None], mean),
+        name: (examples, *_weighed(values[examples], weights[examples], way))
+        for name, (examples, values) in found.items()
     }
 
 
-def _corpus_columns(part: Part, scored: Scored, scope: Scope, layout: Layout) -> _Parts:
-    clean_of = np.flatnonzero(scored.clean_known & scope.clean)
+def _tails(part: Part, scored: Scored, variants: Ints, k: int) -> tuple[Array, Array]:
+    """For each example the expected lowest score of k of its variants, and the mean of the lowest 1/k of them."""
+    n = part.size
+    example, scores = part.example[variants], scored.varied[variants]
+    order = np.lexsort((scores, example))
+    example, scores = example[order], scores[order]
+    counts = np.bincount(example, minlength=n)
+    starts = np.cumsum(counts) - counts
+    rank, count = np.arange(len(example)) - starts[example], counts[example]
+    most = int(counts.max(initial=1))
+
+    def weighed(table: Array) -> Array:
+        return np.bincount(example, table[count, rank] * scores, n).astype(np.float64)
+
+    return weighed(worst_weights(most, k)), weighed(cvar_weights(most, k))
+
+
+def _corpus_columns(part: Part, scored: Scored, scope: Scope, layout: Layout, way: Way) -> _Parts:
     variants = scope.same[scored.known[scope.same]]
-    codes, width = layout.codes(part, scored, variants), layout.width
+    codes = layout.codes(part, scored, variants)
+    ranked = layout.ranked(part, scored, distinct(part, variants))
     varied = np.unique(part.example[variants])
-    worst = np.full(part.size, -1)
-    score = np.where(np.isnan(scored.varied), np.inf, scored.varied)[variants]
-    order = np.lexsort((np.arange(len(variants)), score, part.example[variants]))[::-1]
-    worst[part.example[variants][order]] = scored.codes[variants][order]  # the lowest comes last, and stays
+    clean_of = np.flatnonzero(scored.clean_known & scope.clean)
     has_clean = scored.clean_known[varied]
     both = varied[has_clean]
-    first = np.full((len(both), width), -1)
+    counts = np.bincount(part.example[variants], minlength=part.size)
+    if way.weigh == "examples" or not len(varied):
+        counts = np.minimum(counts, 1) if len(varied) else np.ones(part.size, dtype=np.int64)
+        counts[clean_of] = 1
+
+    def score(pick: Pick, width: int, drop: bool = False) -> SetScore:
+        return SetScore(scored.scorer, scored.rows, width, drop, pick, way.weigh, way.worst_of)
+
+    first = np.full((len(both), layout.width), -1)
     first[:, 0] = scored.clean_codes[both]
-    one = SetScore(scored.scorer, scored.rows, 1)
     return {
-        "clean": (clean_of, scored.clean_codes[clean_of, None].astype(float), one),
-        "average": (varied, codes, SetScore(scored.scorer, scored.rows, width)),
-        "worst": (varied, worst[varied, None].astype(float), one),
-        "drop": (both, np.hstack([first, codes[has_clean]]), SetScore(scored.scorer, scored.rows, width, drop=True)),
+        "clean": (clean_of, layout.repeated(scored.clean_codes[clean_of], counts[clean_of]), score("all", layout.most)),
+        "average": (varied, codes, score("all", layout.width)),
+        "worst": (varied, ranked, score("worst", layout.most)),
+        "cvar": (varied, ranked, score("cvar", layout.most)),
+        "drop": (both, np.hstack([first, codes[has_clean]]), score("all", layout.width, drop=True)),
     }

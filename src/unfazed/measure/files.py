@@ -18,7 +18,7 @@ from unfazed.core.json import decode
 from unfazed.core.task import Task, task_named, tasks
 from unfazed.core.values import Estimate, Json
 from unfazed.data import SegmentScore, read_lines, read_segment_scores, without_break
-from unfazed.measure.definitions import SetScore
+from unfazed.measure.set_scores import SetScore
 from unfazed.score import Scorer, kendall, pearson, scorers
 
 

@@ -17,17 +17,18 @@ from unfazed.core.ids import canonical
 from unfazed.core.suite import Suite
 from unfazed.core.task import Task
 from unfazed.core.values import Example, Json, Output, Variant
+from unfazed.measure.definitions import Way, tries_of, way_of
 from unfazed.measure.early import anytime
 from unfazed.measure.missing import FILLS, as_wrong
 from unfazed.measure.pair_scores import PairCodes
-from unfazed.measure.questions import ALL, GRID, SCORES, Questions, Signer, slices_of
+from unfazed.measure.questions import ALL, GRID, SCORES, Questions, Signer, check_cluster, slices_of
 from unfazed.measure.results import Results
 from unfazed.measure.run_table import RunItem, read_table
 from unfazed.measure.sanity import Sanity
 from unfazed.measure.spill import Spill
 from unfazed.measure.stored import KeptScores, decided_by, find, keep
 from unfazed.measure.validity import Validity
-from unfazed.run.plan import MeasurePlan, Missing, from_arguments, listed
+from unfazed.run.plan import MeasurePlan, Missing, Weigh, from_arguments, listed
 from unfazed.run.record import Run
 from unfazed.run.scoring import scored_by
 from unfazed.run.workers import Engine
@@ -64,6 +65,7 @@ def measure_run(
     run: Runlike | str | Path, scores: str | Sequence[str] | None = None, level: float = 0.95, bootstrap: int = 10_000,
     seed: int = 0, groups: str | Sequence[str] | None = None, engine: Engine | None = None, stored: bool = True,
     sanity: bool = True, missing: Missing = "leave", extract: str = "", equivalent: str = "", rubric: str | None = None,
+    cluster: str | None = None, weigh: Weigh = "examples", worst_of: int | None = None,
 ) -> Results:  # fmt: skip
     """All measures of a run, which is a `Run` or the path of its folder.
 
@@ -73,21 +75,25 @@ def measure_run(
     default. Results are stored with the run and used again until its outputs, the scores or the settings change;
     `stored=False` measures anew and stores nothing. `sanity=False` looks for no signs of a broken set-up. `missing`
     says how outputs that failed count, and `extract`, `equivalent` and `rubric` what of an answer is compared, as in
-    `MeasurePlan`. Raises NothingEvaluated if there is no output to measure.
+    `MeasurePlan`. `cluster` is a field of the data whose examples belong together, such as the questions on one
+    paragraph. `weigh="variants"` gives every variant, not every example, the same weight. `worst_of` is the number of
+    variants that `worst` is of: three by default, or as many as there are. Raises NothingEvaluated if there is no
+    output to measure.
     """
     plan = from_arguments(
         MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed, sanity=sanity,
-        missing=missing, extract=extract, equivalent=equivalent, rubric=rubric,
+        missing=missing, extract=extract, equivalent=equivalent, rubric=rubric, cluster=cluster, weigh=weigh,
+        worst_of=worst_of,
     )  # fmt: skip
-    settings = Resampling(plan.level, plan.bootstrap, plan.seed)
+    Resampling(plan.level, plan.bootstrap, plan.seed)
     run = run_of(run)
     with comparing_for(run.suite, plan.extract, plan.equivalent, plan.rubric).at(_folder(run)) as comparing:
         used = scorers_for(run.suite.task, plan.scores, comparing)
         groups = None if groups is None else list(listed(groups))
-        decided = decided_by(run, used, settings, groups, comparing, plan.missing) if stored else None
+        decided = decided_by(run, used, plan, groups, comparing) if stored else None
         results = find(run, decided) if decided is not None and isinstance(run, Run) else None
         if results is None:
-            results = _measured(run, used, settings, groups, engine, stored, comparing, plan)
+            results = _measured(run, used, groups, engine, stored, comparing, plan)
             if decided is not None and isinstance(run, Run):
                 keep(run, decided, results)
     return (results if plan.sanity else msgspec.structs.replace(results, sanity=[])).of_run(run)
@@ -108,8 +114,8 @@ def items_of(run: Runlike, *others: Runlike) -> Iterator[RunItem]:
 
 
 def _measured(
-    run: Runlike, used: Sequence[Scorer], settings: Resampling, groups: list[str] | None, engine: Engine | None,
-    stored: bool, comparing: Comparing, plan: MeasurePlan,
+    run: Runlike, used: Sequence[Scorer], groups: list[str] | None, engine: Engine | None, stored: bool,
+    comparing: Comparing, plan: MeasurePlan,
 ) -> Results:  # fmt: skip
     suite = run.suite
     if (sample := getattr(run, "sample", None)) is not None and not sample.examples:
@@ -124,22 +130,23 @@ def _measured(
         items = as_wrong(items) if plan.missing == "wrong" else items
         table = read_table(items, suite.task, pairs, spill, comparing)
         validity.check(table)
-        slices, warnings = slices_of(table, groups)
+        check_cluster(table, plan.cluster)
+        way = way_of(table.most_tries, plan.weigh, plan.worst_of)
+        slices, warnings = slices_of(table, groups, plan.cluster)
         main = used[0] if used else None
-        runs = [(table, run.identity)]
-        more = {"compared": comparing.name} if comparing.name else {}
-        more |= {"missing": plan.missing} if plan.missing != "leave" else {}
-        signs = {scorer: Signer(runs, scorer, suite.signed, settings, **more).sign for scorer in (main, *used[1:])}
-        found = Questions(table, slices, signs).answer(settings)
+        runs, how = [(table, run.identity)], decisive(plan, way)
+        how |= {"compared": comparing.name} if comparing.name else {}
+        signs = {scorer: Signer(runs, scorer, suite.signed, **how).sign for scorer in (main, *used[1:])}
+        found = Questions(table, slices, signs, way, plan.cluster).answer(plan.level)
         if validity.counts["failed"] and plan.missing != "wrong":
             filled = [
                 read_table(items_of(run), suite.task, PairCodes(used, suite.task, kept), spill, comparing, fill)
                 for fill in FILLS
             ]
-            ends = [Questions(table, slices, signs).answer(settings) for table in filled]
+            ends = [Questions(table, slices, signs, way, plan.cluster).answer(plan.level) for table in filled]
             found = found.bounded(ends, widen=plan.missing == "bounds")
     rules = run.manifest.stop_when if isinstance(run, Run) else []
-    whole = anytime(msgspec.structs.asdict(found.block(ALL, ALL)), rules, main, settings.level)
+    whole = anytime(msgspec.structs.asdict(found.block(ALL, ALL)), rules, main, plan.level)
     return Results(
         sanity=sanity.signs(whole["clean"], main.bounds[0] if main else 0.0),
         score=main.name if main else "none",
@@ -151,6 +158,10 @@ def _measured(
         sets=found.by(),
         grid=found.nested(GRID),
         scores=found.nested(SCORES),
+        worst_of=way.worst_of,
+        tries=tries_of(table),
+        weigh=way.weigh,
+        cluster=plan.cluster,
         validity=validity.report([*warnings, *comparing.warnings()], plan.missing) | _sample(run),
         compared=_compared(plan, comparing),
     )
@@ -170,6 +181,13 @@ def _sample(run: Runlike) -> dict[str, Json]:
         return {}
     shown = {"examples": sample.examples, "of": sample.of, "why": sample.why, "sentence": sample.sentence}
     return {"sample": shown}
+
+
+def decisive(plan: MeasurePlan, way: Way) -> dict[str, object]:
+    """What decides a number besides its outputs, for its signature."""
+    more = {} if plan.cluster is None else {"cluster": plan.cluster}
+    more |= {"missing": plan.missing} if plan.missing != "leave" else {}
+    return {"level": plan.level, "weigh": way.weigh, "worst_of": way.worst_of, **more}
 
 
 def scorers_for(task: Task, names: Sequence[str] | None, comparing: Comparing | None = None) -> list[Scorer]:

@@ -1,4 +1,4 @@
-"""The numbers of a report, collected and signed before any is made, so that all intervals share their draws."""
+"""The numbers of a report: which there are, what each is signed with, and the sets that they are of."""
 
 from __future__ import annotations
 
@@ -7,28 +7,30 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
-from unfazed.core.errors import UnknownName
-from unfazed.core.estimate import Observations, Resampling, Sample, estimates, sign
+from unfazed.core.errors import UnknownName, UsageError, option
+from unfazed.core.estimate import Ints, Numbers, Observations, sign
 from unfazed.core.ids import content_id
 from unfazed.core.values import Estimate
 from unfazed.measure.definitions import (
     MEASURES,
     SCORE_MEASURES,
     VERSION,
-    Layout,
     Scope,
+    Way,
     answer_columns,
     no_column,
     scope_of,
     score_columns,
 )
+from unfazed.measure.gathering import KEPT, Gathered
 from unfazed.measure.missing import bounded
 from unfazed.measure.results import Block
 from unfazed.measure.run_table import Bools, Part, Parted, RunTable, Scored
+from unfazed.measure.set_scores import Layout
 from unfazed.measure.sets import slice_key
-from unfazed.measure.spill import Spill, Tally
 from unfazed.score import Scorer
 
 # A number's place: the kind of its set (or GRID, or SCORES), the set's name (or the operator's, or the scorer's),
@@ -38,36 +40,21 @@ Sign = Callable[[str, str], str]
 ALL, GRID, SCORES = "", "×", "scores"
 
 
-class _Question:
-    """One number that is wanted, gathered part by part."""
-
-    def __init__(self, column: Observations, signature: str, spill: Spill) -> None:
-        self.span, self.statistic, self.signature = column.span, column.statistic, signature
-        self.missing = 0
-        self._tally = Tally(spill)
-
-    def add(self, column: Observations, inside: Bools | None) -> None:
-        values, missing = column.values, column.missing
-        if inside is not None:
-            values, missing = values[inside[column.examples]], missing[inside]
-        self.missing += int(missing.sum())
-        self._tally.add(values)
-
-    def sample(self) -> Sample | None:
-        return self._tally.sample(self.statistic) if self._tally.n else None
-
-
 class Questions:
     """Questions by place. `add` takes in the parts of a table; `answer` makes all numbers at once.
 
     `signs` has the signer of each score, the main one first; the one of None is for a run without scores.
     """
 
-    def __init__(self, table: RunTable, slices: Sequence[Slice], signs: Mapping[Scorer | None, Sign]) -> None:
-        self._spill = table.spill
+    def __init__(
+        self, table: RunTable, slices: Sequence[Slice], signs: Mapping[Scorer | None, Sign], way: Way,
+        cluster: str | None = None,
+    ) -> None:  # fmt: skip
+        self._spill, self._way, self._cluster = table.spill, way, cluster
+        self._clusters = len(table.values[cluster]) if cluster is not None else 0
         self._main, *self._others = signs
         self._slices, self._signs = slices, signs
-        self._questions: dict[Place, _Question] = {}
+        self._questions: dict[Place, Gathered] = {}
         self._layouts: dict[tuple[str, str, str], Layout] = {}
         if any(scorer is not None and not scorer.linear for scorer in signs):
             for part in table.parts():
@@ -90,42 +77,53 @@ class Questions:
         cuts = [(cut, cut.inside(part)) for cut in self._slices]
         for kind, name, scope in _scopes(part):
             columns = self._columns(part, kind, name, scope)
-            self._add_block(kind, name, f"{kind}={name}" if kind else "all", columns)
+            self._add_block(part, kind, name, f"{kind}={name}" if kind else "all", columns)
             for cut, inside in cuts if kind == ALL else ():
-                self._add_block(cut.key, cut.value, cut.name, columns, inside)
+                self._add_block(part, cut.key, cut.value, cut.name, columns, inside)
             for cut, inside in cuts if kind == "operator" else ():
                 label = f"operator={name}&{cut.name}"
-                self._ask((GRID, name, cut.name), columns["drop"], self._main, "drop", label, inside)
+                self._ask(part, (GRID, name, cut.name), columns["drop"], self._main, "drop", label, inside)
         for scorer in self._others:
             assert scorer is not None
             scope, layout = scope_of(part), self._layout(scorer, ALL, ALL)
-            for measure, column in score_columns(part, part.scored[scorer.name], scope, layout).items():
-                self._ask((SCORES, scorer.name, measure), column, scorer, measure, "all")
+            columns = score_columns(part, part.scored[scorer.name], scope, layout, self._way)
+            for measure, column in columns.items():
+                self._ask(part, (SCORES, scorer.name, measure), column, scorer, measure, "all")
 
     def _columns(self, part: Part, kind: str, name: str, scope: Scope) -> dict[str, Observations]:
-        answers = answer_columns(part, scope)
+        answers = answer_columns(part, scope, self._way)
         if self._main is None:
             return {measure: no_column(part) for measure in SCORE_MEASURES} | answers
         layout = self._layout(self._main, kind, name)
-        return score_columns(part, part.scored[self._main.name], scope, layout) | answers
+        return score_columns(part, part.scored[self._main.name], scope, layout, self._way) | answers
 
     def _add_block(
-        self, kind: str, name: str, label: str, columns: dict[str, Observations], inside: Bools | None = None
-    ) -> None:
+        self, part: Part, kind: str, name: str, label: str, columns: dict[str, Observations],
+        inside: Bools | None = None,
+    ) -> None:  # fmt: skip
         for measure in MEASURES:
-            self._ask((kind, name, measure), columns[measure], self._main, measure, label, inside)
+            self._ask(part, (kind, name, measure), columns[measure], self._main, measure, label, inside)
 
     def _ask(
-        self, at: Place, column: Observations, scorer: Scorer | None, measure: str, label: str,
+        self, part: Part, at: Place, column: Observations, scorer: Scorer | None, measure: str, label: str,
         inside: Bools | None = None,
     ) -> None:  # fmt: skip
         if at not in self._questions:
-            self._questions[at] = _Question(column, self._signs[scorer](measure, label), self._spill)
-        self._questions[at].add(column, inside)
+            over = None if self._cluster is None else f"{self._cluster} (clusters)"
+            signature = self._signs[scorer](measure, label)
+            self._questions[at] = Gathered(column, signature, self._spill, over, measure in KEPT)
+        clusters = None
+        if self._cluster is not None:
+            known, alone = part.groups[self._cluster], self._clusters + part.first + np.arange(part.size)
+            clusters = np.where(known >= 0, known, alone)  # an example of no cluster stands for itself
+        self._questions[at].add(column, inside, part.first, clusters)
 
-    def answer(self, settings: Resampling) -> Answers:
-        found = estimates(list(self._questions.values()), settings)
-        return Answers(dict(zip(self._questions, found, strict=True)))
+    def answer(self, level: float) -> Answers:
+        return Answers({at: question.estimate(level) for at, question in self._questions.items()})
+
+    def units(self, at: Place) -> tuple[Ints, Numbers]:
+        """The numbers of each example, or cluster, behind one of the measures in `KEPT`."""
+        return self._questions[at].units()
 
 
 def _scopes(part: Part) -> Iterator[tuple[str, str, Scope]]:
@@ -177,9 +175,7 @@ _Column = npt.NDArray[Any]
 class Signer:
     """Makes the signatures of the numbers of one run, or of a pair of runs that are compared."""
 
-    def __init__(
-        self, runs: Sequence[tuple[Parted, str]], scorer: Scorer | None, suite: str, settings: Resampling, **more: str
-    ) -> None:
+    def __init__(self, runs: Sequence[tuple[Parted, str]], scorer: Scorer | None, suite: str, **more: object) -> None:
         """`runs` are tables with the identities of the systems that answered; `more` is what else decides."""
         answers = "-".join(answers_id(table) for table, _ in runs)
         scores = "-".join(scores_id(table, scorer) for table, _ in runs) if scorer else answers
@@ -187,13 +183,13 @@ class Signer:
         self._scores = {"score": score}, {"outputs": scores}
         self._answers = {"task": runs[0][0].task.name}, {"outputs": answers}
         self._run = {"suite": suite, "system": "-".join(content_id(identity) for _, identity in runs)}
-        self._settings, self._more = settings, more
+        self._more = more
 
     def sign(self, measure: str, set_: str) -> str:
         """`set_` is "all" or what was selected, as in "operator=spoken/filler_end"."""
         how, outputs = self._scores if measure in SCORE_MEASURES else self._answers
         fields = {"measure": f"{measure}:{VERSION}", **how, "set": set_, **outputs, **self._run}
-        return sign(fields, self._settings, **self._more)
+        return sign({**fields, **self._more})
 
 
 def answers_id(table: Parted) -> str:
@@ -256,14 +252,25 @@ def family_scopes(part: Part) -> Iterator[tuple[str, Scope]]:
         yield name, scope_of(part, part.family == code)
 
 
-def slices_of(table: RunTable, wanted: list[str] | None) -> tuple[list[Slice], list[str]]:
-    """The slices of the wanted keys, all by default, and a sentence for each key that was cut short."""
+def check_cluster(table: RunTable, cluster: str | None) -> None:
+    """Raises if there is no such field in the suite."""
+    if cluster is None or cluster in table.values:
+        return
+    there = f"It has {', '.join(map(repr, table.values))}." if table.values else "It has none."
+    raise UsageError(
+        f"The suite has no field {cluster!r} to cluster by. {there} A suite keeps a field of the data if it is made "
+        f"with {option('cluster')} {cluster} or {option('group')} {cluster}: make it again."
+    )
+
+
+def slices_of(table: RunTable, wanted: list[str] | None, cluster: str | None = None) -> tuple[list[Slice], list[str]]:
+    """The slices of the wanted keys, all but the clusters by default; and a sentence for each key cut short."""
     for key in wanted or ():
         if key not in table.values:
             raise UnknownName("slice", key, table.values)
     slices: list[Slice] = []
     warnings: list[str] = []
-    for key in table.values if wanted is None else wanted:
+    for key in [key for key in table.values if key != cluster] if wanted is None else wanted:
         values, sizes = table.values[key], table.sizes(key)
         largest = sorted(range(len(values)), key=lambda code: (-sizes[code], values[code]))[:MOST_VALUES]
         slices += [Slice(slice_key(key), values[code], key, code) for code in sorted(largest)]

@@ -20,19 +20,21 @@ from unfazed.measure.tabular import Cells, Tabular, aligned, html, load_from, sa
 if TYPE_CHECKING:
     from unfazed.measure.measuring import Flip, Runlike
 
-MEASURES = ("clean", "average", "worst", "drop", "flips", "consistency", "noticed")
+MEASURES = ("clean", "average", "worst", "cvar", "drop", "flips", "consistency", "noticed")
 _BY_ANSWER = ("flips", "consistency", "noticed")  # they compare answers and need no score
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The measures of one set of variants: all, one operator's, one family's or one slice's.
 
-    `noticed` is for controls, whose meaning changed: the share of them after which the answer did differ.
+    `worst` is the expected lowest score of k of an example's variants, `cvar` the mean of its lowest k-th. `noticed` is
+    for controls, whose meaning changed: the share of them after which the answer did differ.
     """
 
     clean: Estimate
     average: Estimate
     worst: Estimate
+    cvar: Estimate | None = None
     drop: Estimate
     flips: Estimate
     consistency: Estimate
@@ -77,7 +79,9 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     Example: `results.by("operator").to_pandas()`.
 
     `sets` goes from "operator", "family" or a slice's name to its values to their blocks; `by` gives one of these as a
-    table. `grid` goes from operator to "slice=value" to the drop there. `validity` says what was in the data: counts,
+    table. `grid` goes from operator to "slice=value" to the drop there. `worst` is of `worst_of` variants; `tries` has
+    how many distinct variants each operator made of an example. `weigh` is what weighs the same, "examples" or
+    "variants"; `cluster` is the field by which intervals are made. `validity` says what was in the data: counts,
     failures, warnings. `sanity` has a sentence for each sign that the set-up is broken, so that the numbers mean
     nothing. Iteration gives a row for each measure of each set.
     """
@@ -90,6 +94,7 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     clean: Estimate
     average: Estimate
     worst: Estimate
+    cvar: Estimate | None = None
     drop: Estimate
     flip_rate: Estimate = msgspec.field(name="flips")
     consistency: Estimate
@@ -97,8 +102,16 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     sets: dict[str, dict[str, Block]] = msgspec.field(name="by")
     grid: dict[str, dict[str, Estimate]]
     scores: dict[str, dict[str, Estimate]]
+    worst_of: int = 3
+    tries: dict[str, float] = {}
+    weigh: str = "examples"
+    cluster: str | None = None
     validity: dict[str, Json]
     compared: dict[str, str] = {}  # the score that was named, extract, equivalent and a judge's rubric
+
+    def head(self, measure: str) -> str:
+        """How a measure is called where people read it: the worst says of how many variants it is."""
+        return f"worst of {self.worst_of}" if measure == "worst" and self.worst_of > 1 else measure
 
     @property
     def whole(self) -> Block:

@@ -57,10 +57,11 @@ class Scored:
 class Part:
     """The columns of some examples, one after another, and of all their variants.
 
-    `flip` is 1 where a variant's answer differs from the clean one, -1 where either is missing, and -2 where either was
-    not asked.
+    `text` numbers the distinct inputs of an example's variants; `repeated` says whether some are alike. `flip` is 1
+    where a variant's answer differs from the clean one, -1 where either is missing, and -2 where either was not asked.
     """
 
+    first: int  # the number of the first example
     size: int  # examples
     clean_ok: Bools
     groups: dict[str, Ints]  # slice → the number of each example's value, -1 for none
@@ -71,6 +72,8 @@ class Part:
     family: Ints
     draw: Ints
     changed: Bools
+    text: Ints
+    repeated: bool
     ok: Bools
     flip: Ints
     scored: dict[str, Scored]
@@ -99,6 +102,7 @@ class RunTable:
     clean_answers: int
     answers: int
     made: Ints  # how many variants there are of each kind
+    most_tries: int  # distinct variants of the same meaning that an example has at most
     _corpora: dict[str, ScoredRows] = field(default_factory=dict)
     _only: Part | None = None
 
@@ -129,13 +133,15 @@ class RunTable:
         if self._only is not None:
             yield self._only
             return
+        first = 0
         for stored in self.stored:
-            part = self._part(stored)
+            part = self._part(stored, first)
+            first += part.size
             if len(self.stored) == 1:
                 self._only = part
             yield part
 
-    def _part(self, stored: dict[Any, Kept]) -> Part:
+    def _part(self, stored: dict[Any, Kept], first: int) -> Part:
         get, operators, families = self.spill.get, self.operators, self.families
         columns = [
             [draw for draw, *_ in self.kinds],
@@ -146,7 +152,9 @@ class RunTable:
         kind = get(stored["kind"])
         draw, operator, changed, family = (np.array(column, dtype=np.int64)[kind] for column in columns)
         size = stored["clean_ok"].shape[0]
+        text = get(stored["text"]).astype(np.int64)
         return Part(
+            first=first,
             size=size,
             clean_ok=get(stored["clean_ok"]),
             groups={key: self._group(stored, key) for key in self.values},
@@ -157,6 +165,8 @@ class RunTable:
             family=family,
             draw=draw,
             changed=changed == 1,
+            text=text,
+            repeated=bool(stored["repeated"].shape[0]),
             ok=get(stored["ok"]),
             flip=get(stored["flip"]).astype(np.int64),
             scored={scorer.name: self._scored(stored, scorer) for scorer in self.pairs.scorers},
@@ -212,13 +222,15 @@ class RunTableReader:
         self._values: dict[str, dict[str, int]] = {}
         self._stored: list[dict[Any, Kept]] = []
         self._last = -1
+        self._most_tries = 0
         self._examples = self._clean_answers = self._answers = 0
         self._start()
 
     def _start(self) -> None:
         """Empties the block."""
         self._rows, self._clean_ok, self._variants = array("q"), array("b"), array("q")
-        self._kind, self._ok, self._flip = array("q"), array("b"), array("b")
+        self._kind, self._ok, self._flip, self._text = array("q"), array("b"), array("b"), array("q")
+        self._repeated = 0
         self._clean_codes, self._codes = self.pairs.columns(), self.pairs.columns()
         self._groups: dict[str, array[int]] = {}
 
@@ -237,7 +249,13 @@ class RunTableReader:
             codes.extend([-1] * (at - len(codes)))
             codes.append(values.setdefault(value, len(values)))
         kinds, right = self._kinds, self._fill is not None and self._fill.varied
+        texts: dict[tuple[str, ...], int] = {}
+        tries: set[int] = set()
         for variant, output in varied:
+            text = texts.setdefault(tuple(variant.inputs.values()), len(texts))
+            self._text.append(text)
+            if variant.meaning == "same":
+                tries.add(text)
             after = self._compared.answer(output)
             kind = (variant.draw, variant.source, variant.meaning == "changed", variant.family)
             self._kind.append(kinds.setdefault(kind, len(kinds)))
@@ -247,6 +265,8 @@ class RunTableReader:
             flip = self._lost(clean, output) if lost else self._compared.flip(example.row, before, after)
             self._flip.append(flip)
             self._code(output, after, variant.gold, self._codes, example.inputs, right)
+        self._repeated += len(varied) - len(texts)
+        self._most_tries = max(self._most_tries, len(tries))
         if len(self._kind) + len(self._rows) >= VARIANTS_A_PART or self.pairs.full:
             self._put_aside()
 
@@ -284,6 +304,8 @@ class RunTableReader:
             "kind": kind[sort].astype(np.int32),
             "ok": ok,
             "flip": _ints(self._flip)[sort].astype(np.int8),
+            "text": _ints(self._text)[sort].astype(np.int32),
+            "repeated": np.zeros(min(self._repeated, 1), dtype=np.int8),
         }
         for key, codes in self._groups.items():
             codes.extend([-1] * (len(rows) - len(codes)))
@@ -330,6 +352,7 @@ class RunTableReader:
             clean_answers=self._clean_answers,
             answers=self._answers,
             made=self._made,
+            most_tries=self._most_tries,
         )
 
 

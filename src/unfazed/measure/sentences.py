@@ -24,14 +24,14 @@ _WAYS = {
 }
 
 
-def verdict(results: Results, draws: int | None = None, gates: Sequence[GateResult] = ()) -> list[Markup]:
+def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
     """The outcome in a few sentences, the most important first."""
     said = [_broken(results.sanity)] if results.sanity else [_gates(gates)] if gates else []
     if sample := results.validity.get("sample"):
         said.append(outside(sample["sentence"], 1000))
     if results.average.value is None or results.clean.value is None:
         return [*said, *_unscored(results)]
-    found = [_change(results, draws), _missing(results), _chance(results.drop), _flips(results.flip_rate),
+    found = [_change(results), _missing(results), _chance(results.drop), _flips(results.flip_rate),
              _lost(results.validity), _hurt(results)]  # fmt: skip
     return said + [sentence for sentence in found if sentence]
 
@@ -72,7 +72,7 @@ def _digits(*values: float | None) -> int:
     return 2 if len({f"{value:.2f}" for value in known}) == len(known) else 3
 
 
-def _change(results: Results, draws: int | None) -> Markup:
+def _change(results: Results) -> Markup:
     clean, average, worst = results.clean.value, results.average, results.worst.value
     assert clean is not None
     assert average.value is not None
@@ -89,10 +89,10 @@ def _change(results: Results, draws: int | None) -> Markup:
     said = Markup("{} {} {}{} when people {}").format(
         outside(title(results.score)), moves, start, figures, _ways(results)
     )
-    alone = len(results.sets.get("operator", {})) == 1  # with more, an example's worst is over all of theirs
-    if worst is not None and not (alone and draws == 1):
-        tries = f"the worst of {draws} tries" if alone and draws else "the worst variant of each example"
-        said += Markup("; on {} it is <strong>{}</strong>").format(tries, typeset(number(worst, digits)))
+    if worst is not None and results.worst_of > 1:
+        said += Markup("; on the worst of {} tries it is <strong>{}</strong>").format(
+            results.worst_of, typeset(number(worst, digits))
+        )
     return said + "."
 
 

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 
 from unfazed.core.errors import UnfazedError
-from unfazed.core.estimate import Array, Resampling
+from unfazed.core.estimate import Array
 from unfazed.core.files import write_atomically
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.json import decode
@@ -32,6 +32,7 @@ from unfazed.core.values import Json, Output
 from unfazed.measure.definitions import VERSION as DEFINITIONS
 from unfazed.measure.results import Results
 from unfazed.measure.sanity import VERSION as SANITY
+from unfazed.run.plan import MeasurePlan
 from unfazed.run.record import Run
 from unfazed.score import Comparing, Scorer, Stats, stats_here
 
@@ -52,11 +53,8 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     stop_when: list[str]
     scores: list[str]
     compared: str
-    level: float
-    bootstrap: int
-    seed: int
+    measured: MeasurePlan
     groups: list[str] | None
-    missing: str
     versions: dict[str, str]
 
 
@@ -74,12 +72,7 @@ class _File(msgspec.Struct, frozen=True):
 
 
 def decided_by(
-    run: object,
-    used: Sequence[Scorer],
-    settings: Resampling,
-    groups: list[str] | None,
-    comparing: Comparing,
-    missing: str = "leave",
+    run: object, used: Sequence[Scorer], plan: MeasurePlan, groups: list[str] | None, comparing: Comparing
 ) -> Decided | None:
     """What decides the results of a run in a folder; None if that can't be known, so that nothing is kept."""
     if not isinstance(run, Run) or own_key() is None:
@@ -100,11 +93,8 @@ def decided_by(
         stop_when=run.manifest.stop_when,
         scores=scores,
         compared=compared,
-        level=settings.level,
-        bootstrap=settings.bootstrap,
-        seed=settings.seed,
+        measured=msgspec.structs.replace(plan, scores=(), sanity=True),  # which only hides what was found
         groups=groups,
-        missing=missing,
         versions={"unfazed": VERSION, "measures": str(DEFINITIONS), "sanity": str(SANITY), "numpy": np.__version__},
     )
 

@@ -83,7 +83,6 @@ def render_page(
     more: Mapping[str, Json] | None, name: str, link: tuple[str, int],
 ) -> str:  # fmt: skip
     """The page's text. `link` is the file of all flips and how many it holds."""
-    draws = run.suite.manifest.draws if run is not None else (more or {}).get("draws")
     cards = sample.cards()
     given = (more or {}).get("commands")
     return template("report.html.jinja").render(
@@ -91,7 +90,7 @@ def render_page(
         results=results,
         suite=results.suite if run is None else Path(run.suite.path).name,
         headline=sections.headline(results),
-        verdict=verdict(results, draws if isinstance(draws, int) else None, gates),
+        verdict=verdict(results, gates),
         gates=gates,
         tables=sections.tables(results),
         charts=sections.charts(results),

@@ -62,7 +62,7 @@ def headline(results: Results) -> list[tuple[str, str, str]]:
     shown = [
         ("clean inputs", results.clean),
         ("average of variants", results.average),
-        ("worst of variants", results.worst),
+        (results.head("worst") if results.worst_of > 1 else "worst of variants", results.worst),
     ]
     figures = [(name, typeset(number(e.value)), interval(e)) for name, e in shown]
     flips = results.flip_rate
@@ -80,13 +80,13 @@ def _cell(estimate: Estimate | None) -> Cell:
 def tables(results: Results) -> list[ReportTable]:
     """Overall and by operator, by family, by each slice, and the other scores."""
     blocks = {"": results.whole, **by_drop(results.sets.get("operator", {}))}
-    made = [_blocks(Markup("Overall and by operator, most hurt first"), blocks)]
+    made = [_blocks(Markup("Overall and by operator, most hurt first"), blocks, results, results.tries)]
     if results.sets.get("family"):
-        made.append(_blocks(Markup("By family of operators"), results.sets["family"]))
+        made.append(_blocks(Markup("By family of operators"), results.sets["family"], results))
     for name, values in list(slices(results).items())[:SLICES]:
-        made.append(_blocks(Markup("By slice: {}").format(outside(name)), values))
+        made.append(_blocks(Markup("By slice: {}").format(outside(name)), values, results))
     if results.scores:
-        made.append(_scores(results.scores))
+        made.append(_scores(results))
     return made
 
 
@@ -99,31 +99,42 @@ def _size(estimate: Estimate) -> float:
     return float("-inf") if estimate.value is None else estimate.value
 
 
-def _blocks(caption: Markup, blocks: Mapping[str, Block]) -> ReportTable:
+def _blocks(
+    caption: Markup, blocks: Mapping[str, Block], results: Results, tries: Mapping[str, float] | None = None
+) -> ReportTable:
     used = [m for m in _HEADS if m != "noticed" or any(block.noticed is not None for block in blocks.values())]
     missing = any(block.average.missing for block in blocks.values())
-    heads = [*(Markup("{}").format(_HEADS[measure]) for measure in used), Markup("examples")]
+    heads = [*(Markup("{}").format(_head(measure, results)) for measure in used), Markup("examples")]
     rows = []
     for name, block in list(blocks.items())[:ROWS]:
         cells = [
             *(_cell(getattr(block, measure)) for measure in used),
             Cell(f"{max(block.average.n, block.flips.n):,}"),
         ]
+        if tries:
+            cells.append(Cell(f"{tries[name]:.1f}" if name in tries else ""))
         if missing:
             cells.append(Cell(f"{block.average.missing:,}"))
         rows.append((outside(name) if name else Markup("<strong>all variants</strong>"), cells))
+    if tries:
+        heads.append(Markup("distinct tries"))
     if missing:
         heads.append(Markup("missing"))
     return ReportTable(caption, heads, rows, max(0, len(blocks) - ROWS))
 
 
-def _scores(scores: Mapping[str, Mapping[str, Estimate]]) -> ReportTable:
+def _head(measure: str, results: Results) -> str:
+    return results.head(measure) if measure == "worst" else _HEADS.get(measure, measure)
+
+
+def _scores(results: Results) -> ReportTable:
+    scores = results.scores
     measures = list(dict.fromkeys(measure for estimates in scores.values() for measure in estimates))[:8]
     rows = [
         (outside(title(score)), [_cell(estimates.get(measure)) for measure in measures])
         for score, estimates in list(scores.items())[:ROWS]
     ]
-    heads = [outside(_HEADS.get(measure, measure)) for measure in measures]
+    heads = [outside(_head(measure, results)) for measure in measures]
     return ReportTable(Markup("Other scores"), heads, rows, max(0, len(scores) - ROWS))
 
 

@@ -225,7 +225,7 @@ class Shown(NamedTuple):
 def shown(value: Any) -> Shown:
     """Results, a comparison, a mapping or rows, for people."""
     if isinstance(value, Results):
-        return Shown([plain(verdict(value))], [overall_rows(value), result_rows(value)[1:]])
+        return Shown([plain(verdict(value))], [overall_rows(value), _for_people(value)])
     if isinstance(value, Comparison):
         return Shown(value.sentences, [comparison_rows(value)])
     if isinstance(value, Mapping):
@@ -246,7 +246,7 @@ def overall_rows(results: Results) -> list[Row]:
     """One row for each measure of all variants."""
     found = [(measure, getattr(results.whole, measure)) for measure in MEASURES]
     return [
-        {"measure": measure, results.score: estimate, "examples": estimate.n, "missing": estimate.missing}
+        {"measure": results.head(measure), results.score: estimate, "examples": estimate.n, "missing": estimate.missing}
         for measure, estimate in found
         if estimate is not None
     ]
@@ -258,6 +258,18 @@ def result_rows(results: Results) -> list[Row]:
     for by, blocks in results.sets.items():
         rows += [_measures(by, name, block) for name, block in blocks.items()]
     rows += [{"by": "score", "name": score, **estimates} for score, estimates in results.scores.items()]
+    return rows
+
+
+def _for_people(results: Results) -> list[Row]:
+    """The rows of sets, without the measures that only the whole is shown with; operators with their distinct tries."""
+    rows: list[Row] = []
+    for row in result_rows(results)[1:]:
+        shown = {results.head(name): value for name, value in row.items() if name != "cvar"}
+        if results.tries:
+            tries = results.tries.get(row["name"]) if row["by"] == "operator" else None
+            shown["tries"] = Figure(NONE if tries is None else f"{tries:.1f}")
+        rows.append(shown)
     return rows
 
 

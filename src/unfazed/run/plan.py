@@ -22,6 +22,7 @@ from unfazed.vary.engine import OperatorSpec
 
 GateOn = Literal["value", "ci-lower", "ci-upper"]
 Missing = Literal["leave", "wrong", "bounds"]
+Weigh = Literal["examples", "variants"]
 SetName = Literal["each", "random", "hard"]
 Part = TypeVar("Part", bound=msgspec.Struct)
 
@@ -118,10 +119,13 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     `missing` says how outputs that failed count: `leave` leaves them out and gives bounds, `wrong` counts them as
     wrong, `bounds` widens intervals to what they could have been, and gates take the unfavourable end.
 
-    Example: `MeasurePlan(scores=("accuracy",), level=0.9)`.
+    Example: `MeasurePlan(scores=("accuracy",), level=0.9, cluster="paragraph")`.
 
     `extract` and `equivalent` say which part of an answer is compared, with gold and with the clean answer, and when
     two are the same; empty, the suite or the task decides. `rubric` is the file of a judge's prompt.
+    `cluster` is the field whose values say which examples belong together, so that intervals draw these together.
+    `weigh` says whether every example weighs the same, or every variant. `worst_of` is the number of variants that the
+    worst is of; by default three, or as many as there are.
     """
 
     scores: tuple[str, ...] = ()
@@ -133,6 +137,9 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     seed: int = 0
     sanity: bool = True
     missing: Missing = "leave"
+    cluster: str | None = None
+    weigh: Weigh = "examples"
+    worst_of: int | None = None
 
 
 class GatePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -182,12 +189,13 @@ def listed(values: Any) -> tuple[Any, ...]:
 
 
 _MUST_BE = {
-    **dict.fromkeys(("draws", "seed", "bootstrap", "limit"), "a whole number"),
+    **dict.fromkeys(("draws", "seed", "bootstrap", "limit", "worst_of"), "a whole number"),
     "fresh": "true or false",
     **dict.fromkeys(("input", "groups", "fields", "labels", "scores", "stop_when"), "a text or a list of texts"),
     "operators": "an operator's name, an OperatorSpec, or a list of them",
     "set": "each, random or hard",
     "turn": "last-user, first-user, system or all",
+    "weigh": "examples or variants",
     "level": "a number between 0 and 1",
     "asking": "an Asking",
     "engine": "an Engine",

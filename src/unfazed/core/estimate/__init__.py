@@ -11,7 +11,7 @@ from unfazed.core.estimate.intervals import (
     mean_of,
     sign,
 )
-from unfazed.core.estimate.means import Kind, Numbers, mean_interval, numbers_of, pseudo_of, pseudo_values, summed
+from unfazed.core.estimate.means import Numbers, mean_interval, numbers_of, pseudo_of, pseudo_values, summed
 from unfazed.core.estimate.resample import Sample, bootstrap, count_rows, merge_rows, sample_of, swap
 from unfazed.core.estimate.significance import (
     CORRECTIONS,
@@ -23,7 +23,7 @@ from unfazed.core.estimate.significance import (
     mcnemar,
     share_of,
 )
-from unfazed.core.estimate.statistics import Array, Ints, Mean, Observations, Paired, Ratio, Statistic, ratio
+from unfazed.core.estimate.statistics import Array, Ints, Kind, Mean, Observations, Paired, Ratio, Statistic, ratio
 from unfazed.core.estimate.student import t_p_value, t_quantile
 from unfazed.core.values import Estimate
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite, sqrt
 from statistics import NormalDist
-from typing import Literal
 
 import numpy as np
 
-from unfazed.core.estimate.statistics import Array, Ints, Statistic
+from unfazed.core.estimate.statistics import Array, Ints, Kind, Statistic
 from unfazed.core.estimate.student import t_quantile
 
-Kind = Literal["share", "difference"]
 Span = tuple[float, float]
 Ends = tuple[float | None, float | None]
 

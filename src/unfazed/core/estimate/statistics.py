@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Kind = Literal["share", "difference"]  # of a mean: of numbers anywhere in their span, or of such as are zero as a rule
 
 
 def ratio(above: Array, below: Array) -> Array:
@@ -71,7 +73,7 @@ class Observations:
     """What a measure rests on: a row of `values` for each of `examples`, and the statistic of their sums.
 
     `missing` counts, for every example, the items without an output that should have counted. `span` is the least and
-    the greatest that the measure can be. `clusters` has the number of each example's cluster.
+    the greatest that the measure can be.
     """
 
     examples: Ints
@@ -79,4 +81,4 @@ class Observations:
     statistic: Statistic
     missing: Ints
     span: tuple[float, float] = (0.0, 1.0)
-    clusters: Ints | None = None
+    kind: Kind = "share"
