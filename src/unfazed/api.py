@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
@@ -15,6 +16,7 @@ from unfazed.core.errors import UsageError, option
 from unfazed.core.estimate import Resampling
 from unfazed.core.files import as_path, temporary_folder
 from unfazed.core.language import guess_language
+from unfazed.core.secrets import hide
 from unfazed.core.suite import Suite
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
@@ -121,6 +123,7 @@ def carry_out(
         suite = suite_of(plan, to / "suite") if suite is None else Suite(suite)
     suite.verify()
     check_sets(gates, suite)
+    hide((os.environ.get(name, "") for name in plan.run.secret_env), named=True)
     opened = open_system(system, **plan.run.options)
     with nullcontext() if opened is system else closing(opened):
         run = run_system(

@@ -68,7 +68,7 @@ def main() -> None:
         error.show()
         code = 4
     except UnfazedError as error:
-        click.echo(f"unfazed: {error}", err=True)
+        click.echo(f"unfazed: {_masked(str(error))}", err=True)
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("unfazed: stopped.", err=True)
@@ -84,12 +84,19 @@ def main() -> None:
     except BaseException as error:  # also SystemExit: only what we load, such as a plug-in, calls exit()
         _reraise_if_debugging()
         click.echo(
-            f"unfazed: internal error: {type(error).__name__}: {error}. UNFAZED_DEBUG=1 shows where; please report it.",
+            f"unfazed: internal error: {type(error).__name__}: {_masked(str(error))}. "
+            f"UNFAZED_DEBUG=1 shows where; please report it.",
             err=True,
         )
         code = UnfazedError.exit_code
     # A signal's exception that came up inside native code may be told as that code's own failure.
     _leave(Interrupted.exit_code if _terminated.is_set() else code if isinstance(code, int) else 0)
+
+
+def _masked(text: str) -> str:
+    from unfazed.core.secrets import masked
+
+    return masked(text)
 
 
 def _reraise_if_debugging() -> None:

@@ -36,6 +36,23 @@ trust_option = click.option(
     help="Open pickled weights that have this SHA-256. They can run code. Repeatable.",
 )
 
+
+def _hide(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    from unfazed.core.secrets import hide
+
+    hide(texts, named=True)
+    return texts
+
+
+secret_option = click.option(
+    "--secret",
+    multiple=True,
+    metavar="TEXT",
+    expose_value=False,
+    callback=_hide,
+    help="A text to mask in all that is kept and printed, such as a key in a command. Repeatable.",
+)
+
 format_option = click.option(
     "--format",
     "format_",

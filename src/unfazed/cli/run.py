@@ -18,6 +18,7 @@ from unfazed.cli._options import (
     key_values,
     measure_options,
     plan_option,
+    secret_option,
     together,
     trust_option,
     with_engine,
@@ -31,6 +32,7 @@ _url_options = together(
     ),
     click.option("--answers", metavar="SAID=OUTPUT,…", help="For a model: its words and the outputs that they mean."),
     click.option("--key-env", metavar="NAME", help="For a URL: the environment variable that holds the key."),
+    click.option("--insecure", is_flag=True, default=None, help="Send the key over http to another machine."),
     click.option(
         "--price-in", type=click.FloatRange(min=0), help="For a model: cost of a million tokens that it reads."
     ),
@@ -59,6 +61,7 @@ _url_options = together(
 )
 @click.option("--fresh", is_flag=True, help="Use no stored answers: ask everything again, and keep the old ones aside.")
 @click.option("--junit", type=click.Path(dir_okay=False), help="Also write JUnit XML for a CI server.")
+@secret_option
 @trust_option
 @plan_option
 @click.option("-o", "to", required=True, metavar="RUN", help="The folder of the run. A stopped run resumes in it.")
@@ -113,7 +116,7 @@ def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> An
 
     plan = with_engine(read_plan(plan_file), given)
     asking = {k: given[k] for k in ("batch_size", "concurrency", "retries", "canary") if given[k] is not None}
-    named = ("model", "prompt", "answers", "key_env", "price_in", "price_out")
+    named = ("model", "prompt", "answers", "key_env", "insecure", "price_in", "price_out")
     told = {name: given[name] for name in named if given[name] is not None}
     plan = plan.with_(
         "run",

@@ -12,6 +12,7 @@ from unfazed.cli._options import (
     engine_options,
     key_values,
     plan_option,
+    secret_option,
     split_list,
     trust_option,
     with_engine,
@@ -44,6 +45,7 @@ from unfazed.cli._options import (
 @engine_options
 @asking_options
 @data_options
+@secret_option
 @trust_option
 @plan_option
 @click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make, or - for JSON lines.")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from unfazed.core.errors import StaleAnswers, SystemBroken
-from unfazed.core.store import Key
+from unfazed.core.store import Key, as_kept
 from unfazed.core.values import Inputs, Json, Output
 
 _LEAST, _SHARE, _MOST = 8, 0.01, 200
@@ -49,7 +49,7 @@ def check(
     system only if the stored ones differ from today's more often than that: then None or a warning is returned.
     """
     inputs = [one.inputs for one in kept]
-    first = ask(inputs)
+    first = [as_kept(output) for output in ask(inputs)]
     if not any(output.ok for output in first):
         raise SystemBroken(
             f"{name} failed when stored answers were checked, on all {len(first)} inputs: {first[0].error} "
@@ -58,7 +58,7 @@ def check(
     differ = [i for i, one in enumerate(kept) if not same(one.stored, first[i])]
     if not differ:
         return None
-    second = first if deterministic else ask(inputs)
+    second = first if deterministic else [as_kept(output) for output in ask(inputs)]
     wavering = [i for i, (one, other) in enumerate(zip(first, second, strict=True)) if not _repeated(one, other)]
     moved = sum(1 for i in differ if i not in wavering)
     by_chance = sum(1 for i in wavering if i not in differ)

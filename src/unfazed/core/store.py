@@ -25,6 +25,7 @@ import msgspec
 from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.ids import canonical
 from unfazed.core.locks import Lock
+from unfazed.core.secrets import masked, without_known_bytes
 from unfazed.core.session import Asked, Session
 from unfazed.core.sqlite import interrupted
 from unfazed.core.store_file import (
@@ -66,6 +67,15 @@ def keyer(identity: str) -> Callable[[Json], Key]:
         return h.digest()
 
     return key
+
+
+def as_kept(output: Output) -> Output:
+    """The output as the store keeps it, with secrets masked."""
+    if output.error is not None:
+        return msgspec.structs.replace(output, error=masked(output.error))
+    content = msgspec.json.encode(output.value)
+    kept = without_known_bytes(content)
+    return output if kept == content else msgspec.structs.replace(output, value=msgspec.json.decode(kept))
 
 
 class AnswerStore:
@@ -228,7 +238,9 @@ class AnswerStore:
         """Adds outputs; a later answer to the same request takes the place of an earlier one."""
         encode, session = msgspec.json.encode, self._session()
         new = [
-            (key, encode(o.value) if o.error is None else None, o.error, o.seconds, o.attempts, session)
+            (key, without_known_bytes(encode(o.value)), None, o.seconds, o.attempts, session)
+            if o.error is None
+            else (key, None, masked(o.error), o.seconds, o.attempts, session)
             for key, o in rows
         ]
         self.asked += len(new)

@@ -16,6 +16,7 @@ from unfazed.core.chat import CHAT, Turn
 from unfazed.core.errors import NothingEvaluated, UnfazedError, UsageError, option
 from unfazed.core.files import as_path, clear_left, temporary_folder, unwritable
 from unfazed.core.progress import Progress
+from unfazed.core.secrets import masked_data
 from unfazed.core.suite import Manifest, Suite, plan_id, refuse_existing, write_suite
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
@@ -169,7 +170,7 @@ def _variation(plan: Plan, source: Source) -> Variation:
 def _manifest(plan: Plan, source: Source, varied: Variation) -> Manifest:
     operators = [spec.describe() for spec in varied.operators]
     data = plan.data
-    decides = [source.id, varied, operators, data.inputs, data.gold, data.id, data.groups, data.labels]
+    decides = [source.id, masked_data(varied), operators, data.inputs, data.gold, data.id, data.groups, data.labels]
     if data.turn != DataPlan().turn:
         decides.append(data.turn)
     return Manifest(

@@ -102,10 +102,12 @@ class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     `limit` is how many examples are asked, chosen at random. `fresh` uses no stored answers. `stop_when` ends the run
     early, when the intervals of measures are narrow enough, such as `drop±0.02`.
+    `secret_env` are environment variables whose values are masked in all that is kept. A plan must not hold secrets.
     """
 
     system: str | None = None
     options: dict[str, Json] = {}
+    secret_env: tuple[str, ...] = ()
     suite: str | None = None
     asking: Asking = Asking()
     limit: int | None = None

@@ -12,6 +12,7 @@ from unfazed.core.http.client import Client, HttpSettings, Malformed, Unanswered
 from unfazed.core.http.line import checked_url, key_for
 from unfazed.core.ids import content_id
 from unfazed.core.prompt import Template
+from unfazed.core.secrets import masked_data, masked_url
 from unfazed.core.suite import Suite
 from unfazed.core.values import Inputs, Json
 from unfazed.systems.system import Failed, System, plain
@@ -42,15 +43,18 @@ class ChatSystem(System):
         self, url: str, model: str, prompt: str | None = None, answers: Mapping[str, Json] | str | None = None,
         system_message: str | None = None, key_env: str | None = None, price_in: float | None = None,
         price_out: float | None = None, temperature: float | None = 0.0, max_tokens: int | None = None,
-        body: dict[str, Json] | None = None, json: bool = False, identity: str | None = None, **waits: float,
+        body: dict[str, Json] | None = None, json: bool = False, identity: str | None = None,
+        insecure: bool = False, **waits: float,
     ) -> None:  # fmt: skip
-        self._chat = Chat(url, model, key_env, Prices(price_in, price_out), body, HttpSettings(**waits))  # type: ignore[arg-type]
+        settings = HttpSettings(**waits)  # type: ignore[arg-type]
+        self._chat = Chat(url, model, key_env, Prices(price_in, price_out), body, settings, insecure=insecure)
         self.name = f"{checked_url(url)._replace(query='').geturl()}#{model}"
         self._template = None if prompt is None else Template.read(prompt, PROMPTS)
         self._system, self._temperature, self._max_tokens = system_message, temperature, max_tokens
         self._json = json
         self._answers = None if answers is None else _normal(parsed_answers(answers))
-        decides = [system_message, temperature, max_tokens, body, json, self._answers, self._chat.client.url.query]
+        query = masked_url(self._chat.client.url).partition("?")[2]
+        decides = [system_message, temperature, max_tokens, masked_data(body), json, self._answers, query]
         self._settings = content_id(decides)
         self._named_identity = identity
 
@@ -149,11 +153,13 @@ class JsonSystem(HttpSystem):
     batch_size = 16
     concurrency = 4
 
-    def __init__(self, url: str, key_env: str | None = None, identity: str | None = None, **waits: float) -> None:
+    def __init__(
+        self, url: str, key_env: str | None = None, identity: str | None = None, insecure: bool = False, **waits: float
+    ) -> None:
         parts = checked_url(url)
-        self._client = Client(url, key_for(parts, key_env, default=False), HttpSettings(**waits))  # type: ignore[arg-type]
+        self._client = Client(url, key_for(parts, key_env, default=False, insecure=insecure), HttpSettings(**waits))  # type: ignore[arg-type]
         self.name = self._client.shown
-        self._identity = f"http {content_id(parts.geturl())} {self.name}" if identity is None else identity
+        self._identity = f"http {content_id(masked_url(parts))} {self.name}" if identity is None else identity
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         if not batch:

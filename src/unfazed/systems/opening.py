@@ -17,6 +17,7 @@ from unfazed.core.errors import StoredFileError, UnfazedError, UnknownName, Usag
 from unfazed.core.ids import content_id
 from unfazed.core.json import decode
 from unfazed.core.registry import Registry, import_reference
+from unfazed.core.secrets import masked_spec
 from unfazed.core.trust import trusted, trusting
 from unfazed.core.values import Inputs, Json
 from unfazed.systems import systems
@@ -70,7 +71,7 @@ def open_system(spec: Spec, kind: type[System] = System, /, **options: Any) -> S
             system = open_system(spec, **options)
             system = system if isinstance(system, kind) else kind.adapted(system)
         if isinstance(spec, str):
-            system.name, system.reference = spec, None
+            system.name, system.reference = masked_spec(spec), None
         return system
     if isinstance(spec, str):
         system = _opened(spec, options)

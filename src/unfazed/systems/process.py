@@ -18,6 +18,7 @@ import msgspec
 
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.ids import content_id, file_hash
+from unfazed.core.secrets import masked_command, masked_spec
 from unfazed.core.values import Inputs, Json
 from unfazed.systems.child import BrokeOff, Child, Closed
 from unfazed.systems.sources import source_of
@@ -46,7 +47,8 @@ class ProcessSystem(System):
         self.command = _checked(command)
         if timeout <= 0 or start_timeout < 0 or concurrency < 1:
             raise UsageError("timeout must be more than 0, start_timeout 0 or more, and concurrency 1 or more.")
-        self.name = name or shlex.join(self.command)
+        kept = masked_command(self.command)
+        self.name = masked_spec(name) if name else shlex.join(kept)
         self.concurrency, self.batch_size = concurrency, batch_size
         self._timeout, self._start_timeout, self._max_line = timeout, start_timeout, max_line
         self._identity = f"cmd {command_id(self.command)}" if identity is None else identity
@@ -226,13 +228,13 @@ def _checked(command: Sequence[str]) -> list[str]:
 
 
 def command_id(command: Sequence[str]) -> str:
-    """The command line and the content of the files that it names, also as in `--model=FILE`, of the program, and of
-    what a script among them imports or names."""
+    """The command line without keys, and the content of the files that it names, also as in `--model=FILE`, of the
+    program, and of what a script among them imports or names."""
     files: list[Json] = sorted([name, _content(Path(name))] for name in files_in(command))
     program = shutil.which(command[0]) if command else None
     if program and not _INTERPRETERS.match(Path(program).name) and not os.path.isfile(command[0]):
         files.append(["", file_hash(Path(program))])
-    return content_id([list(command), files], 16)
+    return content_id([masked_command(command), files], 16)
 
 
 # Their version is the machine's: it says nothing of the system, and workers on other machines may have another.

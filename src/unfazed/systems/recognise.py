@@ -16,6 +16,7 @@ from unfazed.core.asking import ask
 from unfazed.core.errors import MissingExtra, SystemBroken, UnfazedError, UsageError
 from unfazed.core.http.client import Client, HttpSettings, Malformed, Unanswered
 from unfazed.core.ids import content_id, file_hash
+from unfazed.core.secrets import masked_spec, masked_url
 from unfazed.core.store import AnswerStore
 from unfazed.core.values import Failed, Inputs, Json
 from unfazed.systems.child import BrokeOff, Child
@@ -206,7 +207,7 @@ class RecogniserCommand(Recogniser):
 
     def __init__(self, command: str, language: str = "en", timeout: float = 600.0) -> None:
         super().__init__(language)
-        self.name = f"command:{command}"
+        self.name = masked_spec(f"command:{command}")
         self._words, self._timeout, self._closed = shlex.split(command), timeout, Event()
 
     def decides(self) -> Json:
@@ -234,7 +235,7 @@ class RecogniserServer(HttpSystem, Recogniser):
         self.name = self._client.shown
 
     def decides(self) -> Json:
-        return self._client.url.geturl()
+        return masked_url(self._client.url)
 
     def hear(self, path: Path) -> str:
         audio = b64encode(path.read_bytes()).decode()

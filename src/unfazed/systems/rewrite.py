@@ -13,6 +13,7 @@ from unfazed.core.http.chat import Chat
 from unfazed.core.http.client import HttpSettings, Refused, Unanswered
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.prompt import Template
+from unfazed.core.secrets import masked_data
 from unfazed.core.values import Failed, Inputs, Json
 from unfazed.systems.folders import ModelFolder
 from unfazed.systems.system import System, SystemAround
@@ -52,8 +53,9 @@ class ChatRewriter(Rewriter):
     def __init__(
         self, url: str, model: str, prompt: Template, temperature: float | None = 1.0, concurrency: int = 8,
         key_env: str | None = None, body: dict[str, Json] | None = None, retries: int = 6,
-        read_timeout: float = 120.0,
+        read_timeout: float = 120.0, insecure: bool = False,
     ) -> None:  # fmt: skip
+        self._insecure = insecure
         self._settings = HttpSettings(read_timeout=read_timeout, total_timeout=2 * read_timeout)
         self._url, self._model, self._key_env, self._body = url, model, key_env, body
         self._prompt, self._temperature = prompt, temperature
@@ -62,7 +64,7 @@ class ChatRewriter(Rewriter):
         self._chat: Chat | None = self._opened_chat()
         self._refused: int | None = 0  # None as soon as one text was answered
         self.name = f"{self._chat.client.shown}#{model}"
-        self._identity = f"rewriter {content_id([url, model, prompt.text, temperature, body], 16)}"
+        self._identity = f"rewriter {content_id(masked_data([url, model, prompt.text, temperature, body]), 16)}"
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         return [self._rewritten(inputs) for inputs in batch]
@@ -78,7 +80,9 @@ class ChatRewriter(Rewriter):
             chat.client.close()
 
     def _opened_chat(self) -> Chat:
-        return Chat(self._url, self._model, self._key_env, None, self._body, self._settings, self.retries)
+        return Chat(
+            self._url, self._model, self._key_env, None, self._body, self._settings, self.retries, self._insecure
+        )
 
     def _rewritten(self, inputs: Inputs) -> Json | Failed:
         with self._lock:

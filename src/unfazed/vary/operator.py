@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from unfazed.core.edits import Edit
 from unfazed.core.errors import option
+from unfazed.core.secrets import masked_data
 from unfazed.core.seeds import Stream
 from unfazed.core.task import Task
 from unfazed.core.values import Json, Meaning
@@ -145,10 +146,11 @@ def whole_text(text: str, new: str, note: str) -> Change | None:
 
 def describe(name: str, operator: type[Operator], params: dict[str, Any]) -> dict[str, Json]:
     """An operator as a suite's manifest names it."""
+    kept = {name: masked_data({name: value})[name] for name, value in params.items()}
     return {
         "name": name,
         "version": operator.version,
         "languages": list(operator.languages),
         "meaning": operator.meaning,
-        "params": {k: v if isinstance(v, (str, int, float, bool, type(None))) else str(v) for k, v in params.items()},
+        "params": {k: v if isinstance(v, (str, int, float, bool, type(None))) else str(v) for k, v in kept.items()},
     }

@@ -267,7 +267,9 @@ def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     local, far, safe = map(checked_url, ("http://127.0.0.1/", "http://host/", "https://host/"))
     assert [key_for(url, None, True) for url in (local, far, safe)] == ["sesame", None, "sesame"]
     assert key_for(safe, None, False) is None
-    assert key_for(far, "MINE", False) == "open"
+    with pytest.raises(UsageError, match="others could read the key"):
+        key_for(far, "MINE", False)
+    assert key_for(far, "MINE", False, insecure=True) == "open"
     for name in ("NONE", "BAD"):
         with pytest.raises(UsageError, match=name) as error:
             key_for(safe, name, True)

@@ -108,7 +108,7 @@ def test_wrong_use(tmp_path: Path) -> None:
         Seq2Seq()
     with pytest.raises(UsageError, match="must be 1 or more"):
         Seq2Seq("x", n=0)
-    with pytest.raises(UsageError, match="There is no sequence-to-sequence model in"):
+    with pytest.raises(UsageError, match="no sequence-to-sequence model"):
         said(Seq2Seq(str(tmp_path)), ["a man"])
     with pytest.raises(UsageError, match="there is no such folder"):
         said(Seq2Seq(str(tmp_path / "none")), ["a man"])

@@ -40,13 +40,16 @@ class Chat:
     def __init__(
         self, url: str, model: str, key_env: str | None = None, prices: Prices | None = None,
         more: dict[str, Json] | None = None, settings: HttpSettings | None = None, retries: int = 6,
+        insecure: bool = False,
     ) -> None:  # fmt: skip
         if not model:
             raise UsageError("A model's name is needed, as the server knows it.")
         parts = checked_url(url)
         if not parts.path.endswith(_PATH):
             parts = parts._replace(path=parts.path.rstrip("/") + _PATH)
-        self.client = Client(parts.geturl(), key_for(parts, key_env, default=True), settings, retries)
+        self.client = Client(
+            parts.geturl(), key_for(parts, key_env, default=True, insecure=insecure), settings, retries
+        )
         self.model = model
         self._prices = prices or Prices()
         self._more = more or {}

@@ -13,11 +13,13 @@ from base64 import b64encode
 from contextlib import suppress
 from email.message import Message
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from ipaddress import ip_address
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
 
-from unfazed.core.errors import UsageError
+from unfazed.core.errors import UsageError, option
+from unfazed.core.secrets import has_secret, masked
 
 KEY = "OPENAI_API_KEY"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -34,7 +36,7 @@ def checked_url(url: str) -> SplitResult:
             (parts.hostname or "").encode("idna").decode() if not (parts.hostname or "").isascii() else parts.hostname
         )
     except (ValueError, UnicodeError) as error:
-        raise UsageError(f"{url!r} is not a URL: {error}.") from error
+        raise UsageError(f"{masked(url)!r} is not a URL: {error}.") from error
     if parts.scheme not in ("http", "https") or not host:
         raise UsageError(
             f"A server's URL begins with http://HOST or https://HOST; {parts.scheme}://{host or ''} does not."
@@ -49,9 +51,24 @@ def checked_url(url: str) -> SplitResult:
     return SplitResult(parts.scheme, netloc, path, query, "")
 
 
-def key_for(url: SplitResult, name: str | None, default: bool) -> str | None:
+def is_here(url: SplitResult) -> bool:
+    """Is the server on this machine, so that nobody reads what is sent to it?"""
+    host = url.hostname or ""
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host in LOOPBACK
+
+
+def key_for(url: SplitResult, name: str | None, default: bool, insecure: bool = False) -> str | None:
     """The key in the environment under that name, or, by `default`, OpenAI's where it can't be read on the way."""
-    if name is None and default and (url.scheme == "https" or url.hostname in LOOPBACK):
+    safe = url.scheme == "https" or is_here(url)
+    if (name is not None or has_secret(url)) and not safe and not insecure:
+        raise UsageError(
+            f"{url.scheme}://{url.netloc} is neither https nor on this machine, so others could read the key. "
+            f"Use https, or, if the network between is yours alone, {option('insecure')}"
+            f"{'' if option('insecure').startswith('-') else 'True'}."
+        )
+    if name is None and default and safe:
         name = KEY if os.environ.get(KEY) else None
     if name is None:
         return None

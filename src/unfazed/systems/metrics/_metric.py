@@ -12,6 +12,7 @@ from unfazed.core.asking import ask
 from unfazed.core.errors import MissingExtra, SystemBroken, UnknownName, UsageError
 from unfazed.core.http.client import Client, HttpSettings, Malformed, Unanswered
 from unfazed.core.ids import content_id
+from unfazed.core.secrets import masked_url
 from unfazed.core.store import AnswerStore
 from unfazed.core.values import Failed, Inputs, Json
 from unfazed.systems.callable import CallableSystem, fingerprint
@@ -163,7 +164,7 @@ class MetricServer(HttpSystem, Metric):
 
     def __init__(self, url: str, **waits: float) -> None:
         address, _, uses = url.partition("#")
-        self.name = url
+        self.name = masked_url(url)
         self.uses = _checked(tuple(uses.split("+"))) if uses else ("reference",)
         self._client = Client(address, settings=HttpSettings(**waits))  # type: ignore[arg-type]
 

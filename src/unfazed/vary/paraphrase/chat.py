@@ -14,6 +14,7 @@ import msgspec
 from unfazed.core.asking import ask
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.http.chat import json_in
+from unfazed.core.secrets import masked_spec
 from unfazed.core.seeds import Stream
 from unfazed.core.store import AnswerStore
 from unfazed.core.values import Inputs, Json, Output
@@ -42,6 +43,7 @@ class ChatParaphrase(BatchOperator):
         self, url: str = "", model: str = "", prompt: str = "paraphrase.txt", n: int = 5,
         temperature: float | None = 1.0, concurrency: int = 8, key_env: str | None = None, memory: str | None = None,
         body: dict[str, Json] | None = None, retries: int = 6, read_timeout: float = 120.0,
+        insecure: bool = False,
     ) -> None:  # fmt: skip
         server = "://" in url
         if not url or (server and not model):
@@ -49,13 +51,13 @@ class ChatParaphrase(BatchOperator):
             raise UsageError(f"{self.name} needs a server and a model: {wanted}.")
         if n < 1 or concurrency < 1:
             raise UsageError("n and concurrency must be 1 or more.")
-        self._url, self._model, self._n = url, model or url, n
+        self._url, self._model, self._n = url, model or masked_spec(url), n
         self._options: dict[str, Any] = {}
         template = rewriting_prompt(prompt, PROMPTS)
         if server:
             self._options = {"model": model, "prompt": template, "temperature": temperature, "key_env": key_env}
             self._options |= {"concurrency": concurrency, "body": body, "retries": retries}
-            self._options |= {"read_timeout": read_timeout}
+            self._options |= {"read_timeout": read_timeout, "insecure": insecure}
         self._memory = None if memory is None else Path(memory)
         if self._memory is not None:
             AnswerStore.shared(self._memory).close()  # raises where nothing can be kept
