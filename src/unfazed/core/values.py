@@ -9,6 +9,7 @@ import msgspec
 Json = Any
 Inputs = dict[str, str]
 Meaning = Literal["same", "changed"]
+CUT_OFF, REFUSED = "the answer was cut off", "the model refused"  # how such failures begin, so that they are counted
 
 
 class Example(msgspec.Struct, frozen=True, gc=False):

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from unfazed.core.errors import NothingEvaluated
 from unfazed.core.ids import canonical
 from unfazed.core.task import Task
-from unfazed.core.values import Json, Output
+from unfazed.core.values import CUT_OFF, REFUSED, Json, Output
 from unfazed.measure.missing import Missingness
 from unfazed.measure.run_table import RunItem, RunTable
 from unfazed.measure.spill import Distinct, Spill
@@ -44,6 +44,7 @@ class Validity:
         self.operators: dict[str, int] = {}
         self.answered = 0
         self._varied = 0  # outputs of variants, read or not
+        self._free: Counter[str] = Counter()  # what goes wrong with free answers
         self._errors = Reasons()
         self._missing = Missingness()
         self._texts = Distinct(spill)
@@ -87,9 +88,12 @@ class Validity:
             return
         if output.error is not None:
             self.counts["failed"] += 1
+            self._free["cut_off"] += output.error.startswith(CUT_OFF)
+            self._free["refused"] += output.error.startswith(REFUSED)
             self._errors.add(output.error.splitlines()[0][:200] if output.error else "")
             return
         self.answered += 1
+        self._free["empty"] += isinstance(output.value, str) and not output.value.strip()
         label = label_of(output.value, self.task)
         if label is not None:
             self._output_labels[label] += 1
@@ -122,6 +126,7 @@ class Validity:
         duplicates = self._texts.n - self._texts.count()
         return {
             **self.counts,
+            **{name: count for name, count in self._free.items() if count},
             "errors": dict(self._errors.most_common(10)),
             "operators": self.operators,
             "unchanged": dict(sorted(self.unchanged.items())),
@@ -137,6 +142,12 @@ class Validity:
         if counts["failed"]:
             left_out = "counted as wrong" if missing == "wrong" else "left out, not counted as wrong"
             yield f"{counts['failed']:,} of {items:,} items failed: {left_out}."
+        if self._free["cut_off"]:
+            yield f"{self._free['cut_off']:,} of these answers were cut off by the token limit. Allow more tokens."
+        if self._free["refused"]:
+            yield f"{self._free['refused']:,} of these were refusals of the model."
+        if self._free["empty"]:
+            yield f"{self._free['empty']:,} of {items:,} answers are empty: they count as answers."
         if counts["unreadable"]:
             yield f"{counts['unreadable']:,} of {items:,} outputs can't be read: counted as wrong."
         if counts["not_asked"]:

@@ -158,7 +158,10 @@ class Card(NamedTuple):
     after: Markup
 
 
-KINDS = ("right, then wrong", "wrong, then differently wrong", "wrong, then right", "a control, which should differ")
+KINDS = (
+    *("right, then wrong", "wrong, then differently wrong", "wrong, then right", "a control, which should differ"),
+    *("right, then differently right", "changed, and no gold says which is right"),
+)
 
 
 def _rank(flip: Flip) -> int:
@@ -166,8 +169,8 @@ def _rank(flip: Flip) -> int:
     if variant.meaning == "changed":
         return 3
     if right_before is None or right_after is None:
-        return 1
-    return {(True, False): 0, (False, True): 2}.get((right_before, right_after), 1)
+        return 5
+    return {(True, False): 0, (False, True): 2, (True, True): 4}.get((right_before, right_after), 1)
 
 
 class FlipSample:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from unfazed.core.chat import as_sent
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.values import Inputs, Json
@@ -258,7 +259,7 @@ class CallableSystem(System):
         if not batch:
             return []
         # Copies, as a function may well edit its inputs in place.
-        return self._listed(self.function([dict(inputs) for inputs in batch]), len(batch))
+        return self._listed(self.function([dict(as_sent(inputs)) for inputs in batch]), len(batch))
 
     def _listed(self, returned: object, asked: int) -> Sequence[object]:
         """What the function returned as a list of the right length, or the error that says how it is not."""

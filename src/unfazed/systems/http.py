@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from unfazed.core.chat import as_sent, chat_of, is_chat
 from unfazed.core.errors import SystemBroken, UsageError, option
 from unfazed.core.http.chat import Answer, Chat, Prices, counted, json_in
 from unfazed.core.http.client import Client, HttpSettings, Malformed, Unanswered
@@ -14,7 +15,8 @@ from unfazed.core.ids import content_id
 from unfazed.core.prompt import Template
 from unfazed.core.secrets import masked_data, masked_url
 from unfazed.core.suite import Suite
-from unfazed.core.values import Inputs, Json
+from unfazed.core.tool_calls import calls_of
+from unfazed.core.values import CUT_OFF, REFUSED, Inputs, Json
 from unfazed.systems.system import Failed, System, plain
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -38,6 +40,7 @@ class ChatSystem(System):
     concurrency = 8
     retries = 6
     deterministic = False  # servers batch requests, so that even at temperature 0 an answer may differ
+    _calls = False  # are outputs tool calls?
 
     def __init__(
         self, url: str, model: str, prompt: str | None = None, answers: Mapping[str, Json] | str | None = None,
@@ -69,6 +72,11 @@ class ChatSystem(System):
         example = next(suite.examples(), None)
         if example is None:
             return
+        self._calls = suite.manifest.task == "tools"
+        if is_chat(example.inputs):
+            if self._template is not None:
+                raise UsageError(f"The suite's chats are sent as they are: leave out {option('prompt')}.")
+            return
         if self._template is None and example.inputs.keys() == _NLI:
             self._template = Template.read(str(PROMPTS / "nli.txt"))
         if self._template is None and len(example.inputs) > 1:
@@ -99,11 +107,22 @@ class ChatSystem(System):
 
     def _one(self, inputs: Inputs) -> Json | Failed:
         try:
-            prompt = self._template.fill(inputs) if self._template else _only(inputs)
-            answer = self._chat.ask(prompt, self._system, temperature=self._temperature, max_tokens=self._tokens())
+            answer = self._answer(inputs)
         except (UsageError, Unanswered) as problem:
             return Failed(str(problem), final=True)
         return self._read(answer)
+
+    def _answer(self, inputs: Inputs) -> Answer:
+        settings = {"temperature": self._temperature, "max_tokens": self._tokens()}
+        if not is_chat(inputs):
+            prompt = self._template.fill(inputs) if self._template else _only(inputs)
+            return self._chat.ask(prompt, self._system, **settings)
+        chat = chat_of(inputs)
+        tools = [sent_tool(tool) for tool in chat.get("tools", ())]
+        system = [{"role": "system", "content": self._system}] if self._system else []
+        answer = self._chat.send([*system, *chat["messages"]], tools=tools or None, **settings)
+        names = {sent_name(name): name for name in map(_tool_name, chat.get("tools", ()))}
+        return answer._replace(calls=_named_back(answer.calls, names)) if answer.calls else answer
 
     def _tokens(self) -> int:
         if self._max_tokens is not None:
@@ -113,6 +132,10 @@ class ChatSystem(System):
         return 1 if all(a in ("yes", "no") or len(a) == 1 for a in self._answers) else _LABEL_TOKENS
 
     def _read(self, answer: Answer) -> Json | Failed:
+        if answer.calls and (self._calls or not answer.text):
+            return plain(answer.calls if self._calls else {"tool_calls": answer.calls})
+        if answer.refusal and not answer.text:
+            return Failed(f"{REFUSED}: {_short(answer.refusal)}", final=True)
         if answer.text is None:
             return Failed("the model gave no answer, only a refusal or a call", final=True)
         if self._answers is not None:
@@ -122,7 +145,7 @@ class ChatSystem(System):
             known = ", ".join(list(self._answers)[:10]) + (", …" if len(self._answers) > 10 else "")
             return Failed(f"the answer {_short(answer.text)} is none of: {known}", final=True)
         if answer.cut:
-            return Failed(f"the answer has more than {self._tokens()} tokens: {_short(answer.text)}", final=True)
+            return Failed(f"{CUT_OFF} after {self._tokens()} tokens: {_short(answer.text)}", final=True)
         if not self._json:
             return plain(answer.text.strip())
         try:
@@ -166,7 +189,7 @@ class JsonSystem(HttpSystem):
             return []
         self._client.retries = self.retries
         try:
-            return self._client.post({"inputs": list(batch)}, lambda value: self._read(value, len(batch)))
+            return self._client.post({"inputs": list(map(as_sent, batch))}, lambda value: self._read(value, len(batch)))
         except Unanswered as problem:
             if len(batch) > 1 and problem.reached:
                 raise  # one of them may be to blame: they are asked one by one
@@ -187,6 +210,44 @@ class JsonSystem(HttpSystem):
             plain(output) if error is None else Failed(str(error)[:2000], final=True)
             for output, error in zip(outputs, errors, strict=True)
         ]
+
+
+_JSON_TYPES = {"dict": "object", "float": "number", "tuple": "array", "any": "string"}  # of BFCL's own types
+
+
+def sent_tool(tool: Json) -> Json:
+    """A tool's definition as OpenAI's API takes it: a name without dots, and JSON Schema's names of types."""
+    function = tool.get("function", tool)
+    sent = {**function, "name": sent_name(function["name"])}
+    if "parameters" in function:
+        sent["parameters"] = _schema(function["parameters"])
+    return {"type": "function", "function": sent}
+
+
+def _schema(value: Json) -> Json:
+    if isinstance(value, list):
+        return [_schema(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kind = value.get("type")
+    known = {"type": _JSON_TYPES[kind]} if isinstance(kind, str) and kind in _JSON_TYPES else {}
+    return {key: _schema(item) for key, item in value.items()} | known
+
+
+def sent_name(name: str) -> str:
+    return re.sub(r"[^\w-]", "_", name)[:64]
+
+
+def _tool_name(tool: Json) -> str:
+    return str(tool.get("function", tool)["name"])
+
+
+def _named_back(calls: list[Json], names: Mapping[str, str]) -> list[Json]:
+    """Calls as outputs have them, with the names that the definitions have."""
+    read = calls_of({"tool_calls": calls})
+    if read is None:
+        return calls
+    return [{"name": names.get(call.name, call.name), "arguments": call.arguments} for call in read]
 
 
 def parsed_answers(answers: Mapping[str, Json] | str) -> Mapping[str, Json]:

@@ -16,6 +16,7 @@ from threading import Event, Lock
 
 import msgspec
 
+from unfazed.core.chat import as_sent
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.secrets import masked_command, masked_spec
@@ -99,7 +100,7 @@ class ProcessSystem(System):
         answers: dict[int, Json | Failed] = {}
         for n, inputs in enumerate(batch, first):
             try:
-                lines[n] = msgspec.json.encode({"id": n, "inputs": inputs}) + b"\n"
+                lines[n] = msgspec.json.encode({"id": n, "inputs": as_sent(inputs)}) + b"\n"
             except UnicodeEncodeError as error:
                 answers[n] = Failed(f"the input is not a text: {error.reason}", final=True)
         self._try(seat, lines, answers)

@@ -21,6 +21,8 @@ class Answer(NamedTuple):
 
     text: str | None
     cut: bool = False
+    calls: list[Json] | None = None  # as OpenAI has `tool_calls`
+    refusal: str = ""
 
 
 class Prices(msgspec.Struct, frozen=True):
@@ -57,20 +59,26 @@ class Chat:
     def ask(self, prompt: str, system: str | None = None, **parameters: Json) -> Answer:
         """The answer to one prompt. Raises `Unanswered` where none is to be had."""
         messages = [{"role": "system", "content": system}] if system else []
-        messages.append({"role": "user", "content": prompt})
+        return self.send([*messages, {"role": "user", "content": prompt}], **parameters)
+
+    def send(self, messages: list[Json], **parameters: Json) -> Answer:
+        """The answer to a chat. Raises `Unanswered` where none is to be had."""
         body = {"model": self.model, "messages": messages, "stream": False, **parameters, **self._more}
         return self.client.post({k: v for k, v in body.items() if v is not None}, self._read)
 
     def _read(self, value: Json) -> Answer:
         try:
             choice = value["choices"][0]
-            text = choice["message"].get("content")
+            message = choice["message"]
+            text, calls = message.get("content"), message.get("tool_calls")
         except (KeyError, IndexError, TypeError, AttributeError):
             raise Malformed("the answer is not one to a chat") from None
         if not isinstance(text, str | None):
             raise Malformed("the answer is not a text")
         self._count(value.get("usage"))
-        return Answer(text, choice.get("finish_reason") == "length")
+        refusal = message.get("refusal")
+        calls = calls if isinstance(calls, list) and calls else None
+        return Answer(text, choice.get("finish_reason") == "length", calls, refusal if isinstance(refusal, str) else "")
 
     def _count(self, usage: Json) -> None:
         tokens = counted(usage)
