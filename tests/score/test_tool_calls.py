@@ -234,6 +234,13 @@ def test_irrelevance_wants_no_call() -> None:
     assert calls_problem([call("f", {})], [], []) == "count: 1 calls instead of 0"
 
 
+def test_equal_calls_of_other_types_are_told_apart() -> None:
+    gold = [{"f": {"n": [5]}}, {"f": {"n": [5]}}]
+    tools = [{"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}, "required": ["n"]}}]
+    assert calls_problem([call("f", {"n": 5}), call("f", {"n": 5})], gold, tools) is None
+    assert calls_problem([call("f", {"n": 5.0}), call("f", {"n": 5})], gold, tools) is not None
+
+
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"when": {"type": "object", "properties": {}}, "n": {"type": "number"}},

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from queue import Empty, Queue
@@ -167,12 +168,12 @@ class BoundedRegex:
     """
 
     def __init__(self, pattern: str) -> None:
+        self._child: subprocess.Popen[str] | None = None
         try:
             re.compile(pattern)
         except re.error as error:
             raise UsageError(f"{option('extract')} regex:{pattern} is not a regular expression: {error}.") from error
         self.pattern = pattern
-        self._child: subprocess.Popen[str] | None = None
         self._known: dict[str, str | None] = {}
 
     def __call__(self, text: str) -> str | None:
@@ -206,7 +207,8 @@ class BoundedRegex:
             for line in child.stdout:
                 lines.put(line)
 
-        Thread(target=read, daemon=True).start()
+        self._reader = Thread(target=read, daemon=True)
+        self._reader.start()
         self._write(self.pattern)
 
     def _write(self, text: str) -> None:
@@ -220,7 +222,9 @@ class BoundedRegex:
     def close(self) -> None:
         if self._child is not None:
             self._child.kill()
-            self._child.wait()
+            self._reader.join()
+            with suppress(OSError):  # what was not sent can't be flushed
+                self._child.__exit__(None, None, None)
             self._child = None
 
     def __del__(self) -> None:

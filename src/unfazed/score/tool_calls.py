@@ -52,10 +52,10 @@ def calls_problem(output: Json, gold: list[Json], tools: list[Json]) -> str | No
     left, problem = list(calls), None
     for due in gold:  # the first call that fits is taken, as BFCL does
         name, arguments = next(iter(due.items()))
-        for call in left:
+        for at, call in enumerate(left):
             problem = _call_problem(call, name, arguments, definitions.get(name))
             if problem is None:
-                left.remove(call)
+                del left[at]  # this one, and no other that is equal to it: 5 equals 5.0
                 break
         else:
             return problem
