@@ -269,7 +269,7 @@ def test_embeddings_compare_meaning() -> None:
 
 def test_entailment_must_hold_both_ways(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "entails_here.py").write_text(
-        "def label(batch):\n    return ['entailment' if b['hypothesis'] in b['premise'] else 'neutral' for b in batch]\n"
+        "def label(batch):\n    return ['entails' if b['hypothesis'] in b['premise'] else 'not' for b in batch]\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     rule = Comparing(GENERATE, "", "nli:entails_here:label")

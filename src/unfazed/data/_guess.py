@@ -24,18 +24,22 @@ _FREE_TASKS = ("generate", "chat")
 
 
 class Guess(NamedTuple):
-    """The task, and which part of an answer is compared by default."""
+    """The task, and what is compared by default: `extract` or `equivalent`."""
 
     task: str
-    extract: str = ""
+    compared: dict[str, str]
 
 
-def guess(examples: Sequence[Example], gold_field: str | None, chosen: str | None = None) -> Guess:
-    """What the first examples of data are about; `chosen` is the task that the user named."""
+def guess(
+    examples: Sequence[Example], gold_field: str | None, chosen: str | None = None, equivalent: str = ""
+) -> Guess:
+    """What the first examples of data are about; `chosen` is the task that the user named, or that the format has."""
     golds = [example.gold for example in examples if example.gold is not None]
     task = chosen or _task(examples, golds, gold_field)
     numbers = golds and task in _FREE_TASKS and all(map(_is_number, golds))
-    return Guess(task_named(task).name, "number" if numbers else "")
+    if equivalent and task in _FREE_TASKS:
+        return Guess(task, {"equivalent": equivalent})
+    return Guess(task_named(task).name, {"extract": "number"} if numbers else {})
 
 
 def _task(examples: Sequence[Example], golds: list[Json], gold_field: str | None) -> str:

@@ -32,7 +32,7 @@ class Kind(NamedTuple):
     task: str
     language: str
     language_guessed: bool
-    extract: str = ""  # the part of an answer that is compared by default
+    compared: dict[str, str] = {}  # noqa: RUF012 - never changed; extract and equivalent, where the data decides
 
 
 class _Placed(NamedTuple):
@@ -113,13 +113,14 @@ def _open(path: Path, options: ReadOptions, reader: Reader) -> _Opened:
     if not head:
         next(rest, None)  # raises, if a bad row is why there are none
         raise _empty(path)
-    found = guess([placed.example for placed in head], reader.fields.gold if reader.fields else None, options.task)
+    gold = reader.fields.gold if reader.fields else None
+    found = guess([placed.example for placed in head], gold, options.task or reader.task, reader.equivalent)
     return _Opened(head, rest, task_named(found.task), path, options, found)
 
 
 def _kind(found: Guess, task: Task, examples: Sequence[Example], language: str | None) -> Kind:
     texts = (example.inputs[name] for example in examples for name in task.texts(example.inputs))
-    return Kind(task.name, language or guess_language(texts), language is None, found.extract)
+    return Kind(task.name, language or guess_language(texts), language is None, found.compared)
 
 
 def _hashed(path: Path) -> str:

@@ -62,10 +62,12 @@ class Reader:
 
     suffixes: ClassVar[tuple[str, ...]] = ()  # in lower case, with the dot
     has_fields: ClassVar[bool] = True  # False: there are no named fields to choose from
+    task: ClassVar[str] = ""  # of all that it reads, where that is always the same
 
     file: Path
     line: int = 0  # 1-based, as editors count
     fields: GoldField | None = None  # of records with named fields, once reading began
+    equivalent: str = ""  # when an answer is the same as the gold, where the data says so, once reading began
 
     def accepts(self, path: Path) -> bool:
         """Does the path look like this format? Only the name, and the start of what is there, are looked at."""

@@ -181,7 +181,7 @@ def _manifest(plan: Plan, source: Source, varied: Variation) -> Manifest:
         draws=varied.draws,
         operators=operators,
         set={"name": varied.set} if varied.set != "each" else {},
-        compared={"extract": source.kind.extract} if source.kind.extract else {},
+        compared=source.kind.compared,
         plan=plan_id(*decides),
     )
 

@@ -37,7 +37,8 @@ class Comparing:
         self.extract = "" if extract == "none" else extract
         self.equivalent = equivalent or ("exact" if self.extract else "")
         self._part = extract_named(self.extract)
-        self._rule: Equivalent | None = equivalent_named(self.equivalent, rubric) if self.equivalent else None
+        asked = self.equivalent or ("exact" if rubric is not None else "")
+        self._rule: Equivalent | None = equivalent_named(asked, rubric) if asked else None
         self._store: AnswerStore | None = None
         self._known: deque[dict[tuple[int, Hashable, Hashable], bool | None]] = deque(maxlen=4)  # a block each
         self.unjudged = 0  # pairs on which a judge said neither yes nor no
