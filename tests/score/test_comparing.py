@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from unfazed.core.errors import UnfazedError, UnknownName, UsageError
+from unfazed.core.errors import StoredFileError, UnfazedError, UnknownName, UsageError
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json, Output, Variant
 from unfazed.score import Comparing, Match, _extract, comparing_for
@@ -227,8 +227,13 @@ def test_a_function_sees_the_input(mine: str) -> None:
         flip(Comparing(GENERATE, "", f"{mine}:wrong"), "a", "b")
 
 
+def test_a_suite_names_no_code() -> None:
+    with pytest.raises(StoredFileError, match="Choose a rule"):
+        comparing_for(suite("generate", equivalent="os:remove"))  # type: ignore[arg-type]
+
+
 def suite(task: str, **compared_by: str) -> SimpleNamespace:
-    return SimpleNamespace(task=task_named(task), manifest=SimpleNamespace(compared=compared_by))
+    return SimpleNamespace(path=Path("suite"), task=task_named(task), manifest=SimpleNamespace(compared=compared_by))
 
 
 @pytest.mark.parametrize(

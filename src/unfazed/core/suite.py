@@ -246,15 +246,15 @@ def _meaning(name: str) -> Meaning:
 def _decisive(manifest: Manifest) -> list[Json]:
     """What the content id covers beside the rows."""
     facts: list[Json] = [FORMAT, manifest.task, manifest.language, cast(Json, manifest.labels)]
-    return [facts, dict(manifest.set)]
+    return [facts, dict(manifest.set), dict(manifest.compared)]
 
 
 def _content(manifest: Manifest) -> blake2b:
     content = blake2b(digest_size=16)
-    facts, chosen = _decisive(manifest)
+    facts, *chosen = _decisive(manifest)
     content.update(canonical(facts))
-    if chosen:
-        content.update(canonical(chosen))
+    for choice in filter(None, chosen):
+        content.update(canonical(choice))
     return content
 
 

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Self
 
-from unfazed.core.errors import UnfazedError
+from unfazed.core.errors import StoredFileError, UnfazedError, option
 from unfazed.core.ids import content_id
 from unfazed.core.store import AnswerStore
 from unfazed.core.suite import Suite
@@ -24,6 +24,7 @@ from unfazed.score._extract import extract_named
 Answered = tuple[Example, Output, list[tuple[Variant, Output]]]
 JUDGED = "judge.sqlite"  # a judge's answers, in the folder of the run
 _BLOCK = 200  # examples whose answers are compared together
+_DECLARED = ("exact", "contains", "rouge-l")  # rules that a suite may declare
 _NOTHING = ("", "the part to compare is not there")
 
 
@@ -164,6 +165,11 @@ class Comparing:
 def comparing_for(suite: Suite, extract: str = "", equivalent: str = "", rubric: str | None = None) -> Comparing:
     """What is compared on a suite: as chosen, or as the suite's data or its task declares."""
     task, declared = suite.task, suite.manifest.compared
+    if declared.get("equivalent", "exact") not in _DECLARED:  # a suite from somebody else names no code
+        raise StoredFileError(
+            f"{suite.path / 'manifest.json'}: the suite compares answers by {declared['equivalent']!r}, which is not "
+            f"one of {', '.join(_DECLARED)}. Choose a rule with {option('equivalent')}."
+        )
     if equivalent:  # a rule that was chosen compares whole answers, unless a part was chosen too
         return Comparing(task, extract, equivalent, rubric)
     extract = extract or declared.get("extract", "") or task.compared[0]
