@@ -23,10 +23,11 @@ from unfazed.core.values import Example, Variant
 from unfazed.measure.early import check_stop_rules, stop_rules
 from unfazed.measure.gates import Verdict, check_sets, gates_of, judge, measured_by
 from unfazed.measure.measuring import scorers_for
+from unfazed.measure.questions import check_suite
 from unfazed.measure.results import Results
 from unfazed.run.engine import Until, refuse_other, run_system
 from unfazed.run.making import Selector, make_suite, suite_of
-from unfazed.run.plan import MeasurePlan, Missing, Plan, SetName, SystemPlan, VaryPlan, from_arguments, listed
+from unfazed.run.plan import MeasurePlan, Missing, Plan, SetName, SystemPlan, VaryPlan, Weigh, from_arguments, listed
 from unfazed.run.record import Run
 from unfazed.run.workers import Engine
 from unfazed.score import Comparing, comparing_for, scorers
@@ -45,8 +46,8 @@ def check(
     scores: str | Sequence[str] = (), extract: str = "", equivalent: str = "", rubric: str | None = None,
     level: float = 0.95, bootstrap: int = 10_000, sanity: bool = True, missing: Missing = "leave",
     to: str | Path | None = None, asking: Asking | None = None, engine: Engine | None = None,
-    limit: int | None = None, fresh: bool = False,
-    stop_when: str | Sequence[str] = (),
+    limit: int | None = None, fresh: bool = False, stop_when: str | Sequence[str] = (), cluster: str | None = None,
+    weigh: Weigh = "examples", worst_of: int | None = None,
 ) -> Results:  # fmt: skip
     """Makes variants of `data`, runs `system` on them, and measures what changed.
 
@@ -59,6 +60,7 @@ def check(
     - `extract`, `equivalent`, `rubric`: what of an answer is compared, as in `MeasurePlan`.
     - `sanity=False`: measure even if the set-up looks broken, for example a system that always answers the same.
     - `missing`: how failed outputs count: `leave` leaves them out, with bounds beside numbers; or `wrong`, or `bounds`.
+    - `cluster`, `weigh`, `worst_of`: as in `measure_run`.
     - `to`: the folder of the run, in which a run that was stopped resumes, and in which answers of the same system
       are reused. Without it, everything is new, in a temporary folder that stays until the process ends.
     - `limit`: how many examples are asked, chosen at random. `fresh`: use no stored answers; keep them aside.
@@ -79,6 +81,9 @@ def check(
             bootstrap=bootstrap,
             sanity=sanity,
             missing=missing,
+            cluster=cluster,
+            weigh=weigh,
+            worst_of=worst_of,
         ),
         engine=engine or Engine(),
     )
@@ -89,6 +94,7 @@ def check(
         "labels": labels, "format": format, "task": task, "language": language, "selector": selector,
         "fields": fields, **({"turn": turn} if turn else {})}  # fmt: skip
     if not isinstance(data, Suite):
+        making["cluster"] = cluster
         data = make_suite(data, to=folder / "suite", set=set, draws=draws, seed=seed, engine=engine, **making)
     elif extra := next((name for name, value in making.items() if value not in (None, ())), None):
         raise UsageError(f"data is a Suite, which has its variants already. Leave out {option(extra)}.")
@@ -124,6 +130,7 @@ def carry_out(
     suite.verify()
     check_sets(gates, suite)
     hide((os.environ.get(name, "") for name in plan.run.secret_env), named=True)
+    check_suite(suite, plan.measure.cluster, plan.measure.worst_of)
     opened = open_system(system, **plan.run.options)
     with nullcontext() if opened is system else closing(opened):
         run = run_system(

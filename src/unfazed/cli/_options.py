@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 # options that are fields of a MeasurePlan
-MEASURES = ("scores", "extract", "equivalent", "rubric", "level", "bootstrap", "sanity", "missing")
+MEASURES = (
+    "scores", "extract", "equivalent", "rubric", "level", "bootstrap", "sanity", "missing",
+    "cluster", "weigh", "worst_of",
+)  # fmt: skip
 FORMATS = ("table", "json", "jsonl", "md")
 
 
@@ -87,6 +90,9 @@ data_options = together(
         "--id", "id_", metavar="FIELD", help="The field that holds an id. Without one, ids come from content."
     ),
     click.option("--group", "groups", multiple=True, metavar="FIELD", help="A field to slice results by. Repeatable."),
+    click.option(
+        "--cluster", metavar="FIELD", help="A field whose examples belong together, such as paragraph. Kept for `run`."
+    ),
     click.option("--labels", metavar="A,B,…", help="The labels there are; any other is an error."),
 )
 
@@ -107,7 +113,27 @@ measure_options = together(
         "--rubric", metavar="FILE", help="The prompt of judge:SYSTEM, with {question}, {reference} and {answer}."
     ),
     click.option("--level", type=float, help="Confidence level of the intervals.  [default: 0.95]"),
-    click.option("--bootstrap", type=click.IntRange(min=1), help="Bootstrap samples.  [default: 10000]"),
+    click.option(
+        "--cluster",
+        metavar="FIELD",
+        help="Intervals for clusters of examples with the same FIELD, such as paragraph. Default: the suite's.",
+    ),
+    click.option(
+        "--worst-of",
+        type=click.IntRange(min=1),
+        metavar="K",
+        help="`worst` is the lowest score to expect of K variants.  [default: 3, or as many as there are]",
+    ),
+    click.option(
+        "--weigh",
+        type=click.Choice(["examples", "variants"]),
+        help="What weighs the same in every measure.  [default: examples]",
+    ),
+    click.option(
+        "--bootstrap",
+        type=click.IntRange(min=1),
+        help="Bootstrap samples, where numbers are compared with each other.  [default: 10000]",
+    ),
     click.option(
         "--missing",
         type=click.Choice(["leave", "wrong", "bounds"]),

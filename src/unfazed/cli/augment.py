@@ -44,7 +44,7 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
         inputs=given["inputs"],
         gold=given["gold"],
         id=given["id_"],
-        groups=given["groups"],
+        groups=(*given["groups"], *([given["cluster"]] if given["cluster"] else [])),
         labels=split_list(given["labels"]),
     )
     kind = task_and_language(data, options, given["lang"])

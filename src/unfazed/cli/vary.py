@@ -94,6 +94,7 @@ def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Any
             "gold": given["gold"],
             "id": given["id_"],
             "groups": given["groups"],
+            "cluster": given["cluster"],
             "labels": split_list(given["labels"]),
             "turn": given["turn"],
         },

@@ -87,6 +87,8 @@ def measure_run(
     )  # fmt: skip
     Resampling(plan.level, plan.bootstrap, plan.seed)
     run = run_of(run)
+    if plan.cluster is None:
+        plan = msgspec.structs.replace(plan, cluster=getattr(run.suite.manifest, "cluster", None))
     with comparing_for(run.suite, plan.extract, plan.equivalent, plan.rubric).at(_folder(run)) as comparing:
         used = scorers_for(run.suite.task, plan.scores, comparing)
         groups = None if groups is None else list(listed(groups))
@@ -130,7 +132,7 @@ def _measured(
         items = as_wrong(items) if plan.missing == "wrong" else items
         table = read_table(items, suite.task, pairs, spill, comparing)
         validity.check(table)
-        check_cluster(table, plan.cluster)
+        check_cluster(table.values, plan.cluster)
         way = way_of(table.most_tries, plan.weigh, plan.worst_of)
         slices, warnings = slices_of(table, groups, plan.cluster)
         main = used[0] if used else None

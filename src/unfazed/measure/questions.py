@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from unfazed.core.errors import UnknownName, UsageError, option
 from unfazed.core.estimate import Ints, Numbers, Observations, sign
 from unfazed.core.ids import content_id
+from unfazed.core.suite import Suite
 from unfazed.core.values import Estimate
 from unfazed.measure.definitions import (
     MEASURES,
@@ -24,6 +25,7 @@ from unfazed.measure.definitions import (
     no_column,
     scope_of,
     score_columns,
+    way_of,
 )
 from unfazed.measure.gathering import KEPT, Gathered
 from unfazed.measure.missing import bounded
@@ -252,15 +254,25 @@ def family_scopes(part: Part) -> Iterator[tuple[str, Scope]]:
         yield name, scope_of(part, part.family == code)
 
 
-def check_cluster(table: RunTable, cluster: str | None) -> None:
-    """Raises if there is no such field in the suite."""
-    if cluster is None or cluster in table.values:
+def check_cluster(fields: Iterable[str], cluster: str | None) -> None:
+    """Raises if the cluster is not among the fields that a suite has."""
+    fields = sorted(fields)
+    if cluster is None or cluster in fields:
         return
-    there = f"It has {', '.join(map(repr, table.values))}." if table.values else "It has none."
+    there = f"It has {', '.join(map(repr, fields))}." if fields else "It has none."
     raise UsageError(
         f"The suite has no field {cluster!r} to cluster by. {there} A suite keeps a field of the data if it is made "
         f"with {option('cluster')} {cluster} or {option('group')} {cluster}: make it again."
     )
+
+
+def check_suite(suite: Suite, cluster: str | None, worst_of: int | None) -> None:
+    """Raises what can't be measured of a suite, before anything is asked."""
+    if cluster is not None and not any(cluster in example.groups for example in suite.examples()):
+        check_cluster({name for example in suite.examples() for name in example.groups}, cluster)
+    if worst_of is not None:
+        same = ([v.inputs for v in variants if v.meaning == "same"] for _, variants in suite.groups())
+        way_of(max((len(set(map(content_id, inputs))) for inputs in same), default=0), worst_of=worst_of)
 
 
 def slices_of(table: RunTable, wanted: list[str] | None, cluster: str | None = None) -> tuple[list[Slice], list[str]]:

@@ -37,7 +37,7 @@ def make_suite(
     groups: str | Sequence[str] | None = None, labels: Sequence[str] | None = None, format: str | None = None,
     task: str | None = None, language: str | None = None, turn: Turn = "last-user", set: SetName = "each",
     selector: Selector | None = None, draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (),
-    overwrite: bool = False, engine: Engine | None = None,
+    overwrite: bool = False, engine: Engine | None = None, cluster: str | None = None,
 ) -> Suite:  # fmt: skip
     """Makes variants of your data.
 
@@ -51,19 +51,23 @@ def make_suite(
     - `input`, `gold`, `id`, `groups`: the fields or columns that hold texts, the right answer, ids, and slices.
       Unless you name them, they are guessed from their names. In a DataFrame, every other column of few values is
       a slice unless you set `groups`.
+    - `cluster`: the field whose examples belong together, such as the paragraph of a question. Intervals then are for
+      paragraphs like these.
     - `turn`: the messages of a chat that are varied: `last-user`, `first-user`, `system` or `all`.
     - `set`: `each`, `random` or `hard`. A hard set needs a `selector`: any system that `run_system` takes.
     - `draws`: the variants of each example and operator. The same `seed` gives the same variants.
     """
     if data is None:
         raise UsageError("data is None. Give a path, a list of texts or records, a DataFrame or a Dataset.")
-    inputs, gold, id = tuple(map(_column, listed(input))), _column(gold), _column(id)
+    inputs, gold, id, cluster = tuple(map(_column, listed(input))), _column(gold), _column(id), _column(cluster)
     to = temporary_folder() / "suite" if to is None else as_path(to, "to")
+    if groups is None:
+        groups = likely_groups(data, [*inputs, gold, id, cluster])
     plan = from_arguments(Plan,
         data=from_arguments(DataPlan,
             path=str(data) if isinstance(data, (str, Path)) else None, format=format, task=task, language=language,
             inputs=inputs, gold=gold, id=id,
-            groups=likely_groups(data, [*inputs, gold, id]) if groups is None else tuple(map(_column, listed(groups))),
+            groups=tuple(map(_column, listed(groups))), cluster=cluster,
             labels=None if labels is None else tuple(map(_column, listed(labels))), turn=turn,
         ),
         vary=from_arguments(VaryPlan,
@@ -173,6 +177,8 @@ def _manifest(plan: Plan, source: Source, varied: Variation) -> Manifest:
     decides = [source.id, masked_data(varied), operators, data.inputs, data.gold, data.id, data.groups, data.labels]
     if data.turn != DataPlan().turn:
         decides.append(data.turn)
+    if data.cluster is not None:
+        decides.append(["cluster", data.cluster])
     return Manifest(
         task=varied.task,
         language=varied.language,
@@ -182,6 +188,7 @@ def _manifest(plan: Plan, source: Source, varied: Variation) -> Manifest:
         operators=operators,
         set={"name": varied.set} if varied.set != "each" else {},
         compared=source.kind.compared,
+        cluster=data.cluster,
         plan=plan_id(*decides),
     )
 

@@ -44,6 +44,9 @@ NATURE = (
 class DataPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where examples come from. What is None is guessed from the data.
 
+    `cluster` is a field whose examples belong together, such as the paragraph of a question: intervals then are for
+    paragraphs like these.
+
     Example: `DataPlan(path="mine.jsonl", gold="intent")`.
     """
 
@@ -55,8 +58,13 @@ class DataPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     gold: str | None = None
     id: str | None = None
     groups: tuple[str, ...] = ()
+    cluster: str | None = None
     labels: tuple[str, ...] | None = None
     turn: Turn = "last-user"
+
+    def kept(self) -> tuple[str, ...]:
+        """The fields that a suite keeps of each example: its slices, and the cluster that it belongs to."""
+        return tuple(dict.fromkeys((*self.groups, *([] if self.cluster is None else [self.cluster]))))
 
     def reading(self) -> ReadOptions:
         """The part of it that readers need."""
@@ -66,7 +74,7 @@ class DataPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             inputs=self.inputs,
             gold=self.gold,
             id=self.id,
-            groups=self.groups,
+            groups=self.kept(),
             labels=self.labels,
             turn=self.turn,
         )
