@@ -93,7 +93,7 @@ def test_streaming_is_off_and_texts_are_free_without_answers(scripted: Make, ope
     assert server.bodies[0]["stream"] is False
     assert server.bodies[0]["messages"] == [{"role": "user", "content": "Hello."}]
     (cut,) = system.predict([{"text": "Hello."}])
-    assert cut.error == "the answer has more than 1024 tokens: 'Bonjour à'"
+    assert cut.error == "the answer was cut off after 1024 tokens: 'Bonjour à'"
     (failed,) = system.predict([PAIR])
     assert "{premise} and {hypothesis}" in failed.error
 
