@@ -68,7 +68,7 @@ def main() -> None:
         error.show()
         code = 4
     except UnfazedError as error:
-        click.echo(f"unfazed: {_masked(str(error))}", err=True)
+        click.echo(f"unfazed: {_shown(error)}", err=True)
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("unfazed: stopped.", err=True)
@@ -79,12 +79,12 @@ def main() -> None:
     except OSError as error:
         _reraise_if_debugging()
         where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
-        click.echo(f"unfazed: {where}{error.strerror or error}.", err=True)
+        click.echo(f"unfazed: {_shown(where)}{error.strerror or error}.", err=True)
         code = UnfazedError.exit_code
     except BaseException as error:  # also SystemExit: only what we load, such as a plug-in, calls exit()
         _reraise_if_debugging()
         click.echo(
-            f"unfazed: internal error: {type(error).__name__}: {_masked(str(error))}. "
+            f"unfazed: internal error: {type(error).__name__}: {_shown(error)}. "
             f"UNFAZED_DEBUG=1 shows where; please report it.",
             err=True,
         )
@@ -93,10 +93,12 @@ def main() -> None:
     _leave(Interrupted.exit_code if _terminated.is_set() else code if isinstance(code, int) else 0)
 
 
-def _masked(text: str) -> str:
+def _shown(message: object) -> str:
+    """A message may quote a secret, or names from somebody's file, which must not control the terminal."""
     from unfazed.core.secrets import masked
+    from unfazed.core.text import visible
 
-    return masked(text)
+    return visible(masked(str(message)))
 
 
 def _reraise_if_debugging() -> None:

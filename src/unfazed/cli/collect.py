@@ -76,9 +76,10 @@ def serve_command(
     """Serve STUDY until interrupted. The owner's view is at /admin."""
     from unfazed.collect.app import serve
     from unfazed.collect.study import read_study
+    from unfazed.core.text import visible
 
     study = read_study(study_file)
-    click.echo(f"{study.title}: http{'s' if certificate else ''}://{host}:{port}/", err=True)
+    click.echo(f"{visible(study.title)}: http{'s' if certificate else ''}://{host}:{port}/", err=True)
     serve(study, host, port, certificate, key, proxied)
 
 

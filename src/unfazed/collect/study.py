@@ -10,8 +10,9 @@ from typing import Any, Literal
 import msgspec
 
 from unfazed.collect.kinds import Kind, kinds
-from unfazed.core.errors import DataError, UnknownName
+from unfazed.core.errors import DataError, StoredFileError, UnknownName
 from unfazed.core.ids import content_id
+from unfazed.core.outside import read_bounded
 from unfazed.core.values import Json
 
 
@@ -74,11 +75,11 @@ def read_study(path: str | Path) -> PeopleStudy:
     """The study of a TOML file. What is wrong in it is named by field."""
     path = Path(path)
     try:
-        facts = tomllib.loads(path.read_text(encoding="utf-8"))
+        facts = tomllib.loads(read_bounded(path).decode())
     except FileNotFoundError as error:
         hint = f"`unfazed collect new {path} --kind retype` writes one to fill in."
         raise DataError(f"there is no such study. {hint}", path) from error
-    except (OSError, ValueError, RecursionError) as error:  # also a number too long, brackets too deep
+    except (OSError, StoredFileError, ValueError, RecursionError) as error:  # also a number too long, brackets too deep
         raise DataError(f"this can't be read as TOML: {error}", path) from error
     try:
         study = msgspec.convert({**facts, "file": str(path)}, PeopleStudy)

@@ -37,6 +37,15 @@ def write_atomically(path: Path, content: bytes) -> None:
         write(content)
 
 
+def write_inside(path: Path, content: bytes) -> None:
+    """As `write_atomically`, in a folder that somebody may have sent: a link or a pipe there is replaced, not followed,
+    since it could lead to any file."""
+    with unwritable(path):
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            path.unlink()
+    write_atomically(path, content)
+
+
 def write_json_lines(path: Path, values: Iterable[object]) -> None:
     """Writes each value as a line of JSON."""
     write_atomically(path, b"".join(msgspec.json.encode(value) + b"\n" for value in values))

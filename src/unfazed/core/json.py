@@ -8,9 +8,11 @@ from typing import Any, TypeVar, overload
 
 import msgspec
 
-from unfazed.core.errors import DataError
+from unfazed.core.errors import DataError, StoredFileError
+from unfazed.core.outside import read_bounded
 
 T = TypeVar("T")
+_MOST_LINES = 2 << 30  # bytes of a file of JSON lines that is held in memory
 
 
 @overload
@@ -30,9 +32,11 @@ def decode(content: bytes | str, type: Any = Any) -> Any:
 def read_json_lines(path: Path, type: type[T]) -> Iterator[tuple[int, T]]:
     """Each line's number and its value of this type; empty lines are skipped, and a bad one is named."""
     try:
-        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+        lines = read_bounded(path, _MOST_LINES).removeprefix(b"\xef\xbb\xbf").split(b"\n")
     except OSError as error:
         raise DataError(f"the file can't be read ({error.strerror}).", path) from error
+    except StoredFileError as error:
+        raise DataError(str(error).removeprefix(f"{path}: "), path) from error
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:

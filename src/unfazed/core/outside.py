@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
 from unfazed.core.errors import StoredFileError
 
 MOST_BYTES = 256 << 20  # of a file that is read whole
+MOST_LINE = 256 << 20
 _SETTLED = 2.0  # seconds after its last change from which on a file's times tell a later change
 
 _Stamp = tuple[int, ...]
@@ -40,6 +42,17 @@ def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:
     if len(content) > most:
         raise StoredFileError(f"{path}: the file is larger than {most >> 20} MB, which no sound one is.")
     return content
+
+
+def bounded_lines(file: BinaryIO, path: Path, most: int = MOST_LINE) -> Iterator[bytes]:
+    """Each line with its line break; StoredFileError where one has more than `most` bytes."""
+    for number in count(1):
+        line = file.readline(most + 1)
+        if not line:
+            return
+        if len(line) > most:
+            raise StoredFileError(f"{path}: line {number} is longer than {most >> 20} MB. Is this a file of text?")
+        yield line
 
 
 @contextmanager

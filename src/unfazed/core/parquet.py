@@ -121,6 +121,9 @@ def read_batches(path: Path) -> Iterator[tuple[list[str], dict[str, list[Any]]]]
     with _opened(path) as file:
         for batch in _batches(path, file):
             names = list(batch.schema.names)
+            if len(set(names)) < len(names):
+                twice = next(name for name in names if names.count(name) > 1)
+                raise StoredFileError(f"{path}: two columns are named {twice!r:.60}. Rename one of them.")
             with _panics(path):
                 columns = {name: list(batch[name].to_pylist()) for name in names}
             yield names, columns

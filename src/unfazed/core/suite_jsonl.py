@@ -7,10 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from unfazed.core.errors import DataError, UnknownName
+from unfazed.core.errors import DataError, StoredFileError, UnknownName
 from unfazed.core.files import replacing_or_printing
 from unfazed.core.json import decode
 from unfazed.core.language import guess_language
+from unfazed.core.outside import bounded_lines, open_regular
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.task import guess_task, task_named, tasks
 from unfazed.core.values import Example, Json, Variant
@@ -91,10 +92,12 @@ def _variant(file: Path, row: int, fields: dict[str, Json], by_id: dict[str, Exa
 
 def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
     try:
-        with file.open("rb") as lines:
-            yield from ((row, line) for row, line in enumerate(lines, 1) if line.strip())
+        with open_regular(file) as lines:
+            yield from ((row, line) for row, line in enumerate(bounded_lines(lines, file), 1) if line.strip())
     except OSError as error:
         raise DataError(f"the file can't be read ({error.strerror})", file) from error
+    except StoredFileError as error:
+        raise DataError(str(error).removeprefix(f"{file}: "), file) from error
 
 
 def _check(file: Path, examples: list[Example], variants: list[Variant], manifest: Manifest) -> None:
@@ -108,6 +111,9 @@ def _check(file: Path, examples: list[Example], variants: list[Variant], manifes
         problem = task.gold_problem(example) if example.gold is not None else None
         if problem:
             raise DataError(f"example {example.id!r}: {problem}", file)
+    odd = next((n for n in (*(e.row for e in examples), *(v.draw for v in variants)) if not 0 <= n < 1 << 63), None)
+    if odd is not None:
+        raise DataError(f"a row or draw is {odd}; they must be whole numbers from 0 on, below 2^63", file)
     for variant in variants:
         owner = by_id[variant.example_id]
         if owner.row != variant.row:

@@ -47,7 +47,8 @@ class LabelCounts:
         if len(self._seen) >= _REFUSED * self._rows:
             raise DataError(
                 f"{self._found(which)} Choose the column of the labels with {option('gold')}. If each value is a "
-                f"label, use {option('task')} {self._task.name}; if there are no labels, {option('task')} text.",
+                f"label, use {option('task')} {self._task.name}; if they are free answers, {option('task')} generate; "
+                f"if there are no labels, {option('task')} text.",
                 self._path,
             )
 

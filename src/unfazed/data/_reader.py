@@ -10,7 +10,7 @@ import msgspec
 
 from unfazed.core.chat import Turn
 from unfazed.core.errors import DataError, StoredFileError, option
-from unfazed.core.outside import open_regular
+from unfazed.core.outside import bounded_lines, open_regular
 from unfazed.core.registry import Registry
 from unfazed.core.values import Example, Variant
 
@@ -85,7 +85,6 @@ class Reader:
 readers: Registry[Reader] = Registry("reader", Reader, "unfazed.data")
 
 
-MOST_LINE = 256 << 20  # bytes
 _UTF8_MARK = b"\xef\xbb\xbf"
 
 
@@ -93,10 +92,8 @@ def read_lines(path: Path) -> Iterator[str]:
     """Each line with its line break. Only `\\n` ends a line: texts may hold other separators, such as U+2028."""
     offset = 0
     with open_bytes(path) as file:
-        for number, line in enumerate(iter(lambda: file.readline(MOST_LINE + 1), b""), 1):
+        for number, line in enumerate(_bounded(file, path), 1):
             size = len(line)
-            if size > MOST_LINE:
-                raise DataError(f"the line is longer than {MOST_LINE >> 20} MB. Is this a file of text?", path, number)
             if number == 1 and line.startswith(_UTF8_MARK):
                 line = line[len(_UTF8_MARK) :]
                 offset = len(_UTF8_MARK)
@@ -108,6 +105,13 @@ def read_lines(path: Path) -> Iterator[str]:
             except UnicodeDecodeError as error:
                 raise DataError(_not_utf8(line, error.start, offset), path, number) from error
             offset += size
+
+
+def _bounded(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    try:
+        yield from bounded_lines(file, path)
+    except StoredFileError as error:
+        raise DataError(str(error).removeprefix(f"{path}: "), path) from error
 
 
 def without_break(line: str) -> str:

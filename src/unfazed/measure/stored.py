@@ -21,7 +21,7 @@ import numpy as np
 
 from unfazed.core.errors import UnfazedError
 from unfazed.core.estimate import Array
-from unfazed.core.files import write_atomically
+from unfazed.core.files import write_inside
 from unfazed.core.ids import canonical, content_id, file_hash
 from unfazed.core.json import decode
 from unfazed.core.outside import own_key, read_bounded
@@ -136,7 +136,7 @@ def keep(run: Run, decided: Decided, results: Results) -> None:
     except UnicodeEncodeError:  # a lone surrogate in a reason or a name: such results are measured each time
         return
     with suppress(UnfazedError):  # a full disk: the results are measured again next time
-        write_atomically(run.path / RESULTS, msgspec.json.format(content, indent=1) + b"\n")
+        write_inside(run.path / RESULTS, msgspec.json.format(content, indent=1) + b"\n")
 
 
 def _id(decided: Decided, results: Results) -> str:

@@ -16,7 +16,7 @@ import msgspec
 from unfazed.core.asking import Answers, Asker, Asking
 from unfazed.core.canary import Kept, check
 from unfazed.core.errors import Interrupted, NothingEvaluated, SystemBroken, UsageError, option
-from unfazed.core.files import as_path, write_atomically
+from unfazed.core.files import as_path, write_inside
 from unfazed.core.progress import Progress
 from unfazed.core.registry import VERSION
 from unfazed.core.store import AnswerStore, Key, keyer
@@ -379,4 +379,4 @@ def _write_manifest(job: _Job, system: System, asked: int | None) -> None:
         asked=asked,
         stop_when=list(job.until.rules) if job.until else [],
     )
-    write_atomically(folder / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
+    write_inside(folder / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")

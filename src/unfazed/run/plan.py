@@ -14,7 +14,8 @@ import msgspec
 
 from unfazed.core.asking import Asking
 from unfazed.core.chat import Turn
-from unfazed.core.errors import UsageError, option
+from unfazed.core.errors import StoredFileError, UsageError, option
+from unfazed.core.outside import read_bounded
 from unfazed.core.values import Json
 from unfazed.data import ReadOptions
 from unfazed.run.workers import Engine
@@ -242,9 +243,8 @@ def read_plan(path: str | Path | None) -> Plan:
     if path is None:
         return Plan()
     try:
-        with Path(path).open("rb") as file:
-            return msgspec.convert(tomllib.load(file), Plan)
+        return msgspec.convert(tomllib.loads(read_bounded(Path(path)).decode()), Plan)
     except FileNotFoundError as error:
         raise UsageError(f"There is no plan {path}.") from error
-    except (OSError, ValueError, RecursionError) as error:  # also a number too long, brackets too deep
+    except (OSError, StoredFileError, ValueError, RecursionError) as error:  # also a number too long, brackets too deep
         raise UsageError(f"{path}: the plan can't be read: {error}.") from error

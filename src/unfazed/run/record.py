@@ -27,6 +27,7 @@ from unfazed.score import JUDGED, Comparing, comparing_for
 
 _EXAMPLES_A_BLOCK = 200
 _SHOWN = 5  # answers in a notebook
+_LONGEST_PATH = 4096
 _KEPT = ("outputs.sqlite", "outputs.sqlite-wal", "results.json")  # files of a run that its copy has
 _COLUMNS = ("example", "operator", "draw", "before", "after", "change", "answer_before", "answer_after", "gold",
             "error", "flipped")  # fmt: skip
@@ -87,6 +88,8 @@ class Run:
         self.session = session  # what was asked and used again, where this run was just made or continued
         self.manifest = _read_manifest(self.path)
         place = Path(self.manifest.suite)
+        if "\0" in self.manifest.suite or len(self.manifest.suite) > _LONGEST_PATH:
+            raise StoredFileError(f"{self.path / 'run.json'}: {self.manifest.suite!r:.60} is not the path of a suite.")
         self.suite = Suite(place if place.is_absolute() else (self.path / place).resolve())
         if self.suite.id != self.manifest.suite_id:
             raise StoredFileError(

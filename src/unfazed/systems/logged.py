@@ -6,17 +6,20 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from math import isnan
 from pathlib import Path
+from zipfile import ZipFile
 
 import msgspec
 
 from unfazed.core.errors import DataError, UsageError
 from unfazed.core.ids import canonical
 from unfazed.core.json import decode
+from unfazed.core.outside import bounded_lines, open_regular
 from unfazed.core.suite import Suite
 from unfazed.core.values import Inputs, Json
 from unfazed.systems.system import Failed, System, plain
 
 Answer = tuple[Inputs, Json | Failed]
+_MOST_LOG = 2 << 30  # bytes, unpacked
 _SUFFIXES = (".jsonl", ".eval", ".json")
 
 
@@ -83,8 +86,8 @@ def _read(file: Path) -> Iterator[Answer]:
 
 
 def _lines(file: Path) -> Iterator[Answer]:
-    with file.open("rb") as lines:
-        for row, line in enumerate(lines, 1):
+    with open_regular(file) as lines:
+        for row, line in enumerate(bounded_lines(lines, file), 1):
             if not line.strip():
                 continue
             try:
@@ -111,12 +114,21 @@ def _harness(record: Json) -> Answer:
     return inputs, doc["labels"][likelihoods.index(max(likelihoods))]
 
 
+def _refuse_bomb(file: Path) -> None:
+    if file.suffix == ".eval":
+        with ZipFile(file) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        if size > _MOST_LOG:
+            raise ValueError(f"it would take {size >> 20:,} MB of memory, of which {_MOST_LOG >> 20:,} are the most")
+
+
 def _inspect(file: Path) -> Iterator[Answer]:
     try:
         from inspect_ai.log import read_eval_log
     except ImportError as error:
         raise UsageError("Logs of Inspect AI are read with it. Install it with:  pip install inspect-ai") from error
     try:
+        _refuse_bomb(file)
         log = read_eval_log(str(file))
     except Exception as error:  # whatever a damaged log makes it raise
         raise DataError(f"this is not a whole log of Inspect AI ({type(error).__name__}: {error}).", file) from error

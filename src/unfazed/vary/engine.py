@@ -18,6 +18,7 @@ from unfazed.core.values import Example, Json, Variant
 from unfazed.vary import operators
 from unfazed.vary.operator import Change, Operator, Text, describe
 
+MOST_DRAWS = 100_000
 BLOCK = 512  # examples handled at once: enough for operators that batch, little enough to stream
 
 
@@ -69,8 +70,8 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError(f"The operator {twice} is listed twice. Make two suites to compare its parameters.")
         if not names:
             raise UsageError(f"No operator. Name one with {option('with', 'operators')}. See `unfazed list operators`.")
-        if self.draws < 1:
-            raise UsageError(f"{option('draws')} must be 1 or more, not {self.draws}.")
+        if not 1 <= self.draws <= MOST_DRAWS:
+            raise UsageError(f"{option('draws')} must be a number from 1 to {MOST_DRAWS:,}, not {self.draws}.")
         for name in names:
             self.require(name, operators.get(name))
 
