@@ -293,5 +293,5 @@ def test_carry_out_takes_a_plan_and_the_path_of_a_suite(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="A Plan is expected, not 'plan.toml'"):
         unfazed.carry_out("plan.toml", system=always)  # type: ignore[arg-type]
     run = unfazed.run_system(suite, always, tmp_path / "run")
-    with pytest.raises(UsageError, match="There is no correction named None"):
+    with pytest.raises(UsageError, match="correction= must be max-t, holm, bonferroni or none, not None"):
         unfazed.compare(run, run, correction=None)  # type: ignore[arg-type]

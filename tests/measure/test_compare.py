@@ -12,10 +12,22 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from unfazed.core.errors import NothingEvaluated, UnknownName, UsageError
-from unfazed.core.estimate import Mean, Ratio, bonferroni, correct, count_rows, holm, mcnemar, swap
+from unfazed.core.estimate import (
+    Mean,
+    Ratio,
+    bonferroni,
+    correct,
+    count_rows,
+    holm,
+    mcnemar,
+    mean_interval,
+    swap,
+)
 from unfazed.measure.compared import Comparison
 from unfazed.measure.comparison import compare
+from unfazed.measure.definitions import MEASURES
 from unfazed.measure.measuring import measure_run
+from unfazed.run.record import NOT_ASKED
 
 
 def found(comparison, measure, set_="all"):
@@ -58,11 +70,19 @@ def test_differences_are_of_what_both_answered(random_run):
         assert d.difference == pytest.approx(d.b - d.a)
         assert d.low <= d.difference <= d.high
         assert 0 < d.p <= d.p_corrected <= 1
-    assert found(compared, "clean").test == "mcnemar"
-    assert found(compared, "average").test == "randomisation"
+        assert d.shown == (d.p_corrected <= 0.05) == (d.low > 0 or d.high < 0)
+    assert found(compared, "average").primary
+    assert sum(d.primary for d in compared.differences) == 1
     assert found(compared, "average").difference > 0 > found(compared, "flips").difference
     sets = {d.set for d in compared.differences}
-    assert sets == {"all", "operator=keys/near", "operator=spoken/filler"}
+    operators = {"operator=keys/near", "operator=spoken/filler", "operator=meaning/not"}
+    assert sets == {"all", *operators, "parity=0", "parity=1", "size=big", "size=small"}
+    assert {d.measure for d in compared.differences if d.set == "all"} == set(MEASURES)
+    assert {d.measure for d in compared.differences if d.set == "operator=meaning/not"} == {"noticed"}
+    assert {d.measure for d in compared.differences if d.set == "operator=keys/near"} == {*MEASURES} - {
+        "clean",
+        "noticed",
+    }
 
 
 def test_without_failures_the_sides_are_the_runs_own(random_run):
@@ -89,16 +109,20 @@ def test_a_clear_difference_and_one_that_may_be_chance(fake_run):
         outputs = ["x" if i < right else "y" for i in range(n)]
         return fake_run([("x", o, [("p", 0, "same", o)]) for o in outputs])
 
-    clear = found(compare(run(100), run(130)), "worst")
-    assert clear.sentence.startswith("B's worst-average is 0.150 higher (0.1")
-    assert clear.sentence.endswith(", p < 0.001).")
+    clear = compare(run(100), run(130))
+    assert found(clear, "worst").sentence == (
+        "Worst rises by 15.0 points [8.3, 21.3], from 0.500 to 0.650 (p < 0.001)."
+    )
+    assert found(clear, "worst").sentence in clear.changes
+    assert clear.changes[0] == found(clear, "average").sentence
     lower = found(compare(run(130), run(100)), "worst")
-    assert lower.sentence.startswith("B's worst-average is 0.150 lower (0.1")
+    assert lower.sentence == "Worst falls by 15.0 points [8.3, 21.3], from 0.650 to 0.500 (p < 0.001)."
     chance = found(compare(run(100), run(101)), "average")
-    assert chance.sentence.endswith("the difference may be chance: the interval includes zero.")
+    assert chance.sentence.startswith("Average rises by 0.5 points [-0.9, 1.9], from 0.500 to 0.505, but that may be")
     same = compare(run(100), run(100))
     assert {d.p for d in same.differences} == {1.0}
-    assert found(same, "clean").sentence == "A and B have the same clean score on 200 examples."
+    assert not same.changes
+    assert found(same, "clean").sentence.startswith("Clean stays at 0.500; it may differ by ")
 
 
 def test_swapping_the_runs_swaps_the_sign(random_run):
@@ -111,13 +135,14 @@ def test_swapping_the_runs_swaps_the_sign(random_run):
 
 def test_other_scores_and_texts_without_gold(random_run, fake_run):
     a, b = random_run(40, seed=1), random_run(40, seed=1, right=0.9, identity="b")
-    macro = compare(a, b, ["macro_f1"], bootstrap=200)
+    macro = compare(a, b, scores=["macro_f1"], bootstrap=200)
     assert macro.score == "macro_f1"
     assert found(macro, "average").difference > 0
     texts = [fake_run([(None, "x", [("p", 0, "same", o)])] * 5, task="text") for o in "xy"]
     only = compare(*texts, bootstrap=50)
-    assert [d.measure for d in only.differences] == ["flips"]
+    assert [d.measure for d in only.differences] == ["flips", "consistency"]
     assert only.differences[0].difference == 1.0
+    assert only.primary == "flips"
 
 
 def test_different_suites_are_refused(fake_run):
@@ -155,3 +180,139 @@ def test_holm_and_bonferroni_by_hand():
 def test_holm_lies_between_the_raw_and_bonferronis(p):
     for raw, one, other in zip(p, holm(p), bonferroni(p), strict=True):
         assert raw <= one <= other
+
+
+def wrong_of(fake_run, **wrong):
+    """Runs of 60 examples under ten operators; `wrong` has how many of the examples each operator makes wrong."""
+    counts = {f"k/{i}": wrong.get(str(i), wrong.get("all", 0)) for i in range(10)}
+
+    def row(i):
+        varied = [(op, 0, "same", "y" if i < count else "x") for op, count in counts.items()]
+        return "x", "x", varied, {"room": "hall" if i % 3 else "attic"}
+
+    return fake_run([row(i) for i in range(60)])
+
+
+def test_the_primary_measure_is_tested_by_itself(fake_run):
+    a, b = wrong_of(fake_run), wrong_of(fake_run, **{"3": 9})
+    compared = compare(a, b)
+    average = found(compared, "average")
+    assert compared.primary == "average"
+    assert average.primary
+    assert average.p == average.p_corrected
+    assert (average.low, average.high) == tuple(
+        mean_interval(np.repeat([0, -0.1], [51, 9]), (-1, 1), 0.95, "difference")
+    )
+    third = found(compared, "average", "operator=k/3")
+    assert third.p < third.p_corrected
+    assert third.low < mean_interval(np.repeat([0, -1], [51, 9]), (-1, 1), 0.95, "difference")[0]
+    other = compare(a, b, primary="k/3:worst")
+    assert other.primary == "k/3:worst"
+    assert found(other, "worst", "operator=k/3").p_corrected == third.p
+    assert found(other, "average").p < found(other, "average").p_corrected
+    with pytest.raises(UnknownName, match="Did you mean 'worst'"):
+        compare(a, b, primary="wrst")
+    with pytest.raises(UnknownName, match="no operator or family named 'k/33'"):
+        compare(a, b, primary="k/33:worst")
+    with pytest.raises(UsageError, match="primary= must be one measure"):
+        compare(a, b, primary="k/*:worst")
+
+
+def test_max_t_lies_between_none_and_bonferroni(fake_run):
+    a, b = wrong_of(fake_run, all=2), wrong_of(fake_run, **{"3": 9, "5": 6, "all": 2})
+    p = {
+        how: [d.p_corrected for d in compare(a, b, correction=how).differences]
+        for how in ("none", "max-t", "bonferroni")
+    }
+    assert all(x <= y <= z for x, y, z in zip(*p.values(), strict=True))
+    assert sum(p["max-t"]) < sum(p["bonferroni"])  # measures of one operator say much the same
+
+
+def test_slices_drop_and_consistency_are_compared(fake_run):
+    compared = compare(wrong_of(fake_run), wrong_of(fake_run, **{"3": 9}))
+    hall = found(compared, "drop", "room=hall")
+    assert hall.difference == pytest.approx(6 / 40 / 10)
+    assert found(compared, "consistency").difference == pytest.approx(-9 / 60)
+    assert found(compared, "consistency", "room=attic").n == 20
+    assert compare(wrong_of(fake_run), wrong_of(fake_run), groups=[]).differences[-1].set == "operator=k/9"
+
+
+def test_several_runs_are_compared_with_the_first(fake_run):
+    a, b, c = wrong_of(fake_run), wrong_of(fake_run, **{"3": 9}), wrong_of(fake_run, all=20)
+    compared = compare(a, b, c, fail_if_worse={"average": 0.05})
+    (other,) = compared.others
+    alone = compare(a, b)
+    assert [d.difference for d in compared.differences] == [d.difference for d in alone.differences]
+    assert found(compared, "average").p == found(alone, "average").p < found(compared, "average").p_corrected
+    assert found(other, "average").difference == pytest.approx(-1 / 3)
+    assert (compared.gates[0].passed, other.gates[0].passed) == (True, False)
+    assert not compared.passed
+    assert compared.sentences[0].startswith("A is fake, B is fake, C is fake; accuracy. Average is tested by itself; ")
+    assert any(sentence.startswith("C: Average falls by 33.3 points [") for sentence in compared.sentences)
+    assert {row["run"] for row in compared} == {"B", "C"}
+    assert "run" not in next(iter(alone))
+    assert msgspec.json.decode(msgspec.json.encode(compared), type=Comparison) == compared
+
+
+def test_clusters_are_units(fake_run):
+    """Twenty paragraphs of three examples that are right or wrong together are worth twenty examples."""
+
+    def run(lost, times):
+        rows = [("x", "x", [("p", 0, "same", "y" if i < lost else "x")], {"paragraph": str(i)}) for i in range(20)]
+        return fake_run([row for row in rows for _ in range(times)])
+
+    one = found(compare(run(0, 1), run(6, 1)), "average")
+    three = found(compare(run(0, 3), run(6, 3), cluster="paragraph"), "average")
+    assert (three.low, three.high, three.p) == pytest.approx((one.low, one.high, one.p))
+    apart = found(compare(run(0, 3), run(6, 3)), "average")
+    assert apart.low > three.low
+    assert three.n == 60
+    with pytest.raises(UsageError, match="no field 'chapter' to cluster by"):
+        compare(run(0, 1), run(6, 1), cluster="chapter")
+
+
+def test_lost_and_gained_answers(fake_run):
+    a = fake_run([("x", "x", [("p", 0, "same", "x"), ("q", 0, "same", "y")]), ("x", "y", [("p", 0, "same", "x")])])
+    b = fake_run([("x", "x", [("p", 0, "same", "z"), ("q", 0, "same", "x")]), ("x", "x", [("p", 0, "same", "x")])])
+    compared = compare(a, b, sanity=False)
+    assert msgspec.to_builtins(compared.answers) == {
+        "clean": {"lost": 0, "gained": 1, "right": 1, "wrong": 0},
+        "variants": {"lost": 1, "gained": 1, "right": 1, "wrong": 0},
+        "operator=p": {"lost": 1, "gained": 0, "right": 1, "wrong": 0},
+        "operator=q": {"lost": 0, "gained": 1, "right": 0, "wrong": 0},
+    }
+    changed = [(c.change, c.example, c.operator, c.answer_a, c.answer_b, c.gold) for c in compared.iter_flips()]
+    assert changed == [
+        ("lost", "e0", "p", "x", "z", "x"),
+        ("gained", "e0", "q", "y", "x", "x"),
+        ("gained", "e1", "", "y", "x", "x"),
+    ]
+    assert list(compared.flips()["text"]) == ["p 0 0", "q 0 0", "text 1"]
+    assert "1 were right in A and are wrong in B; 1 were wrong and are right." in compared.sentences[-1]
+    with pytest.raises(UsageError, match="does not know its runs"):
+        msgspec.json.decode(msgspec.json.encode(compared), type=Comparison).flips()
+
+
+def test_runs_that_were_not_finished_are_compared_on_what_both_have(fake_run):
+    """What was not asked is no failure; what failed is one, and fails a gate."""
+    rest = [("x", NOT_ASKED, [("p", 0, "same", NOT_ASKED)])] * 30
+    rows = [("x", "x", [("p", 0, "same", "x")])] * 300
+    a, b = fake_run(rows + rest), fake_run(rest + rows)
+    compared = compare(a, b, fail_if_worse="worst:0.02")
+    assert found(compared, "worst").n == 270
+    assert compared.exit_code == 0
+    broken = fake_run([("x", "x", [("p", 0, "same", fake_run.FAILED)])] * 30 + rows)
+    failed = compare(fake_run(rows + rows[:30]), broken, fail_if_worse="worst:0.02")
+    assert failed.exit_code == 3
+    assert failed.failed == {"a": 0, "b": 30}
+    assert "30 of 660 items failed" in failed.remarks[-1]
+    assert compare(fake_run(rows + rows[:30]), broken, fail_if_worse="worst:0.02", allow_missing=0.1).passed
+
+
+def test_a_broken_set_up_passes_no_gate(fake_run):
+    a, b = (fake_run([(gold, "z", [("p", 0, "same", "z")]) for gold in ("x", "y") * 30]) for _ in range(2))
+    compared = compare(a, b, fail_if_worse="worst:0.3")
+    assert compared.exit_code == 5
+    assert [s[:2] for s in compared.sanity] == ["A:", "B:"]
+    assert compared.remarks[0].startswith("Nothing was concluded")
+    assert compare(a, b, fail_if_worse="worst:0.3", sanity=False).passed

@@ -90,6 +90,17 @@ def test_parts_change_no_bit(task, fake_run, in_parts):
         assert found() == whole
 
 
+def test_runs_whose_parts_end_elsewhere_are_compared_all_the_same(fake_run, in_parts, monkeypatch):
+    """The outputs of a run decide how many of its examples fit in a part."""
+    one, other = runs("classify", fake_run)
+    rows = [(e.gold, "x", [(v.source, v.draw, v.meaning, "x") for v, _ in varied]) for e, _, varied in one.items()]
+    both = (one, other, fake_run(rows))
+    whole = compare(*both, bootstrap=50, sanity=False, groups=[])
+    in_parts(333)
+    monkeypatch.setattr(pair_scores, "_BYTES", 3000)
+    assert compare(*both, bootstrap=50, sanity=False, groups=[]) == whole
+
+
 def test_continuous_scores_in_parts(fake_run, in_parts, monkeypatch):
     monkeypatch.setattr(scorers.get("exact_match"), "item", lambda self, o, g, task: float(o) / 1000)
     rows = [("x", i, [("p", d, "same", (i * 7919 + d * 104729) % 1000) for d in range(3)]) for i in range(400)]

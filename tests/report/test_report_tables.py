@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unfazed.core.errors import UnknownName
-from unfazed.measure.compared import Comparison, Difference
+from unfazed.measure.compared import Comparison, Difference, NotWorse
 from unfazed.measure.gates import GateResult
 from unfazed.measure.results import Results
-from unfazed.report.junit import junit_xml, write_junit
+from unfazed.report.junit import comparison_xml, junit_xml, write_junit
 from unfazed.report.tables import columns_of, render
 
 ROWS = [
@@ -103,7 +103,7 @@ def test_an_unknown_format_names_the_nearest():
 
 @pytest.fixture
 def comparison():
-    def difference(measure, set_, a, b, p):
+    def difference(measure, set_, a, b, p, **more):
         return Difference(
             measure=measure,
             set=set_,
@@ -119,6 +119,7 @@ def comparison():
             missing=0,
             sentence=f"B's {measure} on {set_}.",
             signature="s",
+            **more,
         )
 
     return Comparison(
@@ -129,23 +130,59 @@ def comparison():
         b="new",
         correction="holm",
         level=0.95,
-        differences=[difference("average", "all", 0.7, 0.8, 0.0001), difference("flips", "operator=x", 0.2, 0.21, 0.7)],
+        differences=[
+            difference("average", "all", 0.7, 0.8, 0.0001, primary=True, shown=True),
+            difference("average", "operator=x", 0.6, 0.61, 0.7),
+            difference("flips", "operator=x", 0.2, 0.21, 0.7),
+            difference("flips", "operator=y", 0.2, 0.4, 0.01, shown=True),
+        ],
+        primary="average",
     )
 
 
 def test_a_comparison_in_words_and_numbers(comparison):
     assert render(comparison, "table").split("\n") == [
-        "A is old␛, B is new; accuracy, p-values corrected (holm).",
+        "A is old␛, B is new; accuracy. Average is tested by itself; p-values of all other differences (3) are "
+        "corrected together (holm).",
         "B's average on all.",
+        "B's flips on operator=y.",
+        "Differences that may be chance are left out here: 1. Formats json and jsonl have them.",
         "",
         "set         measure      A      B                  B - A       p    n",
         "──────────  ───────  ─────  ─────  ─────────────────────  ──────  ───",
         "all         average  0.700  0.800   0.100 [0.050, 0.150]  <0.001  400",
-        "operator=x  flips    0.200  0.210  0.010 [-0.040, 0.060]   0.700  400",
+        "operator=x  average  0.600  0.610  0.010 [-0.040, 0.060]   0.700  400",
+        "operator=y  flips    0.200  0.400   0.200 [0.150, 0.250]   0.010  400",
     ]
     assert "| all | average | 0.700 | 0.800 | 0.100 [0.050, 0.150] | <0.001 | 400 |" in render(comparison, "md")
     assert msgspec.json.decode(render(comparison, "json"), type=Comparison) == comparison
-    assert len(render(comparison, "jsonl").split("\n")) == 2
+    assert len(render(comparison, "jsonl").split("\n")) == 4
+
+
+def test_several_runs_have_a_column_for_the_run(comparison):
+    other = msgspec.structs.replace(comparison, b="third", differences=comparison.differences[:1])
+    both = msgspec.structs.replace(comparison, others=[other])
+    lines = render(both, "table").split("\n")
+    assert lines[0].startswith("A is old␛, B is new, C is third; accuracy.")
+    assert "C: B's average on all." in lines
+    assert lines[-1].split() == ["C", "all", "average", "0.700", "0.800", "0.100", "[0.050,", "0.150]", "<0.001", "400"]
+    assert msgspec.json.decode(render(both, "jsonl").split("\n")[-1])["run"] == "C"
+    assert msgspec.json.decode(render(both, "json"), type=Comparison) == both
+
+
+def test_junit_of_a_comparison(comparison):
+    gate = NotWorse(name="worst", measure="worst", set="all", margin=0.02, difference=-0.1, low=-0.2, high=-0.05,
+                    bound=-0.2, status="worse", passed=False, sentence="worst: B is worse.")  # fmt: skip
+    held = msgspec.structs.replace(gate, name="drop", status="passed", passed=True)
+    other = msgspec.structs.replace(comparison, gates=[held], sanity=["C: one answer to all."])
+    both = msgspec.structs.replace(comparison, gates=[gate, held], others=[other])
+    suite = ElementTree.fromstring(comparison_xml(both))[0]
+    names = [case.get("name") for case in suite.findall("testcase")]
+    assert names == ["B worst", "B drop", "sanity", "C drop"]
+    assert suite.find("testcase[@name='B worst']/failure").get("message") == "worst: B is worse."
+    assert (suite.get("failures"), suite.get("errors")) == ("1", "1")
+    plain = ElementTree.fromstring(comparison_xml(comparison))[0]
+    assert [case.get("name") for case in plain.findall("testcase")] == ["average"]
 
 
 def test_junit_has_a_case_a_gate(results):

@@ -1,4 +1,4 @@
-"""`unfazed compare`: which of two systems is sturdier, and whether that may be chance."""
+"""`unfazed compare`: is a run worse than the baseline, by how much, and may that be chance?"""
 
 from __future__ import annotations
 
@@ -6,40 +6,63 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import format_option, measure_options
+from unfazed.cli._options import MEASURES, format_option, measure_options, plan_option
 
 
-@click.command("compare", short_help="Compare two runs on the same suite, pair by pair.")
-@click.argument("run_a", metavar="RUN_A")
-@click.argument("run_b", metavar="RUN_B")
+@click.command("compare", short_help="Compare runs on the same suite with a baseline, pair by pair.")
+@click.argument("baseline", metavar="BASELINE")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @measure_options
+@click.option("--primary", metavar="[SET:]MEASURE", help="Measure tested by itself.  [default: average]")
 @click.option(
     "--correction",
-    type=click.Choice(["holm", "bonferroni", "none"]),
-    default="holm",
-    show_default=True,
-    help="How p-values are corrected for the number of comparisons.",
+    type=click.Choice(["max-t", "holm", "bonferroni", "none"]),
+    help="Correction of all other p-values for the number of comparisons.  [default: max-t]",
 )
+@click.option(
+    "--fail-if-worse",
+    multiple=True,
+    metavar="[SET:]MEASURE:MARGIN",
+    help="Fail if RUN may be worse by more than MARGIN. SET is as in run --fail-under. Repeatable.",
+)
+@click.option(
+    "--gate-on",
+    type=click.Choice(["value", "ci-lower", "ci-upper"]),
+    help="Fail unless not worse is shown (ci-lower), if the value is worse, or only if worse is shown (ci-upper)."
+    "  [default: ci-lower]",
+)
+@click.option("--allow-missing", type=click.FloatRange(0, 1), help="Share of items that may fail.  [default: 0]")
+@click.option("--junit", type=click.Path(dir_okay=False), help="Also write JUnit XML for a CI server.")
+@plan_option
 @format_option
-def command(run_a: str, run_b: str, correction: str, format_: str, **given: Any) -> None:
-    """Compare RUN_B with RUN_A: differences with intervals and corrected p-values, resampled by example.
+def command(
+    baseline: str, runs: tuple[str, ...], plan_file: str | None, junit: str | None, format_: str, **given: Any
+) -> int:
+    """Compare each RUN with BASELINE: differences with intervals and corrected p-values, by example.
 
     \b
-      unfazed compare run-before/ run-after/
-    """
-    from unfazed.measure.comparison import compare
-    from unfazed.report.tables import render
-    from unfazed.run.plan import Plan
-    from unfazed.run.record import Run
+      unfazed compare base/ new/
+      unfazed compare base/ new/ --fail-if-worse worst:0.02 --junit compare.xml
+      unfazed compare base/ new/ --fail-if-worse keyboard/adjacent:worst:0.02 --fail-if-worse domain=home:drop:0.05
+      unfazed compare base/ one/ another/ --primary worst
 
-    plan = Plan().with_("measure", given).measure
-    compared = compare(
-        Run(run_a),
-        Run(run_b),
-        scores=plan.scores,
-        level=plan.level,
-        bootstrap=plan.bootstrap,
-        seed=plan.seed,
-        correction=correction,
-    )
+    With --fail-if-worse, the exit code is 1 if a RUN is worse by more than the margin, or if the examples are too few
+    to exclude that. The plan's sections [measure] and [compare] apply.
+    """
+    from unfazed.measure.comparison import compare_by
+    from unfazed.measure.margins import margin_limits
+    from unfazed.report.junit import write_comparison_junit
+    from unfazed.report.tables import render
+    from unfazed.run.plan import read_plan
+
+    plan = read_plan(plan_file).with_("measure", {name: given[name] for name in MEASURES})
+    asked = {name: given[name] for name in ("primary", "correction", "allow_missing")}
+    limits = margin_limits(given["fail_if_worse"])
+    plan = plan.with_("compare", {**asked, "on": given["gate_on"], "fail_if_worse": limits})
+    compared = compare_by(plan, baseline, *runs)
     click.echo(render(compared, format_))
+    for sentence in compared.remarks:
+        click.echo(sentence, err=True)
+    if junit:
+        write_comparison_junit(junit, compared)
+    return compared.exit_code

@@ -1,22 +1,33 @@
-"""The comparison of two runs, as values, tables and text. Its fields are also the shape of `--format json`."""
+"""The comparison of runs, as values, tables and text. Its fields are also the shape of `--format json`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import msgspec
 
+from unfazed.core.errors import GateFailed, NothingEvaluated, UnfazedError, UsageError, option
 from unfazed.core.files import as_path
-from unfazed.core.text import figure, label
+from unfazed.core.text import figure, label, pandas_frame
 from unfazed.core.values import Estimate
 from unfazed.measure.tabular import Cells, Tabular, aligned, html, load_from, save_to
 
+if TYPE_CHECKING:
+    from unfazed.measure.answers import Changed
+    from unfazed.measure.measuring import Runlike
+    from unfazed.run.plan import MeasurePlan
+
+_SHOWN = ("set", "measure", "a", "b", "difference", "low", "high", "p", "p_corrected", "n", "missing")
+
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """One measure of B less that of A over the examples that both answered; `p_corrected` is for all comparisons made.
+    """One measure of B minus that of A, over the examples that both answered.
 
-    `test` is how p was found: `mcnemar` (exact) or `randomisation`.
+    `p` is of this difference by itself and `p_corrected` for all that are tested together. `low` and `high` are an
+    interval of the same kind as `p_corrected`: it excludes zero where that is at most 1 - level. `test` is how p was
+    found, and `shown` says whether the difference is more than chance.
     """
 
     measure: str
@@ -33,16 +44,53 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     missing: int
     sentence: str
     signature: str
+    primary: bool = False
+    shown: bool = False
 
     @property
     def estimate(self) -> Estimate:
         return Estimate(self.difference, self.low, self.high, self.n, self.missing, self.signature)
 
 
-class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True):
+class NotWorse(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether B is at most `margin` worse than A on one measure.
+
+    `status` is "passed"; "worse" if B is shown to be worse by more than the margin; or "unclear" if that can be neither
+    shown nor excluded. `low` and `high` are the interval of B minus A by itself, and `bound` is what was held against
+    the margin.
+    """
+
+    name: str
+    measure: str
+    set: str
+    margin: float
+    difference: float | None
+    low: float | None
+    high: float | None
+    bound: float | None
+    status: Literal["passed", "worse", "unclear"]
+    passed: bool
+    sentence: str
+
+
+class Answers(msgspec.Struct, frozen=True, kw_only=True):
+    """How many answers of two runs are right or wrong: `lost` were right in A and are wrong in B."""
+
+    lost: int
+    gained: int
+    right: int
+    wrong: int
+
+
+class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Two runs on one suite, pair by pair. `a` and `b` are the systems' names. Iteration gives a row a difference.
 
     Example: `unfazed.compare(before, after).to_pandas()`.
+
+    `primary` is the measure that is tested by itself. `changes` are the sentences of the differences that are more than
+    chance, the primary one first. `answers` counts lost and gained answers: of "clean" inputs, of all "variants", and
+    by operator. `sanity` has a sentence for each sign that a set-up is broken, and `failed` counts failed items.
+    `others` are the comparisons of further runs with A.
     """
 
     score: str
@@ -53,14 +101,81 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True):
     correction: str
     level: float
     differences: list[Difference]
+    primary: str = ""
+    changes: list[str] = []
+    answers: dict[str, Answers] = {}
+    gates: list[NotWorse] = []
+    sanity: list[str] = []
+    failed: dict[str, int] = {}
+    incomplete: bool = False
+    warnings: list[str] = []
+    others: list[Comparison] = []
+
+    @property
+    def passed(self) -> bool:
+        """Did all gates pass, in a set-up that is not broken?"""
+        return self.exit_code == 0
+
+    @property
+    def exit_code(self) -> int:
+        """That of `unfazed compare`: 5 if a set-up looks broken, 3 if too many items failed, 1 if a gate failed."""
+        every = [self, *self.others]
+        if any(one.sanity for one in every):
+            return NothingEvaluated.exit_code
+        if any(one.incomplete for one in every):
+            return UnfazedError.exit_code
+        return 0 if all(gate.passed for one in every for gate in one.gates) else GateFailed.exit_code
 
     @property
     def sentences(self) -> list[str]:
-        """Which system is A and which is B, and what each difference over all variants means."""
-        how = "not corrected" if self.correction == "none" else f"corrected ({self.correction})"
-        which = f"A is {label(self.a)}, B is {label(self.b)}; {label(self.score)}, p-values {how}."
-        overall = [d for d in self.differences if d.set in ("", "all")]
-        return [which, *(d.sentence for d in overall or self.differences)]
+        """Which systems are compared, what was tested how, and what the differences mean."""
+        runs = self.lettered()
+        which = ", ".join([f"A is {label(self.a)}", *(f"{run} is {label(one.b)}" for run, one in runs)])
+        said = [f"{which}; {label(self.score)}. {_how(self)}"]
+        for run, one in runs:
+            overall = [d for d in one.differences if d.set in ("", "all")] or one.differences
+            elsewhere = [d for d in one.differences if d.shown and d not in overall]
+            own = [*(d.sentence for d in [*overall, *elsewhere]), *_said(one.answers, run)]
+            said += own if len(runs) == 1 else [f"{run}: {sentence}" for sentence in own]
+        return said
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader should know besides: broken set-ups and missing items, and what each gate says."""
+        said: dict[str, None] = {}
+        for run, one in self.lettered():
+            lead = f"{run}: " if self.others else ""
+            gates = [f"{lead}{gate.sentence}" for gate in one.gates]
+            said |= dict.fromkeys([*one.sanity, *gates, *one.warnings])
+        if any(one.sanity for _, one in self.lettered()):
+            accept = option("no-sanity", "sanity")
+            accept += "False" if accept.endswith("=") else ""
+            return [f"Nothing was concluded, as a set-up looks broken. {accept} accepts it as it is.", *said]
+        return list(said)
+
+    def lettered(self) -> list[tuple[str, Comparison]]:
+        """The comparisons with A, each with the letter of its run: B, C, …"""
+        return [(letter(place), one) for place, one in enumerate([self, *self.others], 1)]
+
+    def iter_flips(self) -> Iterator[Changed]:
+        """Every answer that is right in one of the runs and not in the other, read from the runs."""
+        from unfazed.measure.answers import changed_answers
+
+        if (runs := self.__dict__.get("_runs")) is None:
+            raise UsageError("This comparison does not know its runs. Compare them again with unfazed.compare(a, b).")
+        a, b, plan = runs
+        return changed_answers(a, b, self.score, plan)
+
+    def flips(self) -> Any:
+        """Every lost and gained answer as a pandas DataFrame: the text, both answers, the gold, and which it is."""
+        rows = list(self.iter_flips())
+        names = ("change", "example", "operator", "draw", "text", "answer_a", "answer_b", "gold")
+        return pandas_frame({name: [getattr(row, name) for row in rows] for name in names})
+
+    def of_runs(self, a: Runlike, b: Runlike, plan: MeasurePlan) -> Self:
+        """The same comparison, which knows the runs that it is of, and how they were measured."""
+        msgspec.structs.force_setattr(self, "_runs", (a, b, plan))
+        return self
 
     def save(self, path: str | Path) -> Path:
         """Writes the comparison to a file, from which `Comparison.load` reads it."""
@@ -73,14 +188,54 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True):
         return found
 
     def _rows(self) -> list[Cells]:
-        shown = ("set", "measure", "a", "b", "difference", "low", "high", "p", "p_corrected", "test", "n", "missing")
-        return [{name: getattr(d, name) for name in shown} for d in self.differences]
+        return [
+            {**({"run": run} if self.others else {}), **{name: getattr(d, name) for name in _SHOWN}}
+            for run, one in self.lettered()
+            for d in one.differences
+        ]
 
     def _figures(self) -> list[Cells]:
-        return [{"set": label(d.set), "measure": d.measure, "B - A": figure(d.estimate)} for d in self.differences]
+        what = "difference" if self.others else "B - A"
+        return [
+            {
+                **({"run": run} if self.others else {}),
+                "set": label(d.set),
+                "measure": d.measure,
+                what: figure(d.estimate),
+            }
+            for run, one in self.lettered()
+            for d in one.differences
+        ]
 
     def __repr__(self) -> str:
         return "\n".join([*(label(sentence, 1000) for sentence in self.sentences), "", *aligned(self._figures())])
 
     def _repr_html_(self) -> str:
         return html(self._figures(), " ".join(self.sentences))
+
+
+def letter(place: int) -> str:
+    """A for the first run, then B, C, …; after Z come numbers."""
+    return chr(ord("A") + place) if place < 26 else f"R{place + 1}"
+
+
+def _how(comparison: Comparison) -> str:
+    others = sum(not d.primary for one in (comparison, *comparison.others) for d in one.differences)
+    if comparison.correction == "none":
+        return "p-values are not corrected."
+    rest = f"p-values of all other differences ({others:,}) are corrected together ({comparison.correction})."
+    return f"{title(comparison.primary)} is tested by itself; {rest}" if comparison.primary else title(rest)
+
+
+def title(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _said(answers: dict[str, Answers], run: str) -> list[str]:
+    found = answers.get("variants")
+    if found is None:
+        return []
+    return [
+        f"Of the answers to variants, {found.lost:,} were right in A and are wrong in {run}; {found.gained:,} were "
+        f"wrong and are right."
+    ]

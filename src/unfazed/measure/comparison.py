@@ -1,271 +1,273 @@
-"""Comparing two runs on the same suite: is one sturdier, by how much, and may that be chance?"""
+"""Comparing runs on the same suite: is a new one worse than the baseline, by how much, and may that be chance?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from math import isfinite
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import msgspec
-import numpy as np
+from msgspec.structs import replace
 
-from unfazed.core.errors import NothingEvaluated, UsageError
-from unfazed.core.estimate import (
-    Mean,
-    Observations,
-    Paired,
-    Resampling,
-    Sample,
-    Statistic,
-    bootstrap,
-    correct,
-    interval,
-    mcnemar,
-    swap,
-)
-from unfazed.measure.compared import Comparison, Difference
-from unfazed.measure.definitions import Scope, Way, answer_columns, scope_of, score_columns, way_of
-from unfazed.measure.measuring import Runlike, items_of, run_of, scorers_for
+from unfazed.core.errors import NothingEvaluated, UnknownName, UsageError, option
+from unfazed.core.estimate import Resampling
+from unfazed.core.values import Estimate
+from unfazed.measure.against import Clusters, Gathered, Place
+from unfazed.measure.compared import Comparison, NotWorse, letter
+from unfazed.measure.contrasts import Contrast
+from unfazed.measure.definitions import MEASURES, way_of
+from unfazed.measure.differences import Tested, difference_of, tested_together
+from unfazed.measure.gates import Limits
+from unfazed.measure.margins import check_margin, margin_limits, margins_of
+from unfazed.measure.measuring import Runlike, decisive, items_of, run_of, scorers_for
+from unfazed.measure.missing import as_wrong
 from unfazed.measure.pair_scores import PairCodes
-from unfazed.measure.questions import Signer, operator_scopes
+from unfazed.measure.questions import Signer, check_cluster, slices_of
 from unfazed.measure.results import Results
-from unfazed.measure.run_table import Part, RunTable, Scored, read_table
-from unfazed.measure.set_scores import Layout
-from unfazed.measure.spill import Spill, Tally
+from unfazed.measure.run_table import RunItem, RunTable, read_table
+from unfazed.measure.sanity import Sanity
+from unfazed.measure.sets import ALL, Known, sets_named, spelled, split_measure
+from unfazed.measure.shared import Shared, ends_of, refuse_other_suite
+from unfazed.measure.spill import Spill
 from unfazed.measure.stored import KeptScores
-from unfazed.run.plan import MeasurePlan, from_arguments, listed
-from unfazed.score import Comparing, Scorer, comparing_for, scorers
+from unfazed.run.plan import ComparePlan, Correction, GateOn, MeasurePlan, Missing, Plan, Weigh, from_arguments, listed
+from unfazed.run.record import NOT_ASKED, Run
+from unfazed.score import Comparing, comparing_for, scorers
 
-_WORDS = {"clean": "clean score", "average": "average", "worst": "worst-average", "flips": "flip rate"}
+AnyRun = Runlike | Results | str | Path
+_PRIMARY = ("average", "flips")  # without gold there is no average
 
 
 def compare(
-    a: Runlike | Results | str | Path, b: Runlike | Results | str | Path,
-    scores: str | Sequence[str] | None = None, level: float = 0.95, bootstrap: int = 10_000, seed: int = 0,
-    correction: str = "holm",
+    a: AnyRun, b: AnyRun, *more: AnyRun, scores: str | Sequence[str] | None = None, level: float = 0.95,
+    bootstrap: int = 10_000, seed: int = 0, groups: str | Sequence[str] | None = None, cluster: str | None = None,
+    weigh: Weigh = "examples", worst_of: int | None = None, sanity: bool = True, missing: Missing = "leave",
+    extract: str = "", equivalent: str = "", rubric: str | None = None, primary: str | None = None,
+    correction: Correction = "max-t", fail_if_worse: Limits = None, gate_on: GateOn = "ci-lower",
+    allow_missing: float = 0.0,
 ) -> Comparison:  # fmt: skip
-    """B minus A for each measure, overall and by operator, under the first of `scores`, on what both answered.
+    """B minus A for each measure, overall and by operator, family and slice, on what both answered.
 
-    Example: `unfazed.compare(before, after)`. `a` and `b` are runs on the same suite, paths of their folders, or
-    results, whose main score is then the default.
+    Example: `unfazed.compare(before, after, fail_if_worse={"worst": 0.02}).passed`.
+
+    - `a`, the baseline, and `b`: runs on the same suite, paths of their folders, or results, whose main score is then
+      the default. Each of `more` is compared with `a` as well: `others` has these comparisons.
+    - `primary`: the measure that is tested by itself, "average" by default, or "flips" without gold; all other
+      differences are tested together and corrected for that (`correction`: max-t, holm, bonferroni or none).
+    - `fail_if_worse`: from a measure, or a set, a colon and a measure, to how much worse it may be. `gate_on` is the
+      figure that is held against it, and `allow_missing` the share of a run's items that may have failed.
+    - the rest: as in `measure_run`. `bootstrap` is the number of random draws behind max-t.
     """
-    plan = from_arguments(MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed)
-    settings = Resampling(plan.level, plan.bootstrap, plan.seed)
-    correct([], correction)
-    scores = plan.scores or _main_score(a, b)
-    run_a, run_b = run_of(a), run_of(b)
-    if run_a.suite.id != run_b.suite.id:
-        raise UsageError(
-            f"The runs are of different suites ({run_a.suite.id} and {run_b.suite.id}), so they can't be compared "
-            f"pair by pair. Run both systems on the same suite."
-        )
-    comparing = comparing_for(run_a.suite)
-    used = scorers_for(run_a.suite.task, scores, comparing)[:1]
-    table_a, table_b = _tables(run_a, run_b, used, comparing)
-    scorer = used[0] if used else None
-    runs = [(table_a, run_a.identity), (table_b, run_b.identity)]
-    how = {"level": plan.level, "bootstrap": plan.bootstrap, "seed": plan.seed}
-    sign = Signer(runs, scorer, run_a.suite.signed, **how, difference="b-a", correction=correction).sign
-    pairs = _pairs(table_a, table_b, scorer)
-    tested = {place: pair for place, pair in pairs.items() if pair.n}
-    if not tested:
-        raise NothingEvaluated("The two runs have no example with variants that both answered. Finish both runs.")
-    intervals = dict(zip(tested, intervals_of(list(tested.values()), settings), strict=True))
-    found = [_difference(pair, intervals.get(place), settings, *place, sign(*place)) for place, pair in pairs.items()]
-    corrected = correct([d.p for d in found], correction)
-    return Comparison(
-        score=scorer.name if scorer else "none",
-        task=run_a.suite.task.name,
-        suite=run_a.suite.id,
-        a=run_a.system,
-        b=run_b.system,
-        correction=correction,
-        level=plan.level,
-        differences=[_finished(d, p, plan.level) for d, p in zip(found, corrected, strict=True)],
-    )
+    plan = from_arguments(
+        MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed, cluster=cluster, weigh=weigh,
+        worst_of=worst_of, sanity=sanity, missing=missing, extract=extract, equivalent=equivalent, rubric=rubric,
+    )  # fmt: skip
+    asked = from_arguments(
+        ComparePlan, primary=primary, correction=correction, on=gate_on, allow_missing=allow_missing,
+        fail_if_worse=margin_limits(fail_if_worse),
+    )  # fmt: skip
+    return _Baseline([a, b, *more], plan, asked, None if groups is None else list(listed(groups))).result()
 
 
-def _main_score(a: object, b: object) -> list[str] | None:
+def compare_by(plan: Plan, *runs: AnyRun) -> Comparison:
+    """Compares runs with the first of them as a plan says."""
+    return _Baseline(runs, plan.measure, plan.compare, None).result()
+
+
+class _Watched:
+    """A run whose items are watched as they are read."""
+
+    def __init__(self, run: Runlike, comparing: Comparing) -> None:
+        self.run, self.failed, self.items = run, 0, 0
+        self.sanity = Sanity(run.suite.task, run.suite.manifest.labels, comparing)
+
+    def read(self, *others: Runlike) -> Iterator[RunItem]:
+        for item in self.sanity.watch(items_of(self.run, *others)):
+            outputs = [item[1], *(output for _, output in item[2])]
+            self.items += len(outputs)
+            self.failed += sum(
+                not (output.ok or output.unreadable or output.error == NOT_ASKED.error) for output in outputs
+            )
+            yield item
+
+
+class _Baseline:
+    """Runs, the first of which is the baseline, read and ready to be compared."""
+
+    def __init__(
+        self, given: Sequence[AnyRun], plan: MeasurePlan, asked: ComparePlan, groups: list[str] | None
+    ) -> None:
+        Resampling(plan.level, plan.bootstrap, plan.seed)
+        if plan.missing == "bounds":
+            raise UsageError(f"Runs are compared with {option('missing')} leave or wrong; bounds is for one run.")
+        self._plan, self._asked = plan, asked
+        self._margins = margins_of(asked.fail_if_worse)
+        runs = [_opened(run) for run in given]
+        refuse_other_suite(runs)
+        self._suite, folder = runs[0].suite, runs[-1].path if isinstance(runs[-1], Run) else None
+        with comparing_for(self._suite, plan.extract, plan.equivalent, plan.rubric).at(folder) as comparing:
+            scores = plan.scores or _main_score(given)
+            self._scorer = next(iter(scorers_for(self._suite.task, scores, comparing)), None)
+            self._runs = [_Watched(run, comparing) for run in runs]
+            tables = self._tables(comparing)
+            self._compared = {"compared": comparing.name} if comparing.name else {}
+        check_cluster(tables[0], plan.cluster)
+        self._way = way_of(tables[0].most_tries, plan.weigh, plan.worst_of)
+        slices, self._warnings = slices_of(tables[0], groups, plan.cluster)
+        ends = ends_of(tables)
+        self._pairs = [(Shared(tables[0], table, ends), Shared(table, tables[0], ends)) for table in tables[1:]]
+        clusters = None if plan.cluster is None else Clusters(plan.cluster, len(tables[0].values[plan.cluster]))
+        self._found = Gathered(self._pairs, self._scorer, slices, self._way, clusters)
+        self._listed = _listed(tables[0], self._found.contrasts[0])
+        if not any(found[place].n for found in self._found.contrasts for place in self._listed):
+            raise NothingEvaluated("The runs have no example with variants that both answered. Finish both runs.")
+
+    def _tables(self, comparing: Comparing) -> list[RunTable]:
+        used, task, runs = [self._scorer] if self._scorer else [], self._suite.task, [w.run for w in self._runs]
+        with KeptScores(runs) as kept:
+            pairs, spill = PairCodes(used, task, kept), Spill()  # for all, so that a class is the same column in each
+            every = (watched.read(*runs) for watched in self._runs)
+            counted = map(as_wrong, every) if self._plan.missing == "wrong" else every
+            return [read_table(items, task, pairs, spill, comparing) for items in counted]
+
+    def result(self) -> Comparison:
+        primary = self._primary()
+        tested = self._tested(primary)
+        known = _known(self._found.contrasts[0])
+        wanted = [(margin, set_) for margin in self._margins for set_ in sets_named(margin.set, known)]
+        for margin, set_ in wanted:
+            if (margin.measure, set_) not in self._found.contrasts[0]:
+                raise UsageError(f"{margin.measure} can't be compared: the data has no gold, so nothing can be scored.")
+        compared = []
+        for place in range(len(self._pairs)):
+            contrasts = self._found.contrasts[place]
+            gates = [
+                check_margin(margin.margin, contrasts[margin.measure, set_], self._plan.level, self._asked.on)
+                for margin, set_ in wanted
+            ]
+            compared.append(self._comparison(place, primary, tested, gates))
+        first, *others = compared
+        return replace(first, others=others).of_runs(self._runs[0].run, self._runs[1].run, self._plan)
+
+    def _primary(self) -> Place:
+        """The measure and the set that are tested by themselves."""
+        contrasts = self._found.contrasts[0]
+        if self._asked.primary is None:
+            return next((measure, ALL) for measure in _PRIMARY if (measure, ALL) in contrasts)
+        set_, measure = split_measure(self._asked.primary)
+        if measure not in MEASURES:
+            raise UnknownName("measure", measure, MEASURES)
+        sets = sets_named(set_, _known(contrasts))
+        if len(sets) > 1 or (measure, sets[0]) not in contrasts:
+            raise UsageError(
+                f"{option('primary')} must be one measure that can be compared, not {self._asked.primary!r}."
+            )
+        return measure, sets[0]
+
+    def _tested(self, first: Place) -> dict[Contrast, Tested]:
+        """The primary differences of all runs are one family of tests, and all other differences another."""
+        primary = [contrasts[first] for contrasts in self._found.contrasts]
+        rest = [contrasts[place] for contrasts in self._found.contrasts for place in self._listed if place != first]
+        rest = [contrast for contrast in rest if contrast.n or contrast.missing]
+        how = self._found, self._plan, self._asked.correction
+        return tested_together(primary, *how, primary=True) | tested_together(rest, *how, primary=False)
+
+    def _comparison(
+        self, place: int, first: Place, tested: Mapping[Contrast, Tested], gates: list[NotWorse]
+    ) -> Comparison:
+        plan, correction = self._plan, self._asked.correction
+        a, b = self._runs[0], self._runs[place + 1]
+        primary = first[0] if first[1] == ALL else f"{spelled(first[1])}:{first[0]}"
+        how = {
+            **decisive(plan, self._way),
+            **self._compared,
+            "draws": plan.bootstrap,
+            "seed": plan.seed,
+            "primary": primary,
+        }
+        runs = [(table, watched.run.identity) for table, watched in zip(self._pairs[place], (a, b), strict=True)]
+        sign = Signer(runs, self._scorer, self._suite.signed, **how, difference="b-a", correction=correction).sign
+        contrasts = sorted((c for c in self._found.contrasts[place].values() if c in tested), key=_rank)
+        differences = [difference_of(c, tested[c], plan.level, sign(c.measure, c.label)) for c in contrasts]
+        shown = sorted((d for d in differences if d.shown), key=lambda d: (not d.primary, d.p))
+        clean = self._found.contrasts[place].get(("clean", ALL))
+        return Comparison(
+            score=self._scorer.name if self._scorer else "none",
+            task=self._suite.task.name,
+            suite=self._suite.id,
+            a=a.run.system,
+            b=b.run.system,
+            correction=correction,
+            level=plan.level,
+            differences=differences,
+            primary=primary,
+            changes=[d.sentence for d in shown],
+            answers=self._found.answers[place].answers(),
+            gates=gates,
+            sanity=[*self._signs(a, 0, "A", clean), *self._signs(b, 1, letter(place + 1), clean)],
+            failed={"a": a.failed, "b": b.failed},
+            incomplete=bool(gates) and any(self._too_many(watched) for watched in (a, b)),
+            warnings=[*self._missing("A", a), *self._missing(letter(place + 1), b), *self._warnings],
+        ).of_runs(a.run, b.run, plan)
+
+    def _too_many(self, watched: _Watched) -> bool:
+        return self._plan.missing == "leave" and watched.failed > self._asked.allow_missing * watched.items
+
+    def _missing(self, name: str, watched: _Watched) -> list[str]:
+        if not watched.failed:
+            return []
+        count = "are left out of both runs" if self._plan.missing == "leave" else "count as wrong"
+        accept = f" {option('allow-missing')} accepts a share of them." if self._too_many(watched) else ""
+        return [f"{name}: {watched.failed:,} of {watched.items:,} items failed, and {count}.{accept}"]
+
+    def _signs(self, watched: _Watched, side: int, name: str, clean: Contrast | None) -> list[str]:
+        """Signs that a run's set-up is broken, so that comparing means nothing."""
+        value, n = (None, 0) if clean is None else (clean.values[side], clean.n)
+        floor = self._scorer.bounds[0] if self._scorer else 0.0
+        signs = watched.sanity.signs(Estimate(value, None, None, n, 0, ""), floor) if self._plan.sanity else []
+        return [f"{name}: {sign}" for sign in signs]
+
+
+def _opened(given: AnyRun) -> Runlike:
+    """A run, that in a folder, or that of results, also of saved ones."""
+    if isinstance(given, (str, Path)) and Path(given).is_file():
+        results = Results.load(given)
+        if "_run" not in results.__dict__:
+            raise UsageError(
+                f"{given} has results without their run. Comparing takes the answers: use the folder of the run."
+            )
+        return results.run
+    return run_of(given)
+
+
+def _main_score(given: Sequence[AnyRun]) -> list[str] | None:
     """The score that results were measured with."""
-    mains = {results.score for results in (a, b) if isinstance(results, Results) and results.score in scorers}
+    mains = {results.score for results in given if isinstance(results, Results) and results.score in scorers}
     if len(mains) > 1:
-        raise UsageError(f"The results have different main scores ({', '.join(sorted(mains))}). Choose one: scores=.")
+        raise UsageError(
+            f"The results have different main scores ({', '.join(sorted(mains))}). Choose one: {option('scores')}."
+        )
     return list(mains) or None
 
 
-def _tables(run_a: Runlike, run_b: Runlike, used: Sequence[Scorer], comparing: Comparing) -> tuple[_Shared, _Shared]:
-    """Both runs' columns, in each of them only what both have."""
-    task = run_a.suite.task
-    with KeptScores([run_a, run_b]) as kept:
-        pairs, spill = PairCodes(used, task, kept), Spill()  # one for both, so that a class is the same column in both
-        a, b = (read_table(items_of(run, run_a, run_b), task, pairs, spill, comparing) for run in (run_a, run_b))
-    return _Shared(a, b), _Shared(b, a)
+def _rank(contrast: Contrast) -> int:
+    """All variants first, then operators, families and slices."""
+    return {"": 0, "operator": 1, "family": 2}.get(contrast.set[0], 3)
 
 
-class _Shared:
-    """A table in which items that the other lacks are missing; what was due stays due, so they are counted."""
-
-    def __init__(self, mine: RunTable, other: RunTable) -> None:
-        self.task, self.operators, self.spill = mine.task, mine.operators, mine.spill
-        self.most_tries = mine.most_tries
-        self._tables = mine, other
-
-    def parts(self) -> Iterator[Part]:
-        for mine, other in zip(*(table.parts() for table in self._tables), strict=True):
-            scored = {name: _shared_scores(s, other.scored[name]) for name, s in mine.scored.items()}
-            yield replace(mine, flip=np.where(other.flip < 0, -1, mine.flip), scored=scored)
+def _known(contrasts: Mapping[Place, Contrast]) -> Known:
+    known: dict[str, dict[str, None]] = {"operator": {}, "family": {}}
+    for _, (kind, name) in contrasts:
+        if kind:
+            known.setdefault(kind, {})[name] = None
+    return known
 
 
-def _shared_scores(mine: Scored, other: Scored) -> Scored:
-    clean_lost, lost = ~other.clean_known, ~other.known
-    clean, varied = np.where(clean_lost, np.nan, mine.clean), np.where(lost, np.nan, mine.varied)
-    if mine.scorer.linear:
-        return replace(mine, clean=clean, varied=varied)
-    clean_codes, codes = np.where(clean_lost, -1, mine.clean_codes), np.where(lost, -1, mine.codes)
-    return replace(mine, clean=clean, varied=varied, clean_codes=clean_codes, codes=codes)
-
-
-def _pairs(a: _Shared, b: _Shared, scorer: Scorer | None) -> dict[tuple[str, str], Pair]:
-    """Each comparison by measure and set. A single operator's set is the whole, which is not tested twice."""
-    layouts: dict[str, Layout] = {}
-    way = way_of(a.most_tries)
-    if scorer is not None and not scorer.linear:
-        for part in a.parts():
-            for set_, scope in _sets(part):
-                layouts.setdefault(set_, Layout()).see(part, part.scored[scorer.name], scope)
-    found: dict[tuple[str, str], Pair] = {}
-    for both in zip(a.parts(), b.parts(), strict=True):
-        for set_, scope in _sets(both[0]):
-            one, other = (_columns(part, scope, scorer, layouts.get(set_, Layout()), way) for part in both)
-            for measure, column in one.items():
-                if measure != "clean" or set_ == "all":
-                    pair = found.setdefault((measure, set_), Pair(column.statistic, column.span, a.spill))
-                    pair.add(column, other[measure])
-    sets = ["all", *(f"operator={name}" for name in a.operators)]
-    places = ((measure, set_) for set_ in sets for measure in _WORDS)
-    return {place: found[place] for place in places if place in found}
-
-
-def _sets(part: Part) -> Iterator[tuple[str, Scope]]:
-    yield "all", scope_of(part)
-    for name, scope in operator_scopes(part) if len(part.operators) > 1 else ():
-        if len(scope.same):  # an operator of controls has nothing to compare
-            yield f"operator={name}", scope
-
-
-def _columns(part: Part, scope: Scope, scorer: Scorer | None, layout: Layout, way: Way) -> dict[str, Observations]:
-    scores = score_columns(part, part.scored[scorer.name], scope, layout, way) if scorer else {}
-    found = scores | answer_columns(part, scope, way)
-    return {measure: found[measure] for measure in _WORDS if measure in found}
-
-
-def _difference(
-    pair: Pair, interval: tuple[float | None, float | None] | None, settings: Resampling, measure: str, set_: str,
-    signature: str,
-) -> Difference:  # fmt: skip
-    """A difference with its own p-value; `_finished` adds the corrected one and the sentence."""
-    low, high = interval or (None, None)
-    known = interval is not None and isfinite(sum(pair.values))
-    a, b = pair.values if known else (None, None)
-    p, test = pair.p_value(settings) if known else (None, "none")
-    return Difference(
-        measure=measure, set=set_, a=a, b=b, difference=b - a if a is not None and b is not None else None, low=low,
-        high=high, p=p, p_corrected=None, test=test, n=pair.n, missing=pair.missing, sentence="", signature=signature,
-    )  # fmt: skip
-
-
-def _finished(found: Difference, p: float | None, level: float) -> Difference:
-    return msgspec.structs.replace(found, p_corrected=p, sentence=sentence_of(found, p, level))
-
-
-def sentence_of(found: Difference, p: float | None, level: float) -> str:
-    """What a difference says, in plain words; an interval that includes zero is said to."""
-    where = "" if found.set == "all" else f" on {found.set.partition('=')[2]}"
-    what = _WORDS[found.measure]
-    if found.difference is None or p is None:
-        return f"The {what}{where} can't be compared: there is no example that both answered."
-    if found.difference == 0:
-        return f"A and B have the same {what}{where} on {found.n:,} examples."
-    more = found.difference > 0
-    ends = sorted(end if more else -end for end in (found.low, found.high) if end is not None)
-    chance = f"p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}"
-    said = f"B's {what}{where} is {abs(found.difference):.3f} {'higher' if more else 'lower'}"
-    said += f" ({ends[0]:.3f} to {ends[1]:.3f}, {chance})" if ends else f" ({chance})"
-    if not ends or ends[0] <= 0:
-        return f"{said}, but the difference may be chance: the interval includes zero."
-    if p > 1 - level:
-        return f"{said}, but the difference may be chance: p is above {1 - level:.2g} after correction."
-    return f"{said}."
-
-
-_SAME = 1e-12
-
-
-class Pair:
-    """One measure of two systems, over the examples that both have it for, gathered part by part."""
-
-    def __init__(self, statistic: Statistic, span: tuple[float, float], spill: Spill) -> None:
-        self.statistic = statistic
-        self.span = span[0] - span[1], span[1] - span[0]
-        self.missing = 0
-        self._a, self._b, self._both, self._less = (Tally(spill) for _ in range(4))
-
-    def add(self, a: Observations, b: Observations) -> None:
-        self.missing += int(a.missing.sum())
-        self._a.add(a.values)
-        self._b.add(b.values)
-        self._both.add(np.hstack([a.values, b.values]))
-        if self._mean:
-            self._less.add(b.values - a.values)
-
-    @property
-    def _mean(self) -> bool:
-        return isinstance(self.statistic, Mean)
-
-    @property
-    def n(self) -> int:
-        return self._a.n
-
-    @property
-    def values(self) -> tuple[float, float]:
-        return self._a.sample(self.statistic).value, self._b.sample(self.statistic).value
-
-    def sample(self) -> Sample:
-        if self._mean:
-            return self._less.sample(self.statistic)  # one column takes fewer distinct rows than two
-        return self._both.sample(Paired(self.statistic))
-
-    def p_value(self, settings: Resampling) -> tuple[float, str]:
-        """How often swapping the systems at random gives as large a difference, and the test that says so."""
-        if self._mean:
-            rows, counts = self._less.rows()
-            difference = rows[:, 0]
-            most = np.abs(difference).max()
-            steps = np.rint(difference / (most or 1))
-            if np.allclose(steps * most, difference, rtol=0, atol=_SAME):
-                return mcnemar(int(counts[steps > 0].sum()), int(counts[steps < 0].sum())), "mcnemar"
-        both, counts = self._both.rows()
-        a, b = (self.statistic.columns(half) for half in np.hsplit(both, 2))
-        drawn = swap(a, b, counts, self.statistic, settings.bootstrap, settings.seed)
-        drawn = drawn[~np.isnan(drawn)]
-        before, after = self.values
-        as_large = int((np.abs(drawn) >= abs(after - before) - _SAME).sum())
-        return (1 + as_large) / (1 + len(drawn)), "randomisation"
-
-
-def pair_of(a: Observations, b: Observations) -> Pair:
-    """The pair of two whole columns."""
-    pair = Pair(a.statistic, a.span, Spill())
-    pair.add(a, b)
-    return pair
-
-
-def intervals_of(pairs: list[Pair], settings: Resampling) -> list[tuple[float | None, float | None]]:
-    """The bootstrap interval of each difference, B less A."""
-    samples = [pair.sample() for pair in pairs]
-    drawn = bootstrap(samples, settings.bootstrap, settings.seed)
+def _listed(table: RunTable, contrasts: Mapping[Place, Contrast]) -> list[Place]:
+    """The places that are shown and tested. One operator is all there is, and a family of one is its operator."""
+    operators, families = ({kind[i] for kind in table.kinds} for i in (1, 3))
+    large = {family for family in families if len({kind[1] for kind in table.kinds if kind[3] == family}) > 1}
+    shown = {"operator": operators if len(operators) > 1 else (), "family": large if len(families) > 1 else ()}
     return [
-        interval(sample.value, values, sample.n, pair.span, settings.level)
-        for pair, sample, values in zip(pairs, samples, drawn, strict=True)
+        (measure, (kind, name))
+        for measure, (kind, name) in contrasts
+        if kind not in shown or (name in shown[kind] and measure != "clean")
     ]

@@ -82,15 +82,15 @@ def gates_of(
 
 def score_limits(given: Limits) -> dict[str, float]:
     """From `[SET:]MEASURE` to limit."""
-    return _limits(given, "=", _SCORE_LIMIT)
+    return limits_of(given, "=", _SCORE_LIMIT)
 
 
 def set_limits(given: Limits) -> dict[str, float]:
     """From set to limit; "all" is the set of all variants."""
-    return {set_ or "all": limit for set_, limit in _limits(given, ":", _SET_LIMIT).items()}
+    return {set_ or "all": limit for set_, limit in limits_of(given, ":", _SET_LIMIT).items()}
 
 
-def _limits(given: Limits, mark: str, usage: str) -> dict[str, float]:
+def limits_of(given: Limits, mark: str, usage: str) -> dict[str, float]:
     if given is None:
         return {}
     if isinstance(given, Mapping):

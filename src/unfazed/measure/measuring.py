@@ -219,7 +219,7 @@ def flips(
     scorer = next(iter(scorers_for(task, [score] if score else None, comparing)), None)
     with KeptScores([run]) as kept, comparing.at(_folder(run)):
         changed = _changed(items_of(run), comparing)
-        right = _Right(scorer, task, kept)
+        right = Right(scorer, task, kept)
         while block := list(islice(changed, _FLIPS_A_BLOCK)):
             clean_due = [(c.value, right.due(e.gold, e)) for e, _, c, _ in block]
             due = [(o.value, right.due(v.gold, e)) for e, v, _, o in block]
@@ -244,7 +244,7 @@ def _changed(items: Iterator[RunItem], comparing: Comparing) -> Iterator[tuple[E
                 yield example, variant, clean, output
 
 
-class _Right:
+class Right:
     """Does an output have the full score? Told for the pairs of output and gold that were seen together."""
 
     def __init__(self, scorer: Scorer | None, task: Task, stats: Stats) -> None:

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as Xml
 
 from unfazed.core.files import write_atomically
 from unfazed.core.text import figure
+from unfazed.measure.compared import Comparison, NotWorse
 from unfazed.measure.gates import GateResult
 from unfazed.measure.results import Block, Results
 from unfazed.measure.sentences import plain, verdict
@@ -31,8 +32,30 @@ def junit_xml(results: Results, gates: Iterable[GateResult] = (), seconds: float
     operators = results.sets.get("operator", {})
     cases = [_sanity(results.sanity)] if results.sanity else []
     cases += [_gate(gate) for gate in gates] or [_operator(name, block) for name, block in operators.items()]
+    name, said = f"unfazed: {results.system} on {results.suite}", plain(verdict(results))
+    return _document(cases, results.task, name, said, seconds)
+
+
+def write_comparison_junit(path: str | Path, comparison: Comparison) -> None:
+    write_atomically(Path(path), comparison_xml(comparison))
+
+
+def comparison_xml(comparison: Comparison) -> bytes:
+    """A test case for each gate of each run; without gates, one for each difference over all variants."""
+    cases = []
+    for run, one in comparison.lettered():
+        lead = f"{run} " if comparison.others else ""
+        cases += [_sanity(one.sanity)] if one.sanity else []
+        cases += [_gate(gate, lead) for gate in one.gates] or [
+            _told(f"{lead}{d.measure}", d.sentence) for d in one.differences if d.set == "all"
+        ]
+    name = f"unfazed compare: {', '.join(one.b for _, one in comparison.lettered())} with {comparison.a}"
+    return _document(cases, comparison.task, name, " ".join(comparison.sentences))
+
+
+def _document(cases: list[Xml.Element], task: str, name: str, said: str, seconds: float = 0.0) -> bytes:
     for case in cases:
-        case.set("classname", _legal(f"unfazed.{results.task}"))
+        case.set("classname", _legal(f"unfazed.{task}"))
         case.set("time", "0.000")
     counts = {
         "tests": str(len(cases)),
@@ -41,11 +64,10 @@ def junit_xml(results: Results, gates: Iterable[GateResult] = (), seconds: float
         "skipped": "0",
         "time": f"{seconds:.3f}",
     }
-    name = _legal(f"unfazed: {results.system} on {results.suite}")
     root = Xml.Element("testsuites", {"name": "unfazed", **counts})
-    suite = Xml.SubElement(root, "testsuite", {"name": name, **counts})
+    suite = Xml.SubElement(root, "testsuite", {"name": _legal(name), **counts})
     suite.extend(cases)
-    Xml.SubElement(suite, "system-out").text = _legal(plain(verdict(results)))
+    Xml.SubElement(suite, "system-out").text = _legal(said)
     Xml.indent(root)
     body: bytes = Xml.tostring(root, encoding="utf-8", xml_declaration=True)
     return body + b"\n"
@@ -58,13 +80,19 @@ def _sanity(signs: list[str]) -> Xml.Element:
     return case
 
 
-def _gate(gate: GateResult) -> Xml.Element:
-    case = Xml.Element("testcase", {"name": _legal(gate.name)})
-    sentence = _legal(gate.sentence)
+def _gate(gate: GateResult | NotWorse, lead: str = "") -> Xml.Element:
     if gate.passed:
-        Xml.SubElement(case, "system-out").text = sentence
-    else:
-        Xml.SubElement(case, "failure", {"message": sentence, "type": "GateFailed"}).text = sentence
+        return _told(f"{lead}{gate.name}", gate.sentence)
+    case = Xml.Element("testcase", {"name": _legal(f"{lead}{gate.name}")})
+    sentence = _legal(gate.sentence)
+    Xml.SubElement(case, "failure", {"message": sentence, "type": "GateFailed"}).text = sentence
+    return case
+
+
+def _told(name: str, sentence: str) -> Xml.Element:
+    """A case that passes."""
+    case = Xml.Element("testcase", {"name": _legal(name)})
+    Xml.SubElement(case, "system-out").text = _legal(sentence)
     return case
 
 

@@ -227,7 +227,14 @@ def shown(value: Any) -> Shown:
     if isinstance(value, Results):
         return Shown([plain(verdict(value))], [overall_rows(value), _for_people(value)])
     if isinstance(value, Comparison):
-        return Shown(value.sentences, [comparison_rows(value)])
+        rows = comparison_rows(value)
+        hidden = len(value) - len(rows)
+        rest = (
+            [f"Differences that may be chance are left out here: {hidden:,}. Formats json and jsonl have them."]
+            if hidden
+            else []
+        )
+        return Shown([*value.sentences, *rest], [rows])
     if isinstance(value, Mapping):
         return Shown([], [[{"name": key, "value": entry} for key, entry in value.items()]])
     return Shown([], [list(value)])
@@ -238,7 +245,7 @@ def records(value: Any) -> list[Any]:
     if isinstance(value, Results):
         return [*([{"sanity": value.sanity}] if value.sanity else []), *result_rows(value)]
     if isinstance(value, Comparison):
-        return list(value.differences)
+        return list(value) if value.others else list(value.differences)
     return [value] if isinstance(value, (Mapping, msgspec.Struct)) else list(value)
 
 
@@ -279,18 +286,21 @@ def _measures(by: str, name: str, block: Block) -> Row:
 
 
 def comparison_rows(comparison: Comparison) -> list[Row]:
-    """One row for each difference, B less A."""
+    """A row for each difference over all variants, of the primary measure, or that is more than chance."""
     return [
         {
+            **({"run": run} if comparison.others else {}),
             "set": d.set,
             "measure": d.measure,
             "A": d.a,
-            "B": d.b,
-            "B - A": Figure(figure(d.estimate)),
+            "value" if comparison.others else run: d.b,
+            "difference" if comparison.others else f"{run} - A": Figure(figure(d.estimate)),
             "p": Figure(chance(d.p_corrected)),
             "n": d.n,
         }
-        for d in comparison.differences
+        for run, one in comparison.lettered()
+        for d in one.differences
+        if d.set == "all" or d.shown or d.primary or d.measure == comparison.primary
     ]
 
 

@@ -24,6 +24,7 @@ from unfazed.vary.engine import OperatorSpec
 GateOn = Literal["value", "ci-lower", "ci-upper"]
 Missing = Literal["leave", "wrong", "bounds"]
 Weigh = Literal["examples", "variants"]
+Correction = Literal["max-t", "holm", "bonferroni", "none"]
 SetName = Literal["each", "random", "hard"]
 Part = TypeVar("Part", bound=msgspec.Struct)
 
@@ -170,6 +171,19 @@ class GatePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     allow_missing: float = 0.0
 
 
+class ComparePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How runs are compared with a baseline, and how much worse they may be.
+
+    Example: `ComparePlan(primary="worst", fail_if_worse={"worst": 0.02, "domain=home:drop": 0.05})`.
+    """
+
+    primary: str | None = None
+    correction: Correction = "max-t"
+    fail_if_worse: dict[str, float] = {}
+    on: GateOn = "ci-lower"
+    allow_missing: float = 0.0
+
+
 class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything that decides a suite, a run and a verdict. The same plan gives the same suite, to the byte.
 
@@ -181,6 +195,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     run: SystemPlan = SystemPlan()
     measure: MeasurePlan = MeasurePlan()
     gate: GatePlan = GatePlan()
+    compare: ComparePlan = ComparePlan()
     engine: Engine = Engine()
 
     def with_(self, section: str, values: Mapping[str, object]) -> Plan:
@@ -208,6 +223,9 @@ _MUST_BE = {
     "turn": "last-user, first-user, system or all",
     "weigh": "examples or variants",
     "level": "a number between 0 and 1",
+    "correction": "max-t, holm, bonferroni or none",
+    "on": "value, ci-lower or ci-upper",
+    "allow_missing": "a number",
     "asking": "an Asking",
     "engine": "an Engine",
     "sanity": "True or False",

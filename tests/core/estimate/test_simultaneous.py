@@ -19,7 +19,9 @@ def table(n=300, width=4, seed=0, holes=0.3):
 def correlation_of(numbers, clusters=None, parts=1):
     found = Together(numbers.shape[1])
     for rows in np.array_split(np.arange(len(numbers)), parts):
-        found.add(numbers[rows], None if clusters is None else clusters[rows])
+        known = ~np.isnan(numbers[rows])
+        cluster = None if clusters is None else clusters[rows]
+        found.add(np.nan_to_num(numbers[rows]), known.astype(float), cluster)
     return found.correlation()
 
 

@@ -18,7 +18,7 @@ _NORMAL = NormalDist()
 
 
 class Together:
-    """`width` numbers of each example, NaN for none; examples of one cluster are summed first."""
+    """`width` means over the same examples. A mean is the sum of its numbers over that of their weights."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -27,10 +27,12 @@ class Together:
         self._sums = np.zeros(2 * width)
         self._products = np.zeros((2 * width, 2 * width))
 
-    def add(self, numbers: Array, clusters: Ints | None = None) -> None:
-        """A row for each example, in the order of the data; `clusters` are given in every call or in none."""
-        known = ~np.isnan(numbers)
-        rows: Array = np.hstack([np.where(known, numbers, 0.0), known.astype(float)])
+    def add(self, numbers: Array, weights: Array, clusters: Ints | None = None) -> None:
+        """A row for each example, in the order of the data, with weight 0 where it has no number.
+
+        Examples of one cluster are summed; `clusters` are given in every call or in none.
+        """
+        rows: Array = np.hstack([numbers, weights])
         if clusters is None:
             self._waiting.append(rows)
             if sum(map(len, self._waiting)) >= _BLOCK:
@@ -48,8 +50,8 @@ class Together:
             self._products += block.T @ block
         self._waiting = [rows]
 
-    def correlation(self) -> Array:
-        """The correlation of the means: 0 where two have nothing in common, or one does not vary."""
+    def correlation(self, chosen: Sequence[int] | None = None) -> Array:
+        """That of the means, or of the chosen ones: 0 where two have nothing in common, or one does not vary."""
         self._waiting += self._clusters.values()
         self._clusters = {}
         self._fold(1)
@@ -63,7 +65,7 @@ class Together:
         scale = np.where(still, 0.0, 1 / np.where(still, 1.0, spread))
         found: Array = np.clip(varies * np.outer(scale, scale), -1.0, 1.0)
         np.fill_diagonal(found, 1.0)
-        return found
+        return found if chosen is None else found[np.ix_(chosen, chosen)]
 
 
 def largest(correlation: Array, times: int, seed: int) -> Array:
@@ -90,6 +92,12 @@ def corrected_together(p_values: Sequence[float], drawn: Array) -> list[float]:
 
 
 def level_together(level: float, drawn: Array, width: int) -> float:
-    """The level at which `width` intervals, each made by itself, cover all together with chance `level`."""
-    one = 2 * _NORMAL.cdf(float(np.quantile(drawn, level))) - 1
-    return min(max(one, level), 1 - (1 - level) / max(width, 1))
+    """The level at which `width` intervals, each made by itself, cover all together with chance `level`.
+
+    An interval at this level excludes zero where `corrected_together` gives at most 1 - level.
+    """
+    one = 1 - (1 - level) / max(width, 1)
+    beyond = int((1 - level) * (1 + len(drawn)) + _NO_WIDTH) - 1  # draws that may be as large
+    if 0 <= beyond < len(drawn):
+        one = min(one, 2 * _NORMAL.cdf(float(drawn[-1 - beyond])) - 1)
+    return max(one, level)

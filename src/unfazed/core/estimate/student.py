@@ -28,13 +28,14 @@ def t_quantile(p: float, df: float) -> float:
         return -t_quantile(1 - p, df)
     if p >= 1:
         return inf
-    outside, t = 2 * (1 - p), NormalDist().inv_cdf(p)
+    outside, t, last = 2 * (1 - p), NormalDist().inv_cdf(p), inf
     for _ in range(100):  # Newton on the logarithms of t and its tail, which are close to a line far out
         tail = t_p_value(t, df)
         step = tail * log(tail / outside) / (2 * t * _density(t, df))
         t *= exp(step)
-        if abs(step) < 1e-13:
+        if abs(step) < 1e-13 or (abs(step) >= last and last < 1e-6):  # what is left is rounding
             break
+        last = abs(step)
     return t
 
 
