@@ -109,7 +109,7 @@ class _Baseline:
             self._runs = [_Watched(run, comparing) for run in runs]
             tables = self._tables(comparing)
             self._compared = {"compared": comparing.name} if comparing.name else {}
-        check_cluster(tables[0], plan.cluster)
+        check_cluster(tables[0].values, plan.cluster)
         self._way = way_of(tables[0].most_tries, plan.weigh, plan.worst_of)
         slices, self._warnings = slices_of(tables[0], groups, plan.cluster)
         ends = ends_of(tables)
