@@ -228,6 +228,15 @@ def test_a_function_sees_the_input(mine: str) -> None:
         flip(Comparing(GENERATE, "", f"{mine}:wrong"), "a", "b")
 
 
+def test_long_answers_are_warned_of() -> None:
+    rule = compared("contains")
+    flip(rule, "word " * 40, "other " * 40)
+    assert "judge:SYSTEM" in rule.warnings()[0]
+    short = compared("contains")
+    flip(short, "You can return it", "You can't")
+    assert short.warnings() == []
+
+
 def test_a_suite_names_no_code() -> None:
     with pytest.raises(StoredFileError, match="Choose a rule"):
         comparing_for(suite("generate", equivalent="os:remove"))  # type: ignore[arg-type]

@@ -58,7 +58,7 @@ def suite_entries(kind: type[Kind], place: Path, fields: Sequence[str] = (), stu
         missing = [field for field in chosen if field not in example.inputs]
         if missing:
             raise DataError(f"items.fields: example {example.id!r} has no {missing[0]!r}", study or place)
-        wanted = [field for field in chosen or example.inputs if example.inputs[field].strip()]
+        wanted = [field for field in chosen or suite.task.texts(example.inputs) if example.inputs[field].strip()]
         for item in kind.from_suite(example, variants, wanted):
             kind.item(item.content)
             yield Entry(item.id, item.content, {**item.origin, "suite": suite.id})

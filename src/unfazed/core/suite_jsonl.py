@@ -46,11 +46,16 @@ def import_suite(
     if manifest is None:
         manifest = Manifest(
             task=task or guess_task(examples[0]).name,
-            language=language or guess_language(t for e in examples for t in e.inputs.values()),
+            language=language or guess_language(_texts(examples, task)),
         )
     _check(file, examples, variants, manifest)
     variants.sort(key=lambda v: v.row)
     return write_suite(to, manifest, lambda: examples, lambda: variants, overwrite, manifest.unchanged)
+
+
+def _texts(examples: list[Example], task: str | None) -> Iterator[str]:
+    varied = task_named(task) if task else guess_task(examples[0])
+    return (e.inputs[name] for e in examples for name in varied.texts(e.inputs) if name in e.inputs)
 
 
 def _read(file: Path) -> tuple[Manifest | None, list[Example], list[Variant]]:

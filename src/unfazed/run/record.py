@@ -23,7 +23,7 @@ from unfazed.core.suite import Suite, changed_texts
 from unfazed.core.text import html_table, pandas_frame, polars_frame
 from unfazed.core.values import Example, Output, Variant
 from unfazed.run.order import Ints, groups_in_order, places_in_order
-from unfazed.score import JUDGED, Comparing, comparing_for
+from unfazed.score import Comparing, comparing_for, judge_used
 
 _EXAMPLES_A_BLOCK = 200
 _SHOWN = 5  # answers in a notebook
@@ -220,11 +220,7 @@ class Run:
     def used(self) -> dict[str, float]:
         """What answering used over the whole run, such as requests, retries, tokens and cost; empty where not known."""
         with AnswerStore.reader(self.path) as store:
-            used = store.used()
-        if (self.path / JUDGED).exists():
-            with AnswerStore.shared(self.path / JUDGED) as judged:
-                used |= judged.used()
-        return used
+            return store.used() | judge_used(self.path)
 
 
 def _read_manifest(path: Path) -> RunManifest:

@@ -22,7 +22,8 @@ from unfazed.score._equivalent import Equivalent, Pair, equivalent_named
 from unfazed.score._extract import extract_named
 
 Answered = tuple[Example, Output, list[tuple[Variant, Output]]]
-JUDGED = "judge.sqlite"  # a judge's answers, in the folder of the run
+_JUDGED = "judge.sqlite"  # a judge's answers, in the folder of the run
+_LONG = 25  # words on average, from which on wording varies freely
 _BLOCK = 200  # examples whose answers are compared together
 _DECLARED = ("exact", "contains", "rouge-l")  # rules that a suite may declare
 _NOTHING = ("", "the part to compare is not there")
@@ -42,6 +43,7 @@ class Comparing:
         self._rule: Equivalent | None = equivalent_named(asked, rubric) if asked else None
         self._store: AnswerStore | None = None
         self._known: deque[dict[tuple[int, Hashable, Hashable], bool | None]] = deque(maxlen=4)  # a block each
+        self._words = self._answers = 0  # of clean answers
         self.unjudged = 0  # pairs on which a judge said neither yes nor no
 
     @property
@@ -67,7 +69,7 @@ class Comparing:
         """With what a judge says kept in the folder of a run, so that nothing is asked twice."""
         if isinstance(folder, Path) and self._rule is not None:
             with suppress(UnfazedError):  # nothing can be written there
-                self._store = AnswerStore.shared(folder / JUDGED) if self._rule.asks else None
+                self._store = AnswerStore.shared(folder / _JUDGED) if self._rule.asks else None
         return self
 
     def close(self) -> None:
@@ -83,9 +85,15 @@ class Comparing:
 
     def warnings(self) -> list[str]:
         """What a reader should not overlook."""
-        if not self.unjudged:
-            return []
-        return [f"{self.unjudged:,} verdicts of {self.equivalent} were neither yes nor no: left out, not counted."]
+        found = []
+        if self.unjudged:
+            found.append(f"{self.unjudged:,} verdicts of {self.equivalent} were neither yes nor no: left out.")
+        if self.equivalent == "contains" and self._words > _LONG * max(self._answers, 1):
+            found.append(
+                f"Answers have {self._words // self._answers} words on average, and `contains` counts most rewordings "
+                f"as changes. Use {option('equivalent')} judge:SYSTEM or rouge-l for long answers."
+            )
+        return found
 
     def part(self, value: Json) -> Json:
         """What of an answer or a gold is compared; None where it has no such part."""
@@ -123,6 +131,8 @@ class Comparing:
         due: dict[tuple[int, Hashable, Hashable], Pair] = {}
         for example, clean, varied in block:
             before = self.answer(clean)
+            self._answers += clean.ok
+            self._words += len(str(clean.value).split()) if clean.ok else 0
             for _, output in varied if before not in (None, self.unreadable, _NOTHING) else ():
                 after = self.answer(output)
                 if after not in (None, self.unreadable, _NOTHING) and after != before:
@@ -160,6 +170,14 @@ class Comparing:
         if type(self._rule).transitive:
             return False
         return [Pair(said, one, inputs, True) for one in golds if one is not None]
+
+
+def judge_used(folder: Path) -> dict[str, float]:
+    """What judges used for the run in a folder, such as calls, tokens and cost."""
+    if not (folder / _JUDGED).exists():
+        return {}
+    with AnswerStore.shared(folder / _JUDGED) as judged:
+        return judged.used()
 
 
 def comparing_for(suite: Suite, extract: str = "", equivalent: str = "", rubric: str | None = None) -> Comparing:
