@@ -25,6 +25,7 @@ from unfazed.measure.gates import Verdict, check_sets, gates_of, judge, measured
 from unfazed.measure.measuring import scorers_for
 from unfazed.measure.questions import check_suite
 from unfazed.measure.results import Results
+from unfazed.measure.within import check_margin
 from unfazed.run.engine import Until, refuse_other, run_system
 from unfazed.run.making import Selector, make_suite, suite_of
 from unfazed.run.plan import MeasurePlan, Missing, Plan, SetName, SystemPlan, VaryPlan, Weigh, from_arguments, listed
@@ -47,7 +48,7 @@ def check(
     level: float = 0.95, bootstrap: int = 10_000, sanity: bool = True, missing: Missing = "leave",
     to: str | Path | None = None, asking: Asking | None = None, engine: Engine | None = None,
     limit: int | None = None, fresh: bool = False, stop_when: str | Sequence[str] = (), cluster: str | None = None,
-    weigh: Weigh = "examples", worst_of: int | None = None,
+    weigh: Weigh = "examples", worst_of: int | None = None, within: float | None = None,
 ) -> Results:  # fmt: skip
     """Makes variants of `data`, runs `system` on them, and measures what changed.
 
@@ -60,7 +61,7 @@ def check(
     - `extract`, `equivalent`, `rubric`: what of an answer is compared, as in `MeasurePlan`.
     - `sanity=False`: measure even if the set-up looks broken, for example a system that always answers the same.
     - `missing`: how failed outputs count: `leave` leaves them out, with bounds beside numbers; or `wrong`, or `bounds`.
-    - `cluster`, `weigh`, `worst_of`: as in `measure_run`.
+    - `cluster`, `weigh`, `worst_of`, `within`: as in `measure_run`.
     - `to`: the folder of the run, in which a run that was stopped resumes, and in which answers of the same system
       are reused. Without it, everything is new, in a temporary folder that stays until the process ends.
     - `limit`: how many examples are asked, chosen at random. `fresh`: use no stored answers; keep them aside.
@@ -84,6 +85,7 @@ def check(
             cluster=cluster,
             weigh=weigh,
             worst_of=worst_of,
+            within=within,
         ),
         engine=engine or Engine(),
     )
@@ -160,6 +162,7 @@ def _until(plan: Plan, suite: Suite) -> Until | None:
 def _check_measures(measure: MeasurePlan) -> None:
     """Raises what is wrong with the measures before anything is asked."""
     Resampling(measure.level, measure.bootstrap, measure.seed)
+    check_margin(measure.within)
     for name in measure.scores:
         scorers.get(name)
     Comparing(task_named("text"), measure.extract, measure.equivalent, measure.rubric)

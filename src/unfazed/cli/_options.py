@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 # options that are fields of a MeasurePlan
 MEASURES = (
     "scores", "extract", "equivalent", "rubric", "level", "bootstrap", "sanity", "missing",
-    "cluster", "weigh", "worst_of",
+    "cluster", "weigh", "worst_of", "within",
 )  # fmt: skip
 FORMATS = ("table", "json", "jsonl", "md")
 
@@ -134,6 +134,7 @@ measure_options = together(
         type=click.IntRange(min=1),
         help="Bootstrap samples, where numbers are compared with each other.  [default: 10000]",
     ),
+    click.option("--within", type=float, help="Test if the drop lies within this margin, such as 0.02."),
     click.option(
         "--missing",
         type=click.Choice(["leave", "wrong", "bounds"]),

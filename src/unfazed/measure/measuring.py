@@ -20,6 +20,7 @@ from unfazed.core.values import Example, Json, Output, Variant
 from unfazed.measure.definitions import Way, tries_of, way_of
 from unfazed.measure.early import anytime
 from unfazed.measure.missing import FILLS, as_wrong
+from unfazed.measure.naming import naming
 from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.questions import ALL, GRID, SCORES, Questions, Signer, check_cluster, slices_of
 from unfazed.measure.results import Results
@@ -28,6 +29,7 @@ from unfazed.measure.sanity import Sanity
 from unfazed.measure.spill import Spill
 from unfazed.measure.stored import KeptScores, decided_by, find, keep
 from unfazed.measure.validity import Validity
+from unfazed.measure.within import check_margin, within_margin
 from unfazed.run.plan import MeasurePlan, Missing, Weigh, from_arguments, listed
 from unfazed.run.record import Run
 from unfazed.run.scoring import scored_by
@@ -65,7 +67,7 @@ def measure_run(
     run: Runlike | str | Path, scores: str | Sequence[str] | None = None, level: float = 0.95, bootstrap: int = 10_000,
     seed: int = 0, groups: str | Sequence[str] | None = None, engine: Engine | None = None, stored: bool = True,
     sanity: bool = True, missing: Missing = "leave", extract: str = "", equivalent: str = "", rubric: str | None = None,
-    cluster: str | None = None, weigh: Weigh = "examples", worst_of: int | None = None,
+    cluster: str | None = None, weigh: Weigh = "examples", worst_of: int | None = None, within: float | None = None,
 ) -> Results:  # fmt: skip
     """All measures of a run, which is a `Run` or the path of its folder.
 
@@ -77,14 +79,15 @@ def measure_run(
     says how outputs that failed count, and `extract`, `equivalent` and `rubric` what of an answer is compared, as in
     `MeasurePlan`. `cluster` is a field of the data whose examples belong together, such as the questions on one
     paragraph. `weigh="variants"` gives every variant, not every example, the same weight. `worst_of` is the number of
-    variants that `worst` is of: three by default, or as many as there are. Raises NothingEvaluated if there is no
-    output to measure.
+    variants that `worst` is of: three by default, or as many as there are. `within` is a margin, such as 0.02, that
+    the drop is tested to lie in. Raises NothingEvaluated if there is no output to measure.
     """
     plan = from_arguments(
         MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed, sanity=sanity,
         missing=missing, extract=extract, equivalent=equivalent, rubric=rubric, cluster=cluster, weigh=weigh,
-        worst_of=worst_of,
+        worst_of=worst_of, within=within,
     )  # fmt: skip
+    check_margin(plan.within)
     Resampling(plan.level, plan.bootstrap, plan.seed)
     run = run_of(run)
     if plan.cluster is None:
@@ -139,7 +142,13 @@ def _measured(
         runs, how = [(table, run.identity)], decisive(plan, way)
         how |= {"compared": comparing.name} if comparing.name else {}
         signs = {scorer: Signer(runs, scorer, suite.signed, **how).sign for scorer in (main, *used[1:])}
-        found = Questions(table, slices, signs, way, plan.cluster).answer(plan.level)
+        questions = Questions(table, slices, signs, way, plan.cluster)
+        found = questions.answer(plan.level)
+        span = main.bounds[1] - main.bounds[0] if main else 1.0
+        apart = naming(questions, found.by(), span, plan.level, plan.seed)
+        margin = plan.within
+        operators = list(found.by()["operator"])
+        within = None if margin is None else within_margin(questions, operators, margin, plan.level)
         if validity.counts["failed"] and plan.missing != "wrong":
             filled = [
                 read_table(items_of(run), suite.task, PairCodes(used, suite.task, kept), spill, comparing, fill)
@@ -165,6 +174,8 @@ def _measured(
         weigh=way.weigh,
         cluster=plan.cluster,
         validity=validity.report([*warnings, *comparing.warnings()], plan.missing) | _sample(run),
+        naming=apart,
+        within=within,
         compared=_compared(plan, comparing),
     )
 

@@ -123,6 +123,13 @@ class Questions:
     def answer(self, level: float) -> Answers:
         return Answers({at: question.estimate(level) for at, question in self._questions.items()})
 
+    def at_level(self, at: Place, level: float) -> Estimate:
+        """One number with an interval of another level."""
+        return self._questions[at].estimate(level)
+
+    def places(self) -> list[Place]:
+        return list(self._questions)
+
     def units(self, at: Place) -> tuple[Ints, Numbers]:
         """The numbers of each example, or cluster, behind one of the measures in `KEPT`."""
         return self._questions[at].units()

@@ -41,6 +41,48 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     noticed: Estimate | None = None
 
 
+class Named(msgspec.Struct, frozen=True, kw_only=True):
+    """The drop of one operator, family or slice beside the others of its kind.
+
+    `low` and `high` hold for all of the kind together. `shrunk` is the drop drawn towards the common one, `rest` the
+    mean drop of the others, and `p` the corrected p-value of the difference from it. `hurt` is "most" where the drop is
+    surely above the rest's and each other's, "more" where it is above the rest's, and otherwise empty.
+    """
+
+    drop: float | None
+    low: float | None
+    high: float | None
+    shrunk: float | None
+    rest: float | None
+    p: float
+    hurt: str = ""
+
+
+class Naming(msgspec.Struct, frozen=True, kw_only=True):
+    """`sets` goes from kind to name; `grid` has, by operator, the slices with a drop that is surely not zero."""
+
+    sets: dict[str, dict[str, Named]]
+    grid: dict[str, list[str]]
+
+
+class Equivalence(msgspec.Struct, frozen=True, kw_only=True):
+    """Is a drop `shown` to lie within a margin, or `outside` it? `needed` is about how many examples would show it."""
+
+    low: float | None
+    high: float | None
+    shown: bool
+    outside: bool
+    needed: int | None
+
+
+class Within(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether drops are shown to lie within `margin`, of all variants and of each operator."""
+
+    margin: float
+    whole: Equivalence
+    operators: dict[str, Equivalence]
+
+
 class Breakdown(Tabular, Mapping[str, Block]):
     """The measures of each operator, family or value of a slice, by name."""
 
@@ -83,7 +125,8 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     how many distinct variants each operator made of an example. `weigh` is what weighs the same, "examples" or
     "variants"; `cluster` is the field by which intervals are made. `validity` says what was in the data: counts,
     failures, warnings. `sanity` has a sentence for each sign that the set-up is broken, so that the numbers mean
-    nothing. Iteration gives a row for each measure of each set.
+    nothing. `naming` tests which operators and slices are hurt more than the rest, and `within` whether the drop lies
+    within a margin. Iteration gives a row for each measure of each set.
     """
 
     sanity: list[str] = []
@@ -107,6 +150,8 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     weigh: str = "examples"
     cluster: str | None = None
     validity: dict[str, Json]
+    naming: Naming | None = None
+    within: Within | None = None
     compared: dict[str, str] = {}  # the score that was named, extract, equivalent and a judge's rubric
 
     def head(self, measure: str) -> str:

@@ -9,12 +9,13 @@ from markupsafe import Markup
 
 from unfazed.core.text import LABEL, includes_zero, interval, number, outside, percent, title, typeset
 from unfazed.core.values import Estimate, Json
-from unfazed.measure.results import Block, Results
+from unfazed.measure.results import Block, Named, Results
 
 if TYPE_CHECKING:
     from unfazed.measure.gates import GateResult
 
 _SURELY = 0.05
+_NAMED = 3  # sets in a sentence
 _WAYS = {
     "dialect": "speak their own dialect",
     "keyboard": "mistype",
@@ -32,7 +33,7 @@ def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
     if results.average.value is None or results.clean.value is None:
         return [*said, *_unscored(results)]
     found = [_change(results), _missing(results), _chance(results.drop), _flips(results.flip_rate),
-             _lost(results.validity), _hurt(results)]  # fmt: skip
+             _lost(results.validity), _within(results), _hurt(results)]  # fmt: skip
     return said + [sentence for sentence in found if sentence]
 
 
@@ -167,31 +168,59 @@ def slices(results: Results) -> dict[str, Mapping[str, Block]]:
 
 
 def _hurt(results: Results) -> Markup | None:
-    """The operator and the slice with the largest drop that is surely one."""
-    found = []
-    operators = _surely_hurt(results.sets.get("operator", {}))
-    if operators:
-        name, drop = operators[0]
-        found.append(Markup("operator {} (drop {})").format(outside(name), number(drop, 2)))
-    places = [
-        (drop, slice_name, value)
-        for slice_name, blocks in slices(results).items()
-        for value, drop in _surely_hurt(blocks)[:1]
-    ]
-    if places:
-        drop, slice_name, value = max(places)
-        found.append(
-            Markup("slice {} = {} (drop {})").format(
-                outside(slice_name, LABEL // 2), outside(value, LABEL // 2), number(drop, 2)
-            )
+    """The operators and slices that are surely hurt more than the rest, or that they can't be told apart."""
+    sets = results.naming.sets if results.naming else {}
+    said, same = [], []
+    for kind, named in sets.items():
+        if kind == "family":
+            continue
+        hurt = sorted((name for name, one in named.items() if one.hurt), key=lambda name: -(named[name].drop or 0.0))
+        if not hurt:
+            same.append("operators" if kind == "operator" else "slices")
+            continue
+        most = named[hurt[0]].hurt == "most"
+        shown = [_place(kind, name, named[name]) for name in (hurt[:1] if most else hurt[:_NAMED])]
+        more = f" and {len(hurt) - _NAMED} more" if len(hurt) > _NAMED and not most else ""
+        said.append(Markup("{}: {}{}.").format("Hurt most" if most else "Hurt more than the rest", _and(shown), more))
+    kinds = list(dict.fromkeys(same))
+    if kinds and not said:
+        said.append(Markup("By their drop, the {} can't be told apart.").format(" and the ".join(kinds)))
+    return Markup(" ").join(said) if said else None
+
+
+def _place(kind: str, name: str, named: Named) -> Markup:
+    drop = typeset(number(named.drop, 2))
+    if kind == "operator":
+        return Markup("operator {} (drop {})").format(outside(name), drop)
+    return Markup("slice {} = {} (drop {})").format(outside(kind, LABEL // 2), outside(name, LABEL // 2), drop)
+
+
+def _and(parts: Sequence[Markup]) -> Markup:
+    return Markup(", ").join(parts)
+
+
+def _within(results: Results) -> Markup | None:
+    """Whether the drop is shown to lie within the margin that was asked for."""
+    if (found := results.within) is None:
+        return None
+    whole = found.whole
+    within = _points(found.margin)
+    if whole.shown:
+        said = Markup("The system is <strong>robust within {}</strong>: the drop lies between {} and {}.").format(
+            within, *(typeset(number(end, 3)) for end in (whole.low, whole.high))
         )
-    return Markup("Hurt most: {}.").format(Markup("; ").join(found)) if found else None
+    elif whole.outside:
+        said = Markup("The system is not robust within {}.").format(within)
+    else:
+        more = f": more examples are needed (about {whole.needed:,})" if whole.needed else ""
+        said = Markup("The drop can't be shown to be within {}{}.").format(within, more)
+    each = [name for name, one in found.operators.items() if one.shown]
+    if len(found.operators) > 1:
+        said += Markup(" By operator, {} of {} are.").format(len(each), len(found.operators))
+    return said
 
 
-def _surely_hurt(blocks: Mapping[str, Block]) -> list[tuple[str, float]]:
-    drops = [
-        (name, block.drop.value)
-        for name, block in blocks.items()
-        if block.drop.value is not None and block.drop.value > 0 and not includes_zero(block.drop)
-    ]
-    return sorted(drops, key=lambda entry: (-entry[1], entry[0]))
+def _points(margin: float) -> str:
+    """A margin on scores from 0 to 1 as points of a hundred."""
+    points = f"{100 * margin:g}"
+    return f"{points} point" if points == "1" else f"{points} points"

@@ -30,6 +30,7 @@ from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.task import Task
 from unfazed.core.values import Json, Output
 from unfazed.measure.definitions import VERSION as DEFINITIONS
+from unfazed.measure.naming import VERSION as NAMING
 from unfazed.measure.results import Results
 from unfazed.measure.sanity import VERSION as SANITY
 from unfazed.run.plan import MeasurePlan
@@ -95,7 +96,13 @@ def decided_by(
         compared=compared,
         measured=msgspec.structs.replace(plan, scores=(), sanity=True),  # which only hides what was found
         groups=groups,
-        versions={"unfazed": VERSION, "measures": str(DEFINITIONS), "sanity": str(SANITY), "numpy": np.__version__},
+        versions={
+            "unfazed": VERSION,
+            "measures": str(DEFINITIONS),
+            "sanity": str(SANITY),
+            "naming": str(NAMING),
+            "numpy": np.__version__,
+        },
     )
 
 

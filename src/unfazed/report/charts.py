@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from unfazed.core.text import includes_zero, label, number, typeset
+from unfazed.core.text import label, number, typeset
 from unfazed.core.values import Estimate
 
 Shapes = Mapping[str, Estimate]
@@ -157,8 +157,12 @@ def svg(title: str, description: str, height: int, parts: Sequence[Markup], widt
 _CELL, _CELL_HEIGHT, _NAMES, _HEAD = 78, 40, 176, 46
 
 
-def heat_map(grid: Mapping[str, Mapping[str, Estimate]], columns: Sequence[str], title: str) -> Markup:
-    """Drops by operator and slice. Every cell has its number; bold ones are surely not zero."""
+def heat_map(
+    grid: Mapping[str, Mapping[str, Estimate]], columns: Sequence[str], title: str,
+    sure: Mapping[str, Sequence[str]] | None = None,
+) -> Markup:  # fmt: skip
+    """Drops by operator and slice. Every cell has its number; those of the cells in `sure` are bold."""
+    sure = sure or {}
     known = [e.value for cells in grid.values() for e in cells.values() if e.value is not None]
     most = max((abs(value) for value in known), default=0.0)
     parts = [_column(i, name) for i, name in enumerate(columns)]
@@ -169,7 +173,10 @@ def heat_map(grid: Mapping[str, Mapping[str, Estimate]], columns: Sequence[str],
                 _NAMES - 8, top + 25, label(operator, 24)
             )
         )
-        parts += [_cell(cells.get(name), _NAMES + i * _CELL, top, most) for i, name in enumerate(columns)]
+        parts += [
+            _cell(cells.get(name), _NAMES + i * _CELL, top, most, name in sure.get(operator, ()))
+            for i, name in enumerate(columns)
+        ]
     told = f"The drop for each of {len(grid)} operators (rows) in each of {len(columns)} slices (columns)."
     width, height = _NAMES + _CELL * len(columns), _HEAD + _CELL_HEIGHT * len(grid)
     return svg(title, told, height, parts, str(width))
@@ -184,7 +191,7 @@ def _column(i: int, name: str) -> Markup:
     ).format(x, label(slice_name, 11), x, label(value, 10))
 
 
-def _cell(estimate: Estimate | None, x: int, y: int, most: float) -> Markup:
+def _cell(estimate: Estimate | None, x: int, y: int, most: float, bold: bool) -> Markup:
     place = Markup('x="{}" y="{}" width="{}" height="{}"').format(x + 1, y + 1, _CELL - 2, _CELL_HEIGHT - 2)
     at = Markup('x="{}" y="{}" text-anchor="middle"').format(x + _CELL // 2, y + 25)
     if estimate is None or estimate.value is None:
@@ -192,7 +199,7 @@ def _cell(estimate: Estimate | None, x: int, y: int, most: float) -> Markup:
             '<rect {} rx="3" fill="none" stroke="#999" stroke-dasharray="3 3"/><text {} class="tick">–</text>'
         ).format(place, at)
     fill, ink = heat(estimate.value, most)
-    weight = "400" if includes_zero(estimate) else "700"
+    weight = "700" if bold else "400"
     return Markup('<rect {} rx="3" fill="{}"/><text {} fill="{}" font-weight="{}" class="{}">{}</text>').format(
         place, fill, at, ink, weight, "on-dark" if ink == "#ffffff" else "on-light", typeset(number(estimate.value, 2))
     )

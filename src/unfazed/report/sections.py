@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from unfazed.core.text import NONE, bounds, interval, label, number, outside, percent, spelled, title, typeset
 from unfazed.core.values import Estimate, Json
-from unfazed.measure.results import Block, Results
+from unfazed.measure.results import Block, Named, Results
 from unfazed.measure.sentences import slices
 from unfazed.report import charts as draw
 
@@ -80,14 +80,32 @@ def _cell(estimate: Estimate | None) -> Cell:
 def tables(results: Results) -> list[ReportTable]:
     """Overall and by operator, by family, by each slice, and the other scores."""
     blocks = {"": results.whole, **by_drop(results.sets.get("operator", {}))}
-    made = [_blocks(Markup("Overall and by operator, most hurt first"), blocks, results, results.tries)]
+    made = [_blocks(Markup("Overall and by operator, larger drops first"), blocks, results, results.tries)]
     if results.sets.get("family"):
         made.append(_blocks(Markup("By family of operators"), results.sets["family"], results))
     for name, values in list(slices(results).items())[:SLICES]:
         made.append(_blocks(Markup("By slice: {}").format(outside(name)), values, results))
+    for kind, named in list(results.naming.sets.items())[:SLICES] if results.naming else ():
+        made.append(_apart(kind, named))
     if results.scores:
         made.append(_scores(results))
     return made
+
+
+def _apart(kind: str, named: Mapping[str, Named]) -> ReportTable:
+    """The sets of a kind side by side: what may be said of each."""
+    what = "operators" if kind == "operator" else "families" if kind == "family" else f"slices of {label(kind, 40)}"
+    rows = []
+    for name, one in sorted(named.items(), key=lambda entry: (-(entry[1].drop or 0.0), entry[0]))[:ROWS]:
+        span = f"{number(one.low)} to {number(one.high)}" if one.low is not None else ""
+        hurt = {"most": "hurt most", "more": "more than the rest"}.get(one.hurt, "")
+        p = "<0.001" if one.p < 0.001 else number(one.p)
+        means = (Cell(typeset(number(mean))) for mean in (one.shrunk, one.rest))
+        cells = [Cell(typeset(number(one.drop)), typeset(span)), *means, Cell(p), Cell(hurt)]
+        rows.append((outside(name), cells))
+    heads = [Markup(head) for head in ("drop", "shrunk drop", "drop of the rest", "corrected p", "")]  # noqa: S704
+    caption = Markup("Can the {} be told apart? Intervals hold for all of them together").format(what)
+    return ReportTable(caption, heads, rows, max(0, len(named) - ROWS))
 
 
 def by_drop(blocks: Mapping[str, Block]) -> dict[str, Block]:
@@ -188,9 +206,9 @@ def _heat(results: Results) -> Chart:
     return Chart(
         "heat-map",
         name,
-        "Brown cells lose, blue cells gain, and the darker the more. A bold number is surely not zero; a plain one may "
-        "be chance; a dash was not measured.",
-        draw.heat_map(grid, columns, name),
+        "Brown cells lose, blue cells gain, and the darker the more. A bold number is surely not zero, also after "
+        "correction for the number of cells; a plain one may be chance; a dash was not measured.",
+        draw.heat_map(grid, columns, name, results.naming.grid if results.naming else None),
         ReportTable(Markup("{}, in numbers").format(name), [outside(c) for c in columns], data, left_out),
     )
 

@@ -36,7 +36,9 @@ def render(value: Any, format: str = "table", width: int | None = None, more: Ma
     if not isinstance(value, (msgspec.Struct, Mapping)):
         value = list(value)
     if format == "json":
-        return _pretty({**more, **msgspec.to_builtins(value)} if more else value)
+        whole = msgspec.to_builtins(value) if more else {}
+        first = {"sanity": whole.pop("sanity")} if "sanity" in whole else {}  # said before all else
+        return _pretty({**first, **more, **whole} if more else value)
     if format == "jsonl":
         return "\n".join(_compact(record) for record in records(value))
     sentences, tables = shown(value)
@@ -225,7 +227,7 @@ class Shown(NamedTuple):
 def shown(value: Any) -> Shown:
     """Results, a comparison, a mapping or rows, for people."""
     if isinstance(value, Results):
-        return Shown([plain(verdict(value))], [overall_rows(value), _for_people(value)])
+        return Shown([plain(verdict(value))], [overall_rows(value), _for_people(value), naming_rows(value)])
     if isinstance(value, Comparison):
         rows = comparison_rows(value)
         hidden = len(value) - len(rows)
@@ -256,6 +258,24 @@ def overall_rows(results: Results) -> list[Row]:
         {"measure": results.head(measure), results.score: estimate, "examples": estimate.n, "missing": estimate.missing}
         for measure, estimate in found
         if estimate is not None
+    ]
+
+
+def naming_rows(results: Results) -> list[Row]:
+    """Operators, families and slices beside the rest of their kind: intervals hold for all of a kind together."""
+    kinds = results.naming.sets if results.naming else {}
+    return [
+        {
+            "by": kind,
+            "name": name,
+            "drop (all together)": Estimate(one.drop, one.low, one.high, 0, 0, ""),
+            "shrunk": one.shrunk,
+            "rest": one.rest,
+            "p": Figure(chance(one.p)),
+            "hurt": one.hurt,
+        }
+        for kind, named in kinds.items()
+        for name, one in named.items()
     ]
 
 

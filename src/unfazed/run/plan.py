@@ -137,7 +137,7 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     two are the same; empty, the suite or the task decides. `rubric` is the file of a judge's prompt.
     `cluster` is the field whose values say which examples belong together, so that intervals draw these together.
     `weigh` says whether every example weighs the same, or every variant. `worst_of` is the number of variants that the
-    worst is of; by default three, or as many as there are.
+    worst is of; by default three, or as many as there are. `within` is a margin that the drop is tested to lie in.
     """
 
     scores: tuple[str, ...] = ()
@@ -152,6 +152,7 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     cluster: str | None = None
     weigh: Weigh = "examples"
     worst_of: int | None = None
+    within: float | None = None
 
 
 class GatePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -230,6 +231,7 @@ _MUST_BE = {
     "engine": "an Engine",
     "sanity": "True or False",
     "missing": "leave, wrong or bounds",
+    "within": "a number above 0",
 }
 
 

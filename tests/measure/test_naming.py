@@ -1,0 +1,154 @@
+"""No untested superlative: what is named is told from the rest, its interval holds, and equivalence is shown or not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import commands
+import numpy as np
+import pytest
+
+import unfazed
+from unfazed.core.errors import UsageError
+from unfazed.core.estimate.apart import apart_groups, apart_paired
+from unfazed.measure.measuring import measure_run
+from unfazed.measure.sentences import plain, verdict
+
+
+def drops(rng, n, rate):
+    """Two variants of an example that is answered rightly in 90 %."""
+    clean = rng.random(n) < 0.9
+    right = np.where(clean[:, None], rng.random((n, 2)) >= rate, rng.random((n, 2)) < 0.2)
+    return clean - right.mean(axis=1)
+
+
+def above(found, alpha=0.05):
+    return bool(((found.p <= alpha) & (found.value > found.rest)).any())
+
+
+@pytest.mark.parametrize(("n", "groups", "rate"), [(50, 20, 0.1), (200, 5, 0.3)])
+def test_no_slice_is_named_where_all_are_alike(n, groups, rate):
+    rng, named = np.random.default_rng(5), 0
+    for seed in range(60):
+        code = rng.choice(groups, n, p=rng.dirichlet(np.ones(groups)))
+        named += above(apart_groups(drops(rng, n, rate), np.ones(n), code, groups, 1.0, 0.95, seed))
+    assert named <= 8  # 5 % would be 3; without a correction it is half of them
+
+
+def test_no_operator_is_named_where_all_are_alike():
+    rng, named = np.random.default_rng(6), 0
+    for seed in range(75):
+        numbers = np.column_stack([drops(rng, 80, 0.15) for _ in range(6)])
+        there = (rng.random(numbers.shape) < 0.8).astype(float)
+        named += above(apart_paired(numbers * there, there, 1.0, 0.95, seed))
+    assert named <= 9
+
+
+def test_the_one_that_is_hurt_is_named():
+    rng, named = np.random.default_rng(7), 0
+    for seed in range(20):
+        code = rng.integers(0, 5, 300)
+        numbers = np.where(code == 2, drops(rng, 300, 0.5), drops(rng, 300, 0.05))
+        named += apart_groups(numbers, np.ones(300), code, 5, 1.0, 0.95, seed).most(0.05) == 2
+    assert named >= 18
+
+
+def test_shrunk_means_lie_between_their_own_and_the_common_one():
+    rng = np.random.default_rng(8)
+    code = rng.integers(0, 8, 400)
+    found = apart_groups(drops(rng, 400, 0.2), np.ones(400), code, 8, 1.0, 0.95)
+    assert np.ptp(found.shrunk) < 0.3 * np.ptp(found.value)  # all alike: drawn together
+    apart = apart_groups(np.where(code < 4, 0.0, 0.5) + rng.normal(0, 0.05, 400), np.ones(400), code, 8, 1.0, 0.95)
+    assert np.abs(apart.shrunk - apart.value).max() < 0.05  # truly apart: they stay
+
+
+def rows(n, hurt):
+    """Three operators, of which the first goes wrong for a share of the examples, and two slices of no difference."""
+    made = []
+    for i in range(n):
+        gold = "ab"[i % 2]
+        wrong = "ba"[i % 2]
+        varied = [("o/one", 0, "same", wrong if (i * 7) % 100 < hurt else gold), ("o/two", 0, "same", gold),
+                  ("o/three", 0, "same", wrong if i % 25 == 0 else gold)]  # fmt: skip
+        made.append((gold, gold, varied, {"third": "xyz"[i % 3]}))
+    return made
+
+
+def test_results_name_the_operator_that_is_hurt_and_no_slice(fake_run):
+    results = measure_run(fake_run(rows(200, 40)))
+    named = results.naming.sets["operator"]
+    assert {name: one.hurt for name, one in named.items()} == {"o/one": "most", "o/two": "", "o/three": ""}
+    one = named["o/one"]
+    assert one.drop == pytest.approx(results.by("operator")["o/one"].drop.value)
+    assert one.low < results.by("operator")["o/one"].drop.low  # together is wider than each by itself
+    assert one.low > 0
+    assert one.rest == pytest.approx(0.02)
+    assert one.p < 0.001
+    assert not any(one.hurt for one in results.naming.sets["third"].values())
+    assert "Hurt most: operator o/one (drop 0.40)." in plain(verdict(results))
+    assert results.naming.grid == {"o/one": ["third=x", "third=y", "third=z"]}
+
+
+def test_where_nothing_differs_that_is_said(fake_run):
+    said = plain(verdict(measure_run(fake_run(rows(60, 4)))))
+    assert "By their drop, the operators and the slices can't be told apart." in said
+    assert "Hurt" not in said
+
+
+def test_within_a_margin(fake_run):
+    steady = measure_run(fake_run(rows(4000, 0)), within=0.02)
+    assert steady.within.whole.shown
+    assert "robust within 2 points" in plain(verdict(steady))
+    few = measure_run(fake_run(rows(60, 0)), within=0.02)
+    assert not few.within.whole.shown
+    assert few.within.whole.needed > 60
+    said = plain(verdict(few))
+    assert f"can't be shown to be within 2 points: more examples are needed (about {few.within.whole.needed:,})" in said
+    worse = measure_run(fake_run(rows(400, 60)), within=0.02)
+    assert worse.within.whole.outside
+    assert "not robust within 2 points" in plain(verdict(worse))
+    assert worse.within.operators["o/two"].low > worse.within.operators["o/two"].high - 0.1
+    assert measure_run(fake_run(rows(60, 0))).within is None
+
+
+def test_equivalence_is_seldom_claimed_at_the_margin(fake_run):
+    """The true drop is the margin: a claim is false."""
+    rng, claims = np.random.default_rng(9), 0
+    for _ in range(80):
+        wrong = rng.random(150) < 0.1
+        made = [("ab"[i % 2], "ab"[i % 2], [("o", 0, "same", "ab"[(i + w) % 2])]) for i, w in enumerate(wrong)]
+        claims += measure_run(fake_run(made), within=0.1).within.whole.shown
+    assert claims <= 10  # 5 % would be 4
+
+
+def test_at_the_command_line(tmp_path: Path) -> None:
+    data = [{"text": f"turn the {'light' if i % 2 else 'song'} on at {i}", "label": "lights" if i % 2 else "music",
+             "room": "hall" if i % 3 else "bath"} for i in range(60)]  # fmt: skip
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in data))
+    (tmp_path / "clf.py").write_text(
+        "def predict(batch): return ['lights' if 'light' in x['text'] else 'music' for x in batch]\n"
+    )
+    operators = ("--with", "keyboard/adjacent", "--with", "spoken/filler_end")
+    made = ("vary", "mine.jsonl", "--group", "room", *operators, "--draws", "2", "-o", "suite/")
+    assert commands.unfazed(*made, cwd=tmp_path).returncode == 0
+    asked = ("run", "suite/", "--system", "clf:predict", "-o", "run/", "--within", "0.02")
+    done = commands.unfazed(*asked, "--format", "json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert set(found["naming"]["sets"]) == {"operator", "family", "room"}
+    assert found["within"]["margin"] == 0.02
+    shown = commands.unfazed(*asked, cwd=tmp_path).stdout
+    assert "within 2 points" in shown
+    assert "drop (all together)" in shown
+    commands.unfazed("report", "run/", "-o", "report.html", "--within", "0.02", cwd=tmp_path)
+    page = (tmp_path / "report.html").read_text()
+    assert "Can the operators be told apart?" in page
+    assert "also after correction for the number of cells" in page
+    done = commands.unfazed("measure", "run", "run/", "--within", "0", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "--within must be a number above 0" in done.stderr
+    with pytest.raises(UsageError, match="within= must be a number above 0"):
+        unfazed.check(
+            lambda batch: ["lights"] * len(batch), str(tmp_path / "mine.jsonl"), "spoken/filler_end", within=-1
+        )
