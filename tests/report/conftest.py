@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from unfazed.core.values import Estimate, Example, Output, Variant
-from unfazed.measure.results import Block, Results
+from unfazed.measure.results import Block, Named, Naming, Results
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -38,6 +38,26 @@ def block(clean: float, average: float, worst: float, flips: float, half: float 
         drop=estimate(round(clean - average, 6), half),
         flips=estimate(flips, half / 2),
         consistency=estimate(1 - flips, half),
+    )
+
+
+def named(drop: float, rest: float, p: float, hurt: str = "") -> Named:
+    return Named(drop=drop, low=round(drop - 0.03, 6), high=round(drop + 0.03, 6), shrunk=drop, rest=rest, p=p, hurt=hurt)
+
+
+def told_apart() -> Naming:
+    return Naming(
+        sets={
+            "operator": {
+                "keyboard/adjacent": named(0.23, 0.065, 0.0004, "most"),
+                "spoken/filler_end": named(0.05, 0.125, 0.02),
+                "spoken/filler_begin": named(0.005, 0.14, 0.001),
+                "paraphrase/给我换个说法": named(0.14, 0.095, 0.31),
+            },
+            "domain": {"music": named(0.06, 0.18, 0.07), "weather": named(0.18, 0.06, 0.07)},
+            "length": {"short": named(0.21, 0.01, 0.0004, "more"), "long": named(0.01, 0.21, 0.0004)},
+        },
+        grid={"keyboard/adjacent": ["domain=weather", "length=short"], "paraphrase/给我换个说法": ["domain=weather"]},
     )
 
 
@@ -79,6 +99,7 @@ def plausible(**changes: Any) -> Results:
             "length": lengths,
         },
         "grid": grid,
+        "naming": told_apart(),
         "scores": {"macro_f1": {"clean": estimate(0.93), "average": estimate(0.78), "drop": estimate(0.15)}},
         "validity": {
             "examples": 400,

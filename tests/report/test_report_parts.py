@@ -111,7 +111,7 @@ def test_the_verdict_in_words(results):
     assert plain(verdict(results)) == (
         "Accuracy falls from 0.94 to 0.81 (0.79–0.83) when people mistype, rephrase or speak off the cuff; on the "
         "worst of 3 tries it is 0.67. 12 % of answers change. Hurt most: operator keyboard/adjacent "
-        "(drop 0.23); slice length = short (drop 0.21)."
+        "(drop 0.23). Hurt more than the rest: slice length = short (drop 0.21)."
     )
 
 
@@ -122,7 +122,7 @@ def test_the_worst_of_one_operator_is_of_its_tries(make_results, make_block):
 
 
 def test_a_drop_that_may_be_chance_is_called_so(make_results, make_estimate):
-    results = make_results(average=make_estimate(0.935), drop=make_estimate(0.005), sets={}, grid={})
+    results = make_results(average=make_estimate(0.935), drop=make_estimate(0.005), sets={}, grid={}, naming=None)
     said = plain(verdict(results))
     assert "falls from 0.940 to 0.935" in said
     assert "The drop's interval, −0.015 to 0.025, includes zero: the difference may be chance." in said
