@@ -42,7 +42,8 @@ def block(clean: float, average: float, worst: float, flips: float, half: float 
 
 
 def named(drop: float, rest: float, p: float, hurt: str = "") -> Named:
-    return Named(drop=drop, low=round(drop - 0.03, 6), high=round(drop + 0.03, 6), shrunk=drop, rest=rest, p=p, hurt=hurt)
+    low, high = round(drop - 0.03, 6), round(drop + 0.03, 6)
+    return Named(drop=drop, low=low, high=high, shrunk=drop, rest=rest, p=p, hurt=hurt)
 
 
 def told_apart() -> Naming:
