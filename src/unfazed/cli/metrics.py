@@ -18,7 +18,7 @@ def list_command(format_: str) -> None:
     """List the metrics with what they compare a text to, and what each needs."""
     import inspect
 
-    from unfazed.papers.dialect.metrics.environment import PACKAGES, folder
+    from unfazed.papers.dialect.metrics.environment import PACKAGES, is_ready
     from unfazed.report.tables import render
     from unfazed.systems.metrics import metrics
 
@@ -27,7 +27,7 @@ def list_command(format_: str) -> None:
         cls = metrics.get(name)
         told = ", ".join(inspect.signature(cls).parameters)
         own = name in PACKAGES
-        there = "ready" if own and (folder() / name / "ready").exists() else f"unfazed metrics install {name}"
+        there = "ready" if own and is_ready(name) else f"unfazed metrics install {name}"
         summary = inspect.cleandoc(cls.__doc__ or "").split("\n", 1)[0]
         rows.append({"metric": name, "what": summary, "parameters": told, "environment": there if own else ""})
     click.echo(render(rows, format_))

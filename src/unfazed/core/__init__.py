@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from unfazed.core.json import decode as decode_json
     from unfazed.core.json import read_json_lines
     from unfazed.core.judgement import Judgement, read_judgements, write_judgements
+    from unfazed.core.locks import Lock
     from unfazed.core.parquet import read_batches
     from unfazed.core.progress import Progress
     from unfazed.core.registry import VERSION, Registry
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from unfazed.core.values import Estimate, Example, Inputs, Json, Output, Variant
 
 __all__ = ["VERSION", "AnswerStore", "Asking", "DataError", "Edit", "Estimate", "Example", "Inputs",
-    "Json", "Judgement", "Manifest", "MissingExtra", "NothingEvaluated", "Output", "Progress",
+    "Json", "Judgement", "Lock", "Manifest", "MissingExtra", "NothingEvaluated", "Output", "Progress",
     "Registry", "Seeds", "StoredFileError", "Stream", "Suite", "SystemBroken", "Task", "UnfazedError",
     "UnknownName", "UsageError", "Variant", "apply_edits", "ask", "canonical", "content_id",
     "decode_json", "file_hash", "guess_task", "nearest_name", "option_name", "plan_id", "read_batches",

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import venv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from unfazed.core import Inputs, Json, SystemBroken, UnknownName, UsageError, file_hash, require_trust
+from unfazed.core import Inputs, Json, Lock, SystemBroken, UnknownName, UsageError, file_hash, require_trust
 from unfazed.systems import Failed, Metric, ModelFolder, ProcessSystem, Segment
 
-# Pins that were tried together; the metrics' own ranges let in versions with which they fail.
+# What each metric is made of, tried together: the metrics' own ranges let in versions with which they fail. What these
+# need in turn is pinned, with hashes, in `locks/`; `tools/lock_metrics.py` makes those lists.
 PACKAGES = {
     "comet": ("unbabel-comet==2.2.7", "torch==2.13.0", "transformers==4.57.6", "numpy<2", "setuptools<81"),
     "bleurt": ("bleurt-pytorch==0.0.1", "torch==2.13.0", "transformers==4.57.6", "sentencepiece", "setuptools<81"),
 }
+LOCKS = Path(__file__).with_name("locks")
 
 
 def folder() -> Path:
@@ -26,32 +29,51 @@ def folder() -> Path:
 
 def python(name: str) -> Path:
     """The Python of a metric's environment; raises with the line that makes it where it is not there."""
-    found = folder() / name / "bin" / "python"
-    if not (folder() / name / "ready").exists():
+    if not is_ready(name):
         raise UsageError(
             f"The metric {name} needs an environment of its own. Make it with: unfazed metrics install {name}"
         )
-    return found
+    return folder() / name / "bin" / "python"
+
+
+def is_ready(name: str) -> bool:
+    """Is its environment there, made from the pins of today?"""
+    try:
+        return (folder() / name / "ready").read_text().strip() == file_hash(LOCKS / f"{name}.txt")
+    except OSError:
+        return False
 
 
 def install(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
-    """Makes a metric's environment, unless it is there; one that was left half made is made anew."""
+    """Makes a metric's environment, unless it is there; one that was left half made is made anew.
+
+    pip installs nothing whose hash is not in the list.
+    """
     if name not in PACKAGES:
         raise UnknownName("metric with an environment", name, PACKAGES)
     place = folder() / name
-    if (place / "ready").exists():
+    if is_ready(name):
         return place
-    say(f"Making {place}")
-    venv.create(place, with_pip=True, clear=True)
-    say(f"Installing {', '.join(PACKAGES[name])}")
-    done = subprocess.run(  # noqa: S603 - our own pins
-        [place / "bin" / "python", "-m", "pip", "install", "--quiet", *PACKAGES[name]], capture_output=True, text=True
-    )
+    folder().mkdir(parents=True, exist_ok=True)
+    with Lock(folder() / f"{name}.lock", place):
+        say(f"Making {place}")
+        venv.create(place, with_pip=True, clear=True)
+        say(f"Installing {', '.join(PACKAGES[name])}, and what they need")
+        _installed(name, place, LOCKS / f"{name}.txt")
+        ask = "import importlib.metadata as m; print(m.version('torch'))"
+        torch = subprocess.run([place / "bin" / "python", "-c", ask], capture_output=True, text=True).stdout  # noqa: S603
+        if sys.platform == "linux" and "+" not in torch:  # a build that needs CUDA's libraries to be imported at all
+            _installed(name, place, LOCKS / "cuda.txt")
+        (place / "ready").write_text(file_hash(LOCKS / f"{name}.txt") + "\n")
+    return place
+
+
+def _installed(name: str, place: Path, pins: Path) -> None:
+    pip = [str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
+    done = subprocess.run([*pip, "-r", str(pins)], capture_output=True, text=True)  # noqa: S603 - our own pins
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
         raise UsageError(f"pip could not install {name}: {' '.join(lines[-2:]) or done.stderr[-300:]}")
-    (place / "ready").write_text("\n".join(PACKAGES[name]) + "\n")
-    return place
 
 
 class WorkerMetric(Metric):

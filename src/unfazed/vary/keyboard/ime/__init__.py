@@ -11,15 +11,20 @@ import ctypes
 import importlib
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
 from os.path import commonprefix
 from pathlib import Path
+from secrets import token_hex
 from typing import NamedTuple
 
 from unfazed.core.errors import UnknownName, UsageError
+from unfazed.core.files import write_atomically
+from unfazed.core.ids import file_hash
 from unfazed.vary.chinese import sounds
 
 
@@ -151,23 +156,61 @@ def user_folder(name: str) -> Path:
 
 
 def shim(name: str, flags: list[str]) -> ctypes.CDLL:
-    """The engine's C++ shim, compiled into the user's cache the first time and found there afterwards."""
+    """The engine's C++ shim, compiled into the user's cache the first time and found there afterwards.
+
+    What is found is loaded only if nobody else could have written it and it is what the compiler wrote; otherwise it is
+    compiled again.
+    """
     source = _SHIMS / f"{name}.cpp"
-    mark = blake2b(source.read_bytes() + " ".join(flags).encode(), digest_size=8).hexdigest()
+    mark = blake2b(source.read_bytes() + " ".join([*flags, _compiler(name)]).encode(), digest_size=8).hexdigest()
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unfazed" / "ime"
-    built = cache / f"{name}-{mark}.so"
-    if not built.exists():
+    with suppress(OSError):
         cache.mkdir(parents=True, exist_ok=True)
+        cache.chmod(0o700)  # not where it is somebody else's
+    if not _only_ours(cache):
+        cache = user_folder("ime")  # for this process alone
+    built = cache / f"{name}-{mark}.so"
+    if not _is_whole(built):
         _compile(name, source, built, flags)
     return load(name, str(built))
 
 
+def _compiler(name: str) -> str:
+    """The compiler's version, so that another one compiles again."""
+    try:
+        return subprocess.run(["g++", "--version"], check=True, capture_output=True, text=True).stdout  # noqa: S607
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise EngineMissing(name, "there is no g++") from error
+
+
+def _only_ours(path: Path) -> bool:
+    """Can nobody but this user, and root, write there? Links are not followed."""
+    try:
+        there = path.lstat()
+    except OSError:
+        return False
+    links = stat.S_ISLNK(there.st_mode)
+    return not links and there.st_uid in (os.getuid(), 0) and not there.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _is_whole(built: Path) -> bool:
+    """Is this what the compiler wrote? Its hash stands beside it."""
+    written = built.with_suffix(".sha256")
+    try:
+        return _only_ours(built) and _only_ours(written) and written.read_text().strip() == file_hash(built)
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
 def _compile(name: str, source: Path, built: Path, flags: list[str]) -> None:
     """Writes beside the place and moves it there, so that two processes may compile at once."""
-    partial = built.with_suffix(f".{os.getpid()}.partial")
+    partial = built.with_suffix(f".{token_hex(8)}.partial")
     command = ["g++", "-O2", "-std=c++17", "-shared", "-fPIC", str(source), "-o", str(partial), *flags]
     try:
         subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+        partial.chmod(0o700)
+        write_atomically(built.with_suffix(".sha256"), file_hash(partial).encode())
+        built.with_suffix(".sha256").chmod(0o600)
         os.replace(partial, built)
     except FileNotFoundError as error:
         raise EngineMissing(name, "there is no g++") from error
