@@ -40,7 +40,7 @@ def test_a_measure_that_there_is_none_of() -> None:
 def test_the_factor_is_that_of_a_normal_mixture() -> None:
     """Against its definition: the mixture of likelihood ratios at the boundary is one over the error rate."""
     for n in (10, 400, 5000):
-        tau = 8 / 400  # the mixture's variance over that of one example
+        tau = 8 / 1000  # the mixture's variance over that of one example
         z = anytime_factor(n) * 1.959964
         ratio = np.exp(z**2 / 2 * n * tau / (1 + n * tau)) / np.sqrt(1 + n * tau)
         assert ratio == pytest.approx(20, rel=1e-4)

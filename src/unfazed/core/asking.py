@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from typing import NamedTuple, Protocol
@@ -202,15 +204,23 @@ def ask(
 Batch = list[tuple[Key, Inputs]]
 
 
+# Stored answers that this process asked again, by file and identity. A server is paid by the request: a file of its
+# answers that is opened again and again, as a judge's is, is not checked each time.
+_checked_servers: Counter[tuple[str, str]] = Counter()
+
+
 def _check(asker: Asker, store: AnswerStore, old: dict[Key, Inputs]) -> None:
     """Asks as many of the stored answers again as are due by now; raises if the system gives others."""
     system, identity = asker.system, asker.system.identity
     sure: bool | None = getattr(system, "deterministic", None)
-    due = how_many(store.reused, asker.asking.canary, sure) - store.checked[identity]
+    place = str(store.file.absolute()), identity
+    done = _checked_servers[place] if sure is False else store.checked[identity]
+    due = how_many(store.reused, asker.asking.canary, sure) - done
     chosen = sorted(old, key=lambda key: lot(0, key))[: max(due, 0)]
     if not chosen:
         return
     store.checked[identity] += len(chosen)
+    _checked_servers[place] += len(chosen)
     stored = store.get(chosen)
     size = asker.asking.batch_size or system.batch_size
 
@@ -225,6 +235,7 @@ def _check(asker: Asker, store: AnswerStore, old: dict[Key, Inputs]) -> None:
     instead = f"To ask everything anew, give {store.file} another name."
     if warning := check(system.name, kept, ask_again, sure, str(store.file), instead):
         store.warnings.append(warning)
+        print(f"unfazed: {warning}", file=sys.stderr)
 
 
 def _answered(asker: Asker, batches: list[Batch]) -> Iterator[tuple[Batch, Answers]]:

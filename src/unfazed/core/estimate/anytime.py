@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import log, sqrt
 from statistics import NormalDist
 
-_TIGHTEST = 400.0  # examples at which the sequence is about as narrow as it can be
+_TIGHTEST = 1000.0  # examples at which the sequence is about as narrow as it can be
 _MIXTURE = 8.0 / _TIGHTEST  # the mixture's variance in units of one example's
 
 

@@ -55,6 +55,7 @@ class _Stages(StudyContext):
             found = {
                 t.language: {name: measured(t, scores, settings) for name, scores in opened.items()} for t in trials
             }
+            print(f"Scores: {store.told().sentence}.", file=sys.stderr)
         hold_together(found)
         for language, entries in found.items():
             for name, entry in entries.items():

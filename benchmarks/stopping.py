@@ -1,0 +1,113 @@
+"""Runs that end when an interval is narrow enough: how often does the interval miss the truth at that time, or ever?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks._measure import Row, show
+from unfazed.core.estimate import Array, Kind, mean_interval
+from unfazed.core.estimate.anytime import anytime_interval
+
+RUNS, EXAMPLES = 400, 2000
+WITHIN = (0.1, 0.05, 0.02)
+Draw = Callable[[np.random.Generator], tuple[Array, float]]
+
+
+def flips(rate: float, draws: int) -> Draw:
+    """Shares of changed answers; examples differ in how easily theirs change."""
+
+    def draw(rng: np.random.Generator) -> tuple[Array, float]:
+        own = rng.beta(rate, 1 - rate, EXAMPLES)
+        return rng.binomial(draws, own) / draws, rate
+
+    return draw
+
+
+def drop(clean: float, lost: float, gained: float, draws: int) -> Draw:
+    """Drops where some right answers become wrong, and some wrong ones right."""
+
+    def draw(rng: np.random.Generator) -> tuple[Array, float]:
+        right = rng.random(EXAMPLES) < clean
+        varied = rng.binomial(draws, np.where(right, 1 - lost, gained)) / draws
+        return right - varied, clean * lost - (1 - clean) * gained
+
+    return draw
+
+
+CASES: dict[str, tuple[Draw, Kind]] = {
+    "flips of 0.5 %": (flips(0.005, 1), "share"),
+    "flips of 5 %, three draws": (flips(0.05, 3), "share"),
+    "flips of 30 %": (flips(0.3, 1), "share"),
+    "a drop of 0.01": (drop(0.95, 0.01, 0.0, 1), "difference"),
+    "a drop of 0.05, three draws": (drop(0.9, 0.08, 0.2, 3), "difference"),
+    "a drop of 0.3": (drop(0.8, 0.45, 0.3, 1), "difference"),
+}
+
+
+def looks() -> list[int]:
+    found, n = [], 32.0
+    while n < EXAMPLES:
+        found.append(int(n))
+        n *= 1.25
+    return [*found, EXAMPLES]
+
+
+class Found(NamedTuple):
+    """Shares of runs whose interval misses, and at how many examples each rule stopped them."""
+
+    at_stop: dict[float, float]
+    ever: float
+    usual: float  # at any look, with intervals that are not widened
+    stops: dict[float, list[int]]
+
+
+def missed(draw: Draw, kind: Kind, runs: int, seed: int = 0) -> Found:
+    rng = np.random.default_rng(seed)
+    at_stop, ever, usual = dict.fromkeys(WITHIN, 0.0), 0.0, 0.0
+    stops: dict[float, list[int]] = {within: [] for within in WITHIN}
+    span = (-1.0, 1.0) if kind == "difference" else (0.0, 1.0)
+    for _ in range(runs):
+        values, truth = draw(rng)
+        waiting, any_miss, any_usual = set(WITHIN), False, False
+        for n in looks():
+            low, high = mean_interval(values[:n], span, kind=kind)
+            assert low is not None
+            assert high is not None
+            ends = anytime_interval(float(values[:n].mean()), low, high, n, span)
+            miss = not ends[0] <= truth <= ends[1]
+            any_miss, any_usual = any_miss or miss, any_usual or not low <= truth <= high
+            for within in [w for w in waiting if (ends[1] - ends[0]) / 2 <= w or n == EXAMPLES]:
+                waiting.remove(within)
+                at_stop[within] += miss / runs
+                stops[within].append(n)
+        ever, usual = ever + any_miss / runs, usual + any_usual / runs
+    return Found(at_stop, ever, usual, stops)
+
+
+def rows(runs: int = RUNS) -> Iterator[Row]:
+    for name, (draw, kind) in CASES.items():
+        found = missed(draw, kind, runs)
+        what = f"{name}: runs whose interval misses the truth"
+        for within, share in found.at_stop.items():
+            told = f"{what} when it is ±{within:g}"
+            note = f"after {median(found.stops[within]):,.0f} examples, the median"
+            yield Row(f"{name} ±{within:g}", told, 100 * share, "%", more=False, asked=5.0, note=note)
+        note = f"usual intervals: {100 * found.usual:.1f} %"
+        told = f"{what} at any of {len(looks())} looks"
+        yield Row(f"{name}, ever", told, 100 * found.ever, "%", more=False, asked=5.0, note=note)
+
+
+def long_rows() -> Iterator[Row]:
+    yield from rows(4000)
+
+
+def main() -> None:
+    show("stopping", rows())
+
+
+if __name__ == "__main__":
+    main()
