@@ -16,8 +16,9 @@ from unfazed.core.asking import Asking
 from unfazed.core.errors import Interrupted, NothingEvaluated
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.values import Example, Inputs, Variant
+from unfazed.run import order as order_module
 from unfazed.run.engine import run_system
-from unfazed.run.order import groups_in_order, places_in_order
+from unfazed.run.order import Order, places_in_order
 from unfazed.run.record import Run
 from unfazed.run.workers import Engine
 from unfazed.systems.system import System
@@ -62,12 +63,17 @@ def test_the_seed_and_the_id_alone_decide_the_order(tmp_path: Path) -> None:
     assert places_in_order(none).tolist() == order.tolist()
 
 
-def test_groups_come_in_that_order_with_all_their_variants(tmp_path: Path) -> None:
+@pytest.mark.parametrize("in_memory", [0, 10**6])
+def test_groups_come_in_that_order_with_all_their_variants(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: int
+) -> None:
+    monkeypatch.setattr(order_module, "_IN_MEMORY", in_memory)
     suite = suite_of(tmp_path / "suite", 50)
-    order = places_in_order(suite)[:20]
+    order = Order(suite, 20)
+    assert order.places.tolist() == places_in_order(suite)[:20].tolist()
     known = {e.row: [e.inputs, *(v.inputs for v in variants)] for e, variants in suite.groups()}
-    found = [(group.place, [json.loads(text) for text in group.requests]) for group in groups_in_order(suite, order)]
-    assert found == [(place, known[place]) for place in order.tolist()]
+    found = [(group.place, [json.loads(text) for text in group.requests]) for group in order.groups()]
+    assert found == [(place, known[place]) for place in order.places.tolist()]
 
 
 def test_a_limit_is_a_random_sample_that_a_larger_one_continues(tmp_path: Path) -> None:

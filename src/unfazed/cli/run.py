@@ -102,7 +102,8 @@ def _results_apart() -> Iterator[None]:
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
-        with redirect_stdout(sys.stderr):
+        # a file of its own: a system that closes its output must not close ours
+        with open(os.dup(2), "w", buffering=1, errors="backslashreplace") as apart, redirect_stdout(apart):
             yield
     finally:
         os.dup2(kept, 1)

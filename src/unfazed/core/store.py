@@ -10,7 +10,6 @@ from __future__ import annotations
 import sqlite3
 import time
 import weakref
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
@@ -97,7 +96,7 @@ class AnswerStore:
         self.own: dict[str, int] = {}  # the sessions that were begun here, by identity
         self.aside: Path | None = None  # where the answers are that were here before
         self.asked = 0  # requests whose outputs were put here
-        self._reused = array("Q")  # the beginnings of the keys of answers that were used again
+        self._reused = bytearray()  # the beginnings of the keys of answers that were used again
         self._reused_from: set[int] = set()  # their sessions
         self.checked: Counter[str] = Counter()  # answers that were asked again first, by identity
         self.warnings: list[str] = []
@@ -198,8 +197,9 @@ class AnswerStore:
 
     def reuse(self, answered: Mapping[Key, int]) -> list[Key]:
         """Counts answers that are used again; returns the keys of those that were not given since this was opened."""
-        old = {key: session for key, session in answered.items() if session not in self.own.values()}
-        self._reused.extend(int.from_bytes(key[:8]) for key in old)
+        own = set(self.own.values())
+        old = {key: session for key, session in answered.items() if session not in own}
+        self._reused += b"".join([key[:8] for key in old])
         self._reused_from.update(old.values())
         return list(old)
 
@@ -208,7 +208,7 @@ class AnswerStore:
         """How many answers were used again."""
         import numpy as np
 
-        return len(np.unique(np.array(self._reused)))
+        return len(np.unique(np.frombuffer(self._reused, dtype=np.uint64)))
 
     def told(self) -> Asked:
         """What asking did since this was opened."""
@@ -310,8 +310,8 @@ class AnswerStore:
 
     def answered(self, keys: Sequence[Key]) -> dict[Key, int]:
         """Which of these keys have an answer that is not a failure, each with its session."""
-        found = {key: (ok, session) for key, ok, session in self._select("key, error IS NULL, session", keys)}
-        return {key: session for key, (ok, session) in found.items() if ok}
+        found = dict(self._select("key, CASE WHEN error IS NULL THEN session ELSE -1 END", keys))
+        return {key: session for key, session in found.items() if session != -1}
 
     def tried(self, keys: Sequence[Key]) -> set[Key]:
         """Which of these keys have an answer or a failure."""

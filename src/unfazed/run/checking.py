@@ -11,12 +11,12 @@ from unfazed.core.canary import Kept, how_many, lot
 from unfazed.core.store import AnswerStore, Key, keyer
 from unfazed.core.suite import Suite
 from unfazed.core.values import Inputs, Output
-from unfazed.run.order import Ints, groups_in_order, seed_of
+from unfazed.run.order import Order, seed_of
 from unfazed.run.workers import Lost, Pool
 from unfazed.systems.system import System
 
 
-def stored_answers(suite: Suite, places: Ints, system: System, store: AnswerStore, wanted: int | None) -> list[Kept]:
+def stored_answers(suite: Suite, order: Order, system: System, store: AnswerStore, wanted: int | None) -> list[Kept]:
     """The stored answers to ask again: one of each example, the first examples in the order of asking; then others."""
     sessions = store.sessions().values()
     if wanted == 0 or not any(session.identity in (None, system.identity) for session in sessions):
@@ -25,7 +25,7 @@ def stored_answers(suite: Suite, places: Ints, system: System, store: AnswerStor
     key, seed, decode = keyer(system.identity), seed_of(suite), msgspec.json.decode
     found: dict[Key, Inputs] = {}
     for each in (1, wanted):
-        groups = groups_in_order(suite, places)
+        groups = order.groups()
         while len(found) < wanted and (block := list(islice(groups, 2 * wanted))):
             keyed = [{key(inputs): inputs for inputs in map(decode, group.requests)} for group in block]
             answered = store.answered([k for requests in keyed for k in requests])

@@ -24,7 +24,7 @@ from unfazed.core.suite import Manifest, Suite
 from unfazed.core.task import Task
 from unfazed.core.values import Inputs, Json, Output
 from unfazed.run.checking import asked_again, stored_answers
-from unfazed.run.order import groups_in_order, places_in_order, seed_of
+from unfazed.run.order import Order, seed_of
 from unfazed.run.record import Run, RunManifest
 from unfazed.run.workers import Engine, Here, Lost, Pool
 from unfazed.systems.opening import open_system
@@ -194,10 +194,9 @@ class _Engine:
     def __init__(self, job: _Job, system: System, store: AnswerStore) -> None:
         self.job, self.suite, self.asking = job, job.suite, job.asking
         self.system, self.store = system, store
-        places = places_in_order(self.suite)
-        self.places = places[: job.limit]
+        self.order = Order(self.suite, job.limit)
         total = self.suite.manifest.examples + self.suite.manifest.variants
-        self.progress = Progress("asked", total if len(self.places) == len(places) else None)
+        self.progress = Progress("asked", total if len(self.order.places) == self.suite.manifest.examples else None)
         self.failed_in_a_row = 0
         self.looks: deque[int] = deque()  # requests, asked or not due, after which that is to be found out
         self.in_flight: set[Key] = set()
@@ -205,7 +204,7 @@ class _Engine:
         store.begin(system.identity)
 
     def run(self, open_pool: Callable[[], Pool]) -> None:
-        canaries = stored_answers(self.suite, self.places, self.system, self.store, self.asking.canary)
+        canaries = stored_answers(self.suite, self.order, self.system, self.store, self.asking.canary)
         batches = self.batches()
         first = None if canaries else next(batches, None)
         if first is None and not canaries:
@@ -228,7 +227,7 @@ class _Engine:
 
     def finish(self) -> None:
         self.store.commit()
-        self.write_manifest(len(self.places))
+        self.write_manifest(len(self.order.places))
 
     def look(self) -> bool:
         """May the run end? The examples that are complete then are those that are measured."""
@@ -236,10 +235,10 @@ class _Engine:
             return False
         self.store.commit()
         run = Run(self.job.folder)
-        examples = len(self.places) if run.sample is None else run.sample.examples
+        examples = len(self.order.places) if run.sample is None else run.sample.examples
         with suppress(NothingEvaluated):
             if examples > 1 and self.job.until.hold(run):
-                self.places = self.places[:examples]
+                self.order.places = self.order.places[:examples]
                 if not self.store.asked:
                     deque(map(self.due, self.windows(1)), 0)  # counts what is used again
                 return True
@@ -307,7 +306,7 @@ class _Engine:
         seen, enough = 0, _BATCHES_A_WINDOW * size if size > 1 else _LOOK_AHEAD // 64
         if self.job.until is not None:
             enough = _FIRST_LOOK * (1 + self.suite.manifest.variants // max(1, self.suite.manifest.examples))
-        for _, requests in groups_in_order(self.suite, self.places):
+        for _, requests in self.order.groups():
             window += [(key(inputs), inputs) for inputs in map(decode, requests)]
             if len(window) >= enough:
                 seen += len(window)

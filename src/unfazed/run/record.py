@@ -22,7 +22,7 @@ from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.suite import Suite, changed_texts
 from unfazed.core.text import html_table, pandas_frame, polars_frame
 from unfazed.core.values import Example, Output, Variant
-from unfazed.run.order import Ints, groups_in_order, places_in_order
+from unfazed.run.order import Order
 from unfazed.score import Comparing, comparing_for, judge_used
 
 _EXAMPLES_A_BLOCK = 200
@@ -193,8 +193,9 @@ class Run:
         manifest, of = self.manifest, self.suite.manifest.examples
         if manifest.order is None or manifest.asked == of:
             return None
-        places = places_in_order(self.suite)[: manifest.limit]
-        asked = self._complete(places) if manifest.asked is None else manifest.asked
+        order = Order(self.suite, manifest.limit)
+        places = order.places
+        asked = self._complete(order) if manifest.asked is None else manifest.asked
         if asked == of:
             return None
         chosen = np.zeros(of, dtype=bool)
@@ -202,10 +203,10 @@ class Run:
         why = "limit" if asked == len(places) else "stopped" if manifest.asked is None else "enough"
         return Sample(chosen, asked, of, why, tuple(manifest.stop_when))
 
-    def _complete(self, places: Ints) -> int:
+    def _complete(self, order: Order) -> int:
         """How many examples, from the first in the order, have an output for each of their requests."""
         key, decode = keyer(self.identity), msgspec.json.decode
-        groups = groups_in_order(self.suite, places)
+        groups = order.groups()
         count = 0
         with AnswerStore.reader(self.path) as store:
             while block := list(islice(groups, _EXAMPLES_A_BLOCK)):

@@ -246,7 +246,7 @@ def test_tokens_and_cost_are_added_up_over_a_run_that_was_stopped(
     with pytest.raises(SystemBroken, match="401"):
         run_system(pairs, opened(server.url, **told), tmp_path / "run", Asking(concurrency=1))
     server.replies = [scripted.reply({}, 500), scripted.chat("no", tokens=(100, 2))]
-    run = run_system(pairs, opened(server.url, **told), tmp_path / "run", Asking(concurrency=1))
+    run = run_system(pairs, opened(server.url, **told), tmp_path / "run", Asking(concurrency=1, canary=0))
     used = run.used()
     assert used.pop("cost") == pytest.approx(20 * (100 * 2.5 + 2 * 10) / 1e6)
     assert used == {"requests": 22, "retries": 1, "tokens in": 2000, "tokens out": 40}

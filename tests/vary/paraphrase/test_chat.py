@@ -114,22 +114,22 @@ def test_what_was_answered_is_not_asked_again(scripted: Make, tmp_path: Path) ->
     server = scripted(scripted.chat(listed("b", "c")), scripted.chat(listed("d", "e")), scripted.reply({}, 500))
     texts = ["one", "two", "three"]
     with pytest.raises(SystemBroken, match=r"answered 500.*What was answered is kept"):
-        varied(server.url, texts, memory=memory, concurrency=1)
+        varied(server.url, texts, memory=memory, canary=0, concurrency=1)
     server.replies = [scripted.chat(listed("f", "g"))]
     server.bodies.clear()
-    made = varied(server.url, texts, memory=memory, concurrency=1)
+    made = varied(server.url, texts, memory=memory, canary=0, concurrency=1)
     assert len(made) == 3
     assert len(server.bodies) == 1
-    assert varied(server.url, texts, memory=memory) == made
+    assert varied(server.url, texts, memory=memory, canary=0) == made
     assert len(server.bodies) == 1
-    varied(server.url, texts[:1], memory=memory, temperature=0.5)
+    varied(server.url, texts[:1], memory=memory, canary=0, temperature=0.5)
     assert len(server.bodies) == 2, "another setting is another question"
 
 
 def test_a_refused_text_is_not_asked_again(scripted: Make, tmp_path: Path) -> None:
     server = scripted(scripted.reply({"error": "I will not"}, 400), scripted.chat(listed("b", "c")))
     for _ in range(2):
-        assert len(varied(server.url, ["one", "two"], memory=str(tmp_path / "m.sqlite"), concurrency=1)) == 1
+        assert len(varied(server.url, ["one", "two"], memory=str(tmp_path / "m.sqlite"), concurrency=1, canary=0)) == 1
     assert len(server.bodies) == 2
 
 
@@ -153,8 +153,10 @@ def test_any_system_can_rewrite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     from saying import asked  # type: ignore[import-not-found]
 
     assert [set(inputs) for inputs in asked] == [{"text", "n", "language", "seed"}]
-    varied("saying:again", ["close it"], model="", memory="kept.sqlite")
+    varied("saying:again", ["close it"], model="", memory="kept.sqlite", canary=0)
     assert len(asked) == 1
+    varied("saying:again", ["close it"], model="", memory="kept.sqlite")
+    assert len(asked) == 2, "the stored answer is checked"
     assert varied("saying:refuses", ["close it"], model="") == []
 
 

@@ -34,10 +34,12 @@ class ChatControl(ChatParaphrase):
         self, url: str = "", model: str = "", way: str = "replace", prompt: str = "", longest: int = 4,
         temperature: float | None = 0.0, concurrency: int = 8, key_env: str | None = None, memory: str | None = None,
         body: dict[str, Json] | None = None, retries: int = 6, insecure: bool = False,
+        canary: int | None = None,
     ) -> None:  # fmt: skip
         file = _file(way, prompt)
         super().__init__(
-            url, model, file, 1, temperature, concurrency, key_env, memory, body, retries, insecure=insecure
+            url, model, file, 1, temperature, concurrency, key_env, memory, body, retries, insecure=insecure,
+            canary=canary,
         )
         self._longest, self._way = longest, way
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from unfazed.core.asking import ask
+from unfazed.core.asking import Asking, ask
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.http.chat import json_in
 from unfazed.core.secrets import masked_spec
@@ -30,7 +30,8 @@ class ChatParaphrase(BatchOperator):
     """Asks a chat model behind a URL for n paraphrases of the text, and takes one of them.
 
     `prompt` is a file with {text} and {n} in it, and {language} if you like. `memory` is a file that keeps the answers:
-    a stopped command resumes without asking again. A text stays as it is if the model refuses it, or gives no list of
+    a stopped command resumes without asking again, apart from a few answers that it checks; `canary` is how many. A text
+    stays as it is if the model refuses it, or gives no list of
     n texts in three tries. `url` may also name any other system, such as `cmd:COMMAND`, which then needs no model: its
     inputs are `text`, `n`, `language` and `seed`, its output is a list of n texts.
     """
@@ -43,7 +44,7 @@ class ChatParaphrase(BatchOperator):
         self, url: str = "", model: str = "", prompt: str = "paraphrase.txt", n: int = 5,
         temperature: float | None = 1.0, concurrency: int = 8, key_env: str | None = None, memory: str | None = None,
         body: dict[str, Json] | None = None, retries: int = 6, read_timeout: float = 120.0,
-        insecure: bool = False,
+        insecure: bool = False, canary: int | None = None,
     ) -> None:  # fmt: skip
         server = "://" in url
         if not url or (server and not model):
@@ -58,7 +59,7 @@ class ChatParaphrase(BatchOperator):
             self._options = {"model": model, "prompt": template, "temperature": temperature, "key_env": key_env}
             self._options |= {"concurrency": concurrency, "body": body, "retries": retries}
             self._options |= {"read_timeout": read_timeout, "insecure": insecure}
-        self._memory = None if memory is None else Path(memory)
+        self._memory, self._canary = None if memory is None else Path(memory), canary
         if self._memory is not None:
             AnswerStore.shared(self._memory).close()  # raises where nothing can be kept
 
@@ -93,7 +94,7 @@ class ChatParaphrase(BatchOperator):
     def _answers(self, requests: list[Inputs]) -> list[Output]:
         try:
             with AnswerStore.shared(self._memory) if self._memory else nullcontext() as store:
-                return ask(self._rewriter, requests, store)
+                return ask(self._rewriter, requests, store, Asking(canary=self._canary))
         except SystemBroken as problem:
             if self._memory is None:
                 raise
