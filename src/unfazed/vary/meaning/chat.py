@@ -38,7 +38,17 @@ class ChatControl(ChatParaphrase):
     ) -> None:  # fmt: skip
         file = _file(way, prompt)
         super().__init__(
-            url, model, file, 1, temperature, concurrency, key_env, memory, body, retries, insecure=insecure,
+            url,
+            model,
+            file,
+            1,
+            temperature,
+            concurrency,
+            key_env,
+            memory,
+            body,
+            retries,
+            insecure=insecure,
             canary=canary,
         )
         self._longest, self._way = longest, way
