@@ -31,8 +31,9 @@ class ChatParaphrase(BatchOperator):
 
     `prompt` is a file with {text} and {n} in it, and {language} if you like. `memory` is a file that keeps the answers:
     a stopped command resumes without asking again, apart from a few answers that it checks; `canary` is how many. A
-    text stays as it is if the model refuses it, or gives no list of n texts in three tries. `url` may also name any other system, such as `cmd:COMMAND`, which then needs no model: its
-    inputs are `text`, `n`, `language` and `seed`, its output is a list of n texts.
+    text stays as it is if the model refuses it, or gives no list of n texts in three tries. `url` may also name any
+    other system, such as `cmd:COMMAND`, which then needs no model: its inputs are `text`, `n`, `language` and `seed`,
+    its output is a list of n texts.
     """
 
     name = "paraphrase/chat"
