@@ -44,7 +44,8 @@ def score_values(
     known = [i for i in due if scorer.key(outputs[i], task) is not None]
     if not known:
         raise NothingEvaluated(f"No output can be scored with {scorer.name}: {len(due)} of {len(golds)} golds are fit.")
-    rows = scorer.stats([outputs[i] for i in known], [golds[i] for i in known], task)
+    pairs = [outputs[i] for i in known], [golds[i] for i in known]
+    rows = classes if (classes := scorer.classes(*pairs, task)) is not None else scorer.stats(*pairs, task)
     missing = np.zeros(len(golds), dtype=np.int64)
     missing[list(set(due) - set(known))] = 1
     if scorer.linear:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from math import isfinite, nan
+from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
 
 from unfazed.core.estimate import (
     Array,
     Ints,
+    Kind,
     Mean,
     Numbers,
     Observations,
     Ratio,
     Statistic,
+    heavy_tails,
     mean_interval,
     pseudo_of,
     summed,
 )
 from unfazed.core.values import Estimate
+from unfazed.measure.class_scores import f1_numbers
 from unfazed.measure.run_table import Bools
+from unfazed.measure.set_scores import SetScore
 from unfazed.measure.spill import Kept, Spill, Tally
 
 KEPT = ("drop",)  # measures whose numbers are kept by example, for what compares several sets
@@ -34,6 +39,10 @@ class Gathered:
         self._over = over
         self._tally = Tally(spill)
         self._clusters = ClusterSums(column.statistic)
+        statistic = column.statistic
+        self._by_class: _ByClass | None = None
+        if isinstance(statistic, SetScore) and statistic.by_class:
+            self._by_class = _ByClass(statistic, spill)
         self._spill, self._keep = spill, keep
         self._kept: list[tuple[Kept, Kept]] = []
 
@@ -44,7 +53,9 @@ class Gathered:
             examples, values, missing = examples[chosen], values[chosen], missing[inside]
         self.missing += int(missing.sum())
         self.n += len(values)
-        if clusters is not None:
+        if self._by_class is not None and clusters is not None:
+            self._by_class.add(values, clusters[examples])
+        elif clusters is not None:
             self._clusters.add(values, clusters[examples])
         else:
             self._tally.add(values)
@@ -52,30 +63,37 @@ class Gathered:
                 self._kept.append((self._spill.put(examples + first), self._spill.put(values)))
 
     def estimate(self, level: float) -> Estimate:
-        value, numbers = _numbers(self.statistic, *self._rows()) if self.n else (nan, None)
         over = "examples like these" if self._over is None else self._over
-        if numbers is None or not isfinite(value):
+        found = self._found() if self.n else None
+        if found is None or not isfinite(found.value):
             return Estimate(None, None, None, 0, self.missing, self.signature, over=over)
-        low, high = mean_interval(numbers, self.span, level, self.kind)
-        low, high = (None if low is None else min(low, value)), (None if high is None else max(high, value))
-        return Estimate(value, low, high, self.n, self.missing, self.signature, over=over)
+        low, high = found.interval(self.span, level, self.kind)
+        return Estimate(found.value, low, high, self.n, self.missing, self.signature, over=over)
 
-    def _rows(self) -> tuple[Array, Array]:
+    def _found(self) -> _Found:
+        if self._by_class is not None:
+            return self._by_class.found(self._tally)
         if self._over is not None:
             rows = self._clusters.rows()[1]
-            return rows, np.ones(len(rows))
+            return _found(self.statistic, rows, np.ones(len(rows)))
         rows, counts = self._tally.rows()
-        return _columns(self.statistic, rows), counts.astype(np.float64)
+        return _found(self.statistic, _columns(self.statistic, rows), counts.astype(np.float64))
 
     def units(self) -> tuple[Ints, Numbers]:
         """The number of each example, or cluster, in the data, and what it gives: its total and its weight."""
+        if self._by_class is not None and self._over is not None:
+            units, found = self._by_class.units()
+            return units, found.numbers
         if self._over is not None:
             units, rows = self._clusters.rows()
         else:
             got = [(self._spill.get(examples), self._spill.get(values)) for examples, values in self._kept]
             units = np.concatenate([examples for examples, _ in got]) if got else np.zeros(0, dtype=np.int64)
-            rows = _columns(self.statistic, np.concatenate([values for _, values in got])) if got else np.zeros((0, 2))
-        return units, _numbers(self.statistic, rows, np.ones(len(rows)))[1]
+            values = np.concatenate([values for _, values in got]) if got else np.zeros((0, 2))
+            if self._by_class is not None and got:
+                return units, self._by_class.of(values).numbers
+            rows = _columns(self.statistic, values) if got else values
+        return units, _found(self.statistic, rows, np.ones(len(rows))).numbers
 
 
 class ClusterSums:
@@ -103,11 +121,70 @@ def _columns(statistic: Statistic, values: Array) -> Array:
     return statistic.columns(values)
 
 
-def _numbers(statistic: Statistic, rows: Array, counts: Array) -> tuple[float, Numbers]:
+class _Found(NamedTuple):
+    """A statistic, the numbers whose mean it is but for its bias, and the value with more of that bias removed."""
+
+    value: float
+    numbers: Numbers
+    raised: float | None = None
+    plain: bool = False
+
+    def interval(self, span: tuple[float, float], level: float, kind: Kind) -> tuple[float | None, float | None]:
+        """Of a biased statistic the interval reaches from below the value as it is to above the corrected ones."""
+        numbers, value = self.numbers, self.value
+        low, high = mean_interval(numbers, span, level, kind, None if self.plain else heavy_tails(numbers))
+        if low is None or high is None:
+            return low, high
+        corrected = numbers.value
+        low = min(value, low + min(0.0, value - corrected))
+        high = max(value, high + max(0.0, (self.raised or corrected) - corrected))
+        return max(low, span[0]), min(high, span[1])
+
+
+def _found(statistic: Statistic, rows: Array, counts: Array) -> _Found:
     """The statistic, and the numbers whose mean it is; of a set's score they are pseudo-values."""
     if isinstance(statistic, (Mean, Ratio)):
         numbers = Numbers(rows[:, 0], rows[:, 1], counts)
-        return numbers.value, numbers
+        return _Found(numbers.value, numbers, plain=True)
     n = int(counts.sum())
     value = float(statistic(counts[None, :] @ rows, n)[0])
-    return value, Numbers(pseudo_of(rows, counts, statistic), np.ones(len(rows)), counts)
+    return _Found(value, Numbers(pseudo_of(rows, counts, statistic), np.ones(len(rows)), counts))
+
+
+def class_found(statistic: SetScore, values: Array, unit: Ints, counts: Array) -> _Found:
+    """The same of a score that is a mean over classes; `counts` says how many there are of each unit."""
+    entries, units, sets = statistic.entries(values, unit)
+    made = f1_numbers(entries, units, sets, counts)
+    n = int(counts.sum())
+    value = float(statistic.of_sets(made.whole[None])[0])
+    without = statistic.of_sets(made.without)
+    pseudo = n * value - (n - 1) * np.where(np.isnan(without), value, without)
+    raised = None if statistic.drop else float(statistic.of_sets(made.raised[None])[0])
+    return _Found(value, Numbers(pseudo, np.ones(units), counts), raised)
+
+
+class _ByClass:
+    """The values of examples and their clusters, for a score that is a mean over classes."""
+
+    def __init__(self, statistic: SetScore, spill: Spill) -> None:
+        self._statistic, self._spill = statistic, spill
+        self._kept: list[tuple[Kept, Kept]] = []
+
+    def add(self, values: Array, clusters: Ints) -> None:
+        self._kept.append((self._spill.put(values), self._spill.put(clusters)))
+
+    def units(self) -> tuple[Ints, _Found]:
+        values, clusters = (np.concatenate([self._spill.get(pair[i]) for pair in self._kept]) for i in (0, 1))
+        numbers, unit = np.unique(clusters, return_inverse=True)
+        return numbers, class_found(self._statistic, values, unit, np.ones(len(numbers)))
+
+    def of(self, values: Array, counts: Array | None = None) -> _Found:
+        """Of rows that are examples each, or `counts` of them."""
+        n = len(values)
+        return class_found(self._statistic, values, np.arange(n), np.ones(n) if counts is None else counts)
+
+    def found(self, tally: Tally) -> _Found:
+        if self._kept:
+            return self.units()[1]
+        rows, counts = tally.rows()
+        return self.of(rows, counts.astype(np.float64))

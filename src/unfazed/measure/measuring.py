@@ -17,6 +17,7 @@ from unfazed.core.ids import canonical
 from unfazed.core.suite import Suite
 from unfazed.core.task import Task
 from unfazed.core.values import Example, Json, Output, Variant
+from unfazed.measure.class_scores import rare_classes
 from unfazed.measure.definitions import Way, tries_of, way_of
 from unfazed.measure.early import anytime
 from unfazed.measure.missing import FILLS, as_wrong
@@ -138,6 +139,7 @@ def _measured(
         check_cluster(table.values, plan.cluster)
         way = way_of(table.most_tries, plan.weigh, plan.worst_of)
         slices, warnings = slices_of(table, groups, plan.cluster)
+        warnings += [said for scorer in used for said in rare_classes(table, scorer)]
         main = used[0] if used else None
         runs, how = [(table, run.identity)], decisive(plan, way)
         how |= {"compared": comparing.name} if comparing.name else {}

@@ -123,6 +123,11 @@ class PairCodes:
         """Of all pairs: the same statistics get the same number, whatever came first."""
         if not scorer.apart:
             pairs = self._pairs[self.reader_of[scorer.name]]
+            classes = scorer.classes([output for output, _ in pairs], [gold for _, gold in pairs], self.task)
+            if classes is not None and len(classes):
+                rows, place = np.unique(classes, axis=0, return_inverse=True)
+                right = (rows[:, 0] == rows[:, 1]).astype(np.float64)
+                return ScoredRows(rows, np.append(right, [np.nan] * 2), np.append(place.ravel(), [NO_OUTPUT] * 2))
             found = [self._stats(scorer, pairs, self.task)] if pairs else []
         else:
             found = self._rows[scorer.name]

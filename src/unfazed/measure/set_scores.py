@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unfazed.core.estimate import Array, Ints, Statistic, ratio
+from unfazed.measure.class_scores import Entries, entries_of
 from unfazed.measure.order_weights import cvar_weights, worst_weights
 from unfazed.measure.run_table import Part, Scored
 from unfazed.run.plan import Weigh
@@ -37,13 +38,43 @@ class SetScore(Statistic):
     weigh: Weigh = "variants"
     worst_of: int = 1
 
+    @property
+    def by_class(self) -> bool:
+        """Are the rows not statistics that can be summed, but what `Scorer.classes` gives?"""
+        return type(self.scorer).classes is not Scorer.classes
+
     def columns(self, distinct: Array) -> Array:
         n, codes = distinct.shape
+        if self.by_class:
+            return self._class_columns(distinct)
         known = np.vstack([self.rows, np.zeros((1, self.rows.shape[1]))])  # the last row, reached by -1, adds nothing
         picked = known[distinct.astype(np.intp)].reshape(n, codes // self.width, self.width, -1)
         weights = self.weights(distinct.reshape(n, codes // self.width, self.width) >= 0)
         sums: Array = np.einsum("esw,eswc->esc", weights, picked)
         return sums.reshape(n, -1)
+
+    def _class_columns(self, distinct: Array) -> Array:
+        """The sums of each class; only where there is no way around them, as they take items times classes."""
+        found, n, sets = self.entries(distinct, np.arange(len(distinct)))
+        most = int(self.rows[0, 2]) if len(self.rows) else 0
+        out = np.zeros((n * sets, 2 * most))
+        row = found.unit * sets + found.set
+        out[row, 2 * found.label], out[row, 2 * found.label + 1] = found.right, found.seen
+        return out.reshape(n, -1)
+
+    def entries(self, values: Array, unit: Ints) -> tuple[Entries, int, int]:
+        """What each unit gives to each class; the number of units, and of sets."""
+        n, sets = len(values), values.shape[1] // self.width
+        codes = values.astype(np.intp).reshape(n, sets, self.width)
+        picked = np.vstack([self.rows, np.zeros((1, self.rows.shape[1]))])[codes]
+        found = entries_of(picked, self.weights(codes >= 0) * (codes >= 0), unit)
+        return found, int(unit.max(initial=-1)) + 1, sets
+
+    def of_sets(self, scores: Array) -> Array:
+        """The statistic from the scores of sets, along the last axis."""
+        if self.drop:
+            return scores[..., 0] - _mean_of_defined(scores[..., 1:])
+        return _mean_of_defined(scores)
 
     def weights(self, present: npt.NDArray[np.bool_]) -> Array:
         """The weight of each code, by example, set and place: in a set, an example's sum to one, or to their number."""
@@ -61,10 +92,12 @@ class SetScore(Statistic):
         return out
 
     def __call__(self, sums: Array, n: int) -> Array:
-        scores = self.scorer.aggregate(sums.reshape(len(sums), -1, self.rows.shape[1]))
-        if self.drop:
-            return scores[:, 0] - _mean_of_defined(scores[:, 1:])
-        return _mean_of_defined(scores)
+        if self.by_class:
+            most = max(1, int(self.rows[0, 2]) if len(self.rows) else 0)
+            right, seen = np.moveaxis(sums.reshape(len(sums), -1, most, 2), -1, 0)
+            f1 = np.divide(2 * right, seen, out=np.zeros_like(seen), where=seen > 1e-9)
+            return self.of_sets(ratio(f1.sum(axis=-1), (seen > 1e-9).sum(axis=-1).astype(float)))
+        return self.of_sets(self.scorer.aggregate(sums.reshape(len(sums), -1, self.rows.shape[1])))
 
     @property
     def id(self) -> str:
@@ -73,7 +106,7 @@ class SetScore(Statistic):
 
 def _mean_of_defined(scores: Array) -> Array:
     defined = ~np.isnan(scores)
-    return ratio(np.where(defined, scores, 0.0).sum(axis=1), defined.sum(axis=1).astype(float))
+    return ratio(np.where(defined, scores, 0.0).sum(axis=-1), defined.sum(axis=-1).astype(float))
 
 
 class Layout:

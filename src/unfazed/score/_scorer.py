@@ -71,6 +71,13 @@ class Scorer:
         """The score of a set from the sum of its rows, along the last axis; NaN where it is not defined."""
         raise NotImplementedError
 
+    def classes(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array | None:
+        """Of a score that is a mean over classes: each item's (class said, class in gold, number of classes).
+
+        Rows of `stats` would have columns for every class, so that memory would be items times classes.
+        """
+        return None
+
 
 Pair = tuple[Json, Json]  # an output and its gold
 

@@ -11,7 +11,15 @@ from unfazed.core.estimate.intervals import (
     mean_of,
     sign,
 )
-from unfazed.core.estimate.means import Numbers, mean_interval, numbers_of, pseudo_of, pseudo_values, summed
+from unfazed.core.estimate.means import (
+    Numbers,
+    heavy_tails,
+    mean_interval,
+    numbers_of,
+    pseudo_of,
+    pseudo_values,
+    summed,
+)
 from unfazed.core.estimate.resample import Sample, bootstrap, count_rows, merge_rows, sample_of, swap
 from unfazed.core.estimate.significance import (
     CORRECTIONS,
@@ -30,6 +38,6 @@ from unfazed.core.values import Estimate
 __all__ = ["CORRECTIONS", "Array", "Estimate", "Ints", "Kind", "Mean", "Numbers", "Observations",
     "Paired", "Question", "Ratio", "Resampling", "Sample", "Statistic", "Wanted", "binomial_tail",
     "bonferroni", "bootstrap", "certain_interval", "clopper_pearson", "correct", "count_rows",
-    "digest", "estimates", "holm", "interval", "mcnemar", "mean_interval", "mean_of", "merge_rows",
+    "digest", "estimates", "heavy_tails", "holm", "interval", "mcnemar", "mean_interval", "mean_of", "merge_rows",
     "numbers_of", "pseudo_of", "pseudo_values", "ratio", "sample_of", "share_of", "sign", "summed",
     "swap", "t_p_value", "t_quantile"]  # fmt: skip

@@ -55,11 +55,15 @@ def numbers_of(values: Array, weights: Array | None = None, clusters: Ints | Non
     return Numbers(total, weight, np.ones(len(total)))
 
 
-def mean_interval(numbers: Array | Numbers, span: Span = (0.0, 1.0), level: float = 0.95, kind: Kind = "share") -> Ends:
+def mean_interval(
+    numbers: Array | Numbers, span: Span = (0.0, 1.0), level: float = 0.95, kind: Kind = "share",
+    at_most: float | None = None,
+) -> Ends:  # fmt: skip
     """The interval of a mean over units drawn at random; the whole span if there is but one unit.
 
     `span` is the least and the greatest that a number can be; without ends the interval is Student's alone. The kind
-    "difference" is for numbers whose middle is the rule and whose ends are rare, such as drops.
+    "difference" is for numbers whose middle is the rule and whose ends are rare, such as drops. `at_most` bounds the
+    degrees of freedom.
     """
     numbers = numbers if isinstance(numbers, Numbers) else numbers_of(numbers)
     kept = numbers.weight > 0
@@ -70,7 +74,8 @@ def mean_interval(numbers: Array | Numbers, span: Span = (0.0, 1.0), level: floa
         return None, None
     if numbers.units == 1:
         return span if finite else (None, None)
-    t = t_quantile((1 + level) / 2, freedom(numbers))
+    degrees = freedom(numbers)
+    t = t_quantile((1 + level) / 2, degrees if at_most is None else min(degrees, at_most))
     if not finite:
         return numbers.value - t * _error(numbers), numbers.value + t * _error(numbers)
     # Seen from the middle, so that the upper end is the lower end of the mirrored numbers.
@@ -86,6 +91,13 @@ def freedom(numbers: Numbers) -> float:
     squares = numbers.weight**2
     units = float(numbers.counts @ squares) ** 2 / float(numbers.counts @ squares**2)
     return max(1.0, units - 1)
+
+
+def heavy_tails(numbers: Numbers) -> float:
+    """Degrees of freedom of a variance that few of the numbers make up, as rare classes do that of macro-F1."""
+    squares = (numbers.total - numbers.value * numbers.weight) ** 2
+    fourth = float(numbers.counts @ squares**2)
+    return max(2.0, float(numbers.counts @ squares) ** 2 / fourth) if fourth else float("inf")
 
 
 def _leverage(numbers: Numbers) -> Array:

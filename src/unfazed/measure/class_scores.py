@@ -1,0 +1,125 @@
+"""Scores that are means over classes, such as macro-F1: leaving out an example changes a few classes and no other.
+
+So the numbers of all examples cost as much as there are answers, however many classes there are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from unfazed.core.estimate import Array, Ints
+from unfazed.measure.run_table import RunTable
+from unfazed.score import Scorer
+
+_FEW = 10  # answers of a class below which its F1 is biased by more than can be corrected
+_PRIOR = 2.0  # answers that the average of such classes counts as
+_NONE = 1e-9  # a sum of weights that is none but for rounding
+
+
+def rare_classes(table: RunTable, scorer: Scorer) -> Iterator[str]:
+    """A warning if there are classes with few examples, under a score that is a mean over classes."""
+    if type(scorer).classes is Scorer.classes:
+        return
+    counts: Counter[int] = Counter()
+    for part in table.parts():
+        scored = part.scored[scorer.name]
+        codes = scored.clean_codes[scored.clean_codes >= 0]
+        counts.update(scored.rows[codes, 1].astype(np.int64).tolist() if len(codes) else ())
+    if few := sum(count < _FEW for count in counts.values()):
+        yield (
+            f"{few:,} of {len(counts):,} classes have fewer than ten examples: {scorer.name} may be too low, and its "
+            f"interval is wide for that."
+        )
+
+
+class Entries(NamedTuple):
+    """What units, which are examples or clusters, give to classes of sets: the weight of right answers, and that of all
+    mentions of the class, by the system or in gold; a right answer mentions its class twice."""
+
+    unit: Ints
+    set: Ints
+    label: Ints
+    right: Array
+    seen: Array
+
+
+def entries_of(classes: Array, weights: Array, unit: Ints) -> Entries:
+    """Of items by example, set and place: each one's row of `Scorer.classes`, and its weight, zero for none."""
+    at, set_, place = np.nonzero(weights)
+    said, gold = (classes[at, set_, place, i].astype(np.int64) for i in (0, 1))
+    weight = weights[at, set_, place]
+    wrong = said != gold
+    label = np.concatenate([gold, said[wrong]])
+    units, sets = (np.concatenate([column, column[wrong]]) for column in (unit[at], set_))
+    right = np.concatenate([np.where(wrong, 0.0, weight), np.zeros(int(wrong.sum()))])
+    seen = np.concatenate([np.where(wrong, weight, 2 * weight), weight[wrong]])
+    most, wide = int(label.max(initial=0)) + 1, int(sets.max(initial=0)) + 1
+    keys, place_of = np.unique((units * wide + sets) * most + label, return_inverse=True)
+    return Entries(
+        keys // most // wide,
+        keys // most % wide,
+        keys % most,
+        _sums(place_of, right, len(keys)),
+        _sums(place_of, seen, len(keys)),
+    )
+
+
+class ClassNumbers(NamedTuple):
+    """The scores of sets, those without each unit, and the scores with more of rare classes' bias removed."""
+
+    whole: Array
+    without: Array
+    raised: Array
+
+
+def f1_numbers(found: Entries, units: int, sets: int, counts: Array) -> ClassNumbers:
+    """Mean F1 over the classes of each set; `counts` says how many units there are of each."""
+    most = int(found.label.max(initial=0)) + 1
+    cell = found.set * most + found.label
+    right = _sums(cell, found.right * counts[found.unit], sets * most)
+    seen = _sums(cell, found.seen * counts[found.unit], sets * most)
+    scores, there = _f1(right, seen)
+    total, classes = scores.reshape(sets, most).sum(axis=1), there.reshape(sets, most).sum(axis=1)
+    left, still = _f1(right[cell] - found.right, seen[cell] - found.seen)
+    row = found.unit * sets + found.set
+    changed = _sums(row, left - scores[cell], units * sets).reshape(units, sets)
+    gone = _sums(row, 1.0 - still, units * sets).reshape(units, sets)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        whole: Array = total / classes
+        without: Array = np.where(classes > gone, (total + changed) / (classes - gone), np.nan)
+    return ClassNumbers(whole, without, _raised(right.reshape(sets, most), seen.reshape(sets, most)))
+
+
+def _sums(place: Ints, values: Array, size: int) -> Array:
+    return np.bincount(place, values, size).astype(np.float64)
+
+
+def _f1(right: Array, seen: Array) -> tuple[Array, Array]:
+    """The F1 of classes, and 1 for those that are there."""
+    there = seen > _NONE
+    scores: Array = np.divide(2 * right, seen, out=np.zeros_like(seen), where=there)
+    return scores, there.astype(np.float64)
+
+
+def _raised(right: Array, seen: Array) -> Array:
+    """The mean F1 with the share of right answers of rare classes drawn towards their average before it is made an F1.
+
+    F1 bends down, so the F1 of few answers is too low on average, and that of an average is too high: the truth is
+    between the two.
+    """
+    out = np.full(len(right), np.nan)
+    for i, (r, s) in enumerate(zip(right, seen, strict=True)):
+        there = s > _NONE
+        r, touched = r[there], s[there] - r[there]
+        few = touched < _FEW
+        if not len(r):
+            continue
+        share = r / touched
+        if few.any():
+            share = np.where(few, (r + _PRIOR * share[few].mean()) / (touched + _PRIOR), share)
+        out[i] = (2 * share / (1 + share)).mean()
+    return out
