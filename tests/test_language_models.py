@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import unfazed as unfazed_package
 from tests.commands import unfazed
 from unfazed.run.record import Run
 
@@ -150,3 +151,19 @@ def test_what_is_not_known_is_refused_before_anything_is_asked(place: Path) -> N
     assert not (place / "run").exists()
     done = run(place, "run suite/ --system my:answer --equivalent judge:my:judge --rubric none.txt -o run/", 4)
     assert "There is no prompt none.txt" in done.stderr
+
+
+def test_a_plan_and_python_say_the_same_as_options(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place)
+    (place / "plan.toml").write_text(
+        '[data]\npath = "gsm.jsonl"\n[vary]\noperators = ["keyboard/adjacent"]\nseed = 7\n'
+        '[run]\nsystem = "my:answer"\n[measure]\nextract = "last-line"\nequivalent = "contains"\nsanity = false\n'
+    )
+    planned = run(place, "run --plan plan.toml -o planned/ --format json")
+    said = "--extract last-line --equivalent contains --no-sanity --format json"
+    told = run(place, f"run planned/suite --system my:answer {said} -o told/")
+    checked = unfazed_package.check(
+        "my:answer", "gsm.jsonl", "keyboard/adjacent", seed=7, extract="last-line", equivalent="contains", sanity=False
+    )
+    assert planned["score"] == told["score"] == checked.score == "match(last-line then contains)"
+    assert planned["flips"]["value"] == told["flips"]["value"] == checked.flip_rate.value

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from unfazed.core.errors import StoredFileError, UnfazedError, UnknownName, UsageError
 from unfazed.core.task import task_named
@@ -290,3 +294,35 @@ def test_entailment_must_hold_both_ways(tmp_path: Path, monkeypatch: pytest.Monk
     rule = Comparing(GENERATE, "", "nli:entails_here:label")
     assert flip(rule, "red car", "car") == 1
     assert flip(rule, "red car", "Red car") == 0
+
+
+TEXT = st.text(alphabet=st.sampled_from("ab 7.,-/#$(){}[]\"'\n:B次é\u2028"), max_size=20)
+PARTS = ["none", "number", "choice", "json", "json.a.0", "last-line", "after:b"]
+RULES = ["exact", "contains", "rouge-l"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@given(value=TEXT | st.integers() | st.floats(allow_nan=False) | st.lists(TEXT, max_size=2) | st.none() | st.booleans())
+def test_every_part_of_every_answer_can_be_compared(part: str, value: Json) -> None:
+    rule = Comparing(GENERATE, part, "exact")
+    assert hash(rule.key(value)) == hash(rule.key(value))
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("equivalent", RULES)
+@given(one=TEXT, other=TEXT)
+@settings(max_examples=25)
+def test_every_rule_finds_an_answer_like_itself_and_asks_both_ways(
+    part: str, equivalent: str, one: str, other: str
+) -> None:
+    rule = Comparing(GENERATE, part, equivalent)
+    assert flip(rule, one, one) == 0
+    assert flip(rule, one, other) == flip(rule, other, one)
+
+
+@given(number=st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9, places=3))
+def test_a_number_is_the_same_however_it_is_written(number: Decimal) -> None:
+    read = extract_named("number")
+    written = {f"{number}", f"{number:,}", f"The answer is {number}.", f"so\n#### {number}", f"{number:.5f}"}
+    assert len({read(text) for text in written}) == 1
+    assert Fraction(read(f"{number}")) == Fraction(number)
