@@ -11,6 +11,7 @@ import os
 import shutil
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import pytest
 import unfazed
 from unfazed.collect.study import read_study
 from unfazed.core.errors import DataError, StoredFileError, UnfazedError, UsageError
+from unfazed.core.parquet import read_batches
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.suite_jsonl import import_suite
 from unfazed.core.values import Example, Variant
@@ -124,7 +126,12 @@ def test_odd_parquet_types_are_read_or_named(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "problem"), [(["text", "text"], "two columns are named 'text'"), (["text", "label"], "text must be")]
+    ("names", "problem"),
+    [
+        (["text", "text"], "two columns are named 'text'"),
+        (["text", "label"], "text must be"),
+        (["te\0xt", "label"], "has a NUL character"),  # the native reader would end the process
+    ],
 )
 def test_odd_columns_are_named(tmp_path: Path, names: list[str], problem: str) -> None:
     arrays = [pa.array([{"a": {"b": text}} for text in TEXTS]), pa.array(TEXTS)]
@@ -139,6 +146,26 @@ def test_a_value_that_fills_the_memory_is_refused(tmp_path: Path, monkeypatch: p
     pq.write_table(pa.table({"text": text, "label": ["a"]}), tmp_path / "a.parquet", use_dictionary=False)
     with pytest.raises(DataError, match="1 rows hold 6 MB; 5 MB are the most"):
         list(read_examples(tmp_path / "a.parquet"))
+
+
+def test_a_small_dictionary_of_large_texts_is_read_in_small_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("unfazed.core.parquet.MOST_AT_ONCE", 5 << 20)
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int32()), pa.array(["x" * (1 << 20)]))
+    pq.write_table(pa.table({"text": text}), tmp_path / "a.parquet")
+    assert max(len(columns["text"]) for _, columns in read_batches(tmp_path / "a.parquet")) < 11
+
+
+@pytest.mark.parametrize("at", [-9, -20, -60, 4])
+def test_a_footer_that_lies_is_refused_or_read(tmp_path: Path, at: int) -> None:
+    pq.write_table(pa.table({"text": TEXTS, "label": ["a"] * 10}), tmp_path / "a.parquet")
+    whole = bytearray((tmp_path / "a.parquet").read_bytes())
+    for value in (0, 0x19, 0x7F, 0xFF):
+        whole[at] = value
+        (tmp_path / "a.parquet").write_bytes(whole)
+        with suppress(DataError):
+            list(read_examples(tmp_path / "a.parquet"))
 
 
 def hf_folder(folder: Path, batch: Any, name: str = "data.arrow") -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from unfazed.core.errors import StoredFileError, UsageError, option
+from unfazed.core.footer import Footer
 from unfazed.core.outside import open_hashed, open_regular
 
 ROWS_A_BATCH = 16_384
@@ -134,7 +135,7 @@ def read_metadata(path: Path) -> dict[str, str]:
     from arro3.io import read_parquet
 
     with _opened(path) as file:
-        _check_magic(path, file)
+        _rows_at_once(path, file)
         with _panics(path):
             noted = read_parquet(file).schema.metadata
     return {key.decode("utf-8", "replace"): value.decode("utf-8", "replace") for key, value in noted.items()}
@@ -150,9 +151,9 @@ def _opened(path: Path) -> BinaryIO:
 def _batches(path: Path, file: BinaryIO) -> Iterator[Any]:
     from arro3.io import read_parquet
 
-    _check_magic(path, file)
+    rows = _rows_at_once(path, file)
     with _panics(path):
-        batches = iter(read_parquet(file, batch_size=ROWS_AT_ONCE))
+        batches = iter(read_parquet(file, batch_size=rows))
     while True:
         with _panics(path):
             batch = next(batches, None)
@@ -189,6 +190,16 @@ def _panics(path: Path) -> Iterator[None]:
         raise
     except BaseException as error:
         raise StoredFileError(f"{path}: this Parquet file is damaged ({error}). Make it again.") from error
+
+
+def _rows_at_once(path: Path, file: BinaryIO) -> int:
+    """How many rows fit into memory together, whichever entries of a dictionary they hold."""
+    _check_magic(path, file)
+    with _panics(path):
+        footer = Footer(file)
+    if any("\0" in name for name in footer.names):
+        raise StoredFileError(f"{path}: the name of a column has a NUL character. Rename the column.")
+    return max(1, min(ROWS_AT_ONCE, 2 * MOST_AT_ONCE // max(1, footer.dictionary)))
 
 
 def _check_magic(path: Path, file: BinaryIO) -> None:
