@@ -48,7 +48,7 @@ def check(
     level: float = 0.95, bootstrap: int = 10_000, sanity: bool = True, missing: Missing = "leave",
     to: str | Path | None = None, asking: Asking | None = None, engine: Engine | None = None,
     limit: int | None = None, fresh: bool = False, stop_when: str | Sequence[str] = (), cluster: str | None = None,
-    weigh: Weigh = "examples", worst_of: int | None = None, within: float | None = None,
+    weigh: Weigh = "examples", worst_of: int | None = None, within: float | None = None, repeats: int = 0,
 ) -> Results:  # fmt: skip
     """Makes variants of `data`, runs `system` on them, and measures what changed.
 
@@ -66,11 +66,17 @@ def check(
       are reused. Without it, everything is new, in a temporary folder that stays until the process ends.
     - `limit`: how many examples are asked, chosen at random. `fresh`: use no stored answers; keep them aside.
     - `stop_when`: ends the run early, when the interval of a measure is narrow enough, such as `drop±0.02`.
+    - `repeats`: how many more times each clean input is asked, so that flips can be held against the system's own.
     """
     plan = from_arguments(
         Plan,
         run=from_arguments(
-            SystemPlan, asking=asking or Asking(), limit=limit, fresh=fresh, stop_when=listed(stop_when)
+            SystemPlan,
+            asking=asking or Asking(),
+            limit=limit,
+            fresh=fresh,
+            stop_when=listed(stop_when),
+            repeats=repeats,
         ),
         measure=from_arguments(
             MeasurePlan,
@@ -135,9 +141,10 @@ def carry_out(
     check_suite(suite, plan.measure.cluster, plan.measure.worst_of)
     opened = open_system(system, **plan.run.options)
     with nullcontext() if opened is system else closing(opened):
+        asked = plan.run
         run = run_system(
-            suite, opened, to, plan.run.asking, plan.engine, limit=plan.run.limit, fresh=plan.run.fresh,
-            until=_until(plan, suite),
+            suite, opened, to, asked.asking, plan.engine, limit=asked.limit, fresh=asked.fresh,
+            until=_until(plan, suite), repeats=asked.repeats,
         )  # fmt: skip
     return judge(run, plan)
 

@@ -17,7 +17,7 @@ class FakeRun:
     FAILED = Output(error="it broke")
 
     def __init__(self, rows, task="classify", identity="a system", suite="s1", unchanged=None, labels=None):
-        manifest = SimpleNamespace(labels=labels, unchanged=unchanged or {}, compared={})
+        manifest = SimpleNamespace(labels=labels, unchanged=unchanged or {}, compared={}, people={})
         self.suite = SimpleNamespace(id=suite, signed=suite, task=task_named(task), manifest=manifest)
         self.system, self.identity = "fake", identity
         self._items = [self._item(i, *row) for i, row in enumerate(rows)]

@@ -135,21 +135,33 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
         click.echo(f"{found.missing} pairs have no score in {metric}; they are left out.", err=True)
 
 
-@command.command("power", short_help="How many sentences are needed to see a difference.")
+@command.command("power", short_help="What a run could detect, or how many sentences a study needs.")
+@click.option("--from", "run", metavar="RUN", help="Print what this run could have detected, and what would help most.")
 @click.option("--wins", type=float, help="Win rate to find against a coin, such as 0.55.")
 @click.option("--difference", type=float, help="Difference of means to find; needs --sd.")
 @click.option("--sd", type=float, help="Standard deviation of the differences, example by example.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
 @click.option("--power", "wanted", type=float, default=0.8, show_default=True, help="Wanted chance of finding it.")
 @click.option("--tests", type=click.IntRange(min=1), default=1, show_default=True, help="Tests to correct for.")
+@click.option(
+    "--correlation",
+    type=float,
+    default=0.5,
+    show_default=True,
+    help="With --from: of two systems' scores.",
+)
 @format_option
 def power_command(
-    wins: float | None, difference: float | None, sd: float | None, alpha: float, wanted: float, tests: int,
-    format_: str,
+    run: str | None, correlation: float, wins: float | None, difference: float | None, sd: float | None, alpha: float,
+    wanted: float, tests: int, format_: str,
 ) -> None:  # fmt: skip
     """Print how many sentences a study needs, by the exact binomial test (one-tailed) or by paired means.
 
+    With --from, print the least drop, share of flips and difference between two systems that RUN could have detected,
+    and the same with twice the examples and twice the draws or people. It uses the variances of RUN.
+
     \b
+      unfazed measure power --from run/
       unfazed measure power --wins 0.55
       unfazed measure power --difference 0.5 --sd 4 --tests 5
     """
@@ -157,13 +169,19 @@ def power_command(
     from unfazed.measure.wins import pairs_for_difference, pairs_for_wins
     from unfazed.report.tables import render
 
+    if run is not None:
+        from unfazed.measure import measure_run
+
+        found = measure_run(run, sanity=False).power(1 - alpha / tests, wanted, correlation)
+        click.echo(render(found if format_ == "json" else found.rows(), format_))
+        return
     needed = {}
     if wins is not None:
         needed["wins"] = pairs_for_wins(wins, alpha / tests, wanted)
     if difference is not None and sd is not None:
         needed["difference"] = pairs_for_difference(difference, sd, alpha / tests, wanted)
     if not needed:
-        raise UsageError("Choose what to detect: --wins, or --difference with --sd.")
+        raise UsageError("Choose what to detect: --wins, --difference with --sd, or --from RUN.")
     shown: Any = needed if format_ == "json" else [{"find": name, "sentences": n} for name, n in needed.items()]
     click.echo(render(shown, format_))
 

@@ -59,6 +59,12 @@ _url_options = together(
     metavar="MEASURE±WIDTH",
     help="End early, when the interval of a measure is this narrow, as in drop±0.02 or drop+-0.02. Repeatable.",
 )
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Ask each clean input K more times, to compare flips with the system's own disagreement.",
+)
 @click.option("--fresh", is_flag=True, help="Use no stored answers: ask everything again, and keep the old ones aside.")
 @click.option("--junit", type=click.Path(dir_okay=False), help="Also write JUnit XML for a CI server.")
 @secret_option
@@ -128,6 +134,7 @@ def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> An
             "asking": msgspec.structs.replace(plan.run.asking, **asking),
             "limit": given["limit"],
             "stop_when": given["stop_when"],
+            "repeats": given["repeats"],
             "fresh": given["fresh"] or None,
         },
     )

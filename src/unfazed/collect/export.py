@@ -143,7 +143,7 @@ def write_people_suite(
     decided = sorted((row.item, row.person, as_json(row.answer)) for row in answers if row.counted)
     plan = plan_id(origin.id, decided)
     facts = origin.manifest
-    manifest = Manifest(task=facts.task, language=facts.language, labels=facts.labels, plan=plan)
+    manifest = Manifest(task=facts.task, language=facts.language, labels=facts.labels, people={"*": "note"}, plan=plan)
     suite = write_suite(to, manifest, origin.examples, variants, overwrite)
     return Exported(suite, counts["incomplete"], counts["labels"])
 

@@ -11,13 +11,14 @@ import sqlite3
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from hashlib import blake2b
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from types import NoneType
+from typing import Protocol
 
 import msgspec
 
@@ -56,13 +57,21 @@ _ADD = "INSERT INTO usage VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET amount 
 Key = bytes
 
 
-def keyer(identity: str) -> Callable[[Json], Key]:
-    """A function that gives the store's key of a request to the system of that identity."""
+class Keyer(Protocol):
+    """Gives the store's key of a request. Each time that it is asked again has a number, and an answer of its own."""
+
+    def __call__(self, request: Json, repeat: int = 0) -> Key: ...
+
+
+def keyer(identity: str) -> Keyer:
+    """What gives the keys of requests to the system of that identity."""
     start = blake2b(identity.encode("utf-8", "surrogatepass") + b"\0", digest_size=16)
 
-    def key(request: Json) -> Key:
+    def key(request: Json, repeat: int = 0) -> Key:
         h = start.copy()
         h.update(canonical(request))
+        if repeat:
+            h.update(b"\0%d" % repeat)
         return h.digest()
 
     return key

@@ -55,6 +55,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     set: dict[str, str] = {}  # how variants were chosen, where not all were kept: its name, and who selected them
     cluster: str | None = None  # the field, among the groups, whose examples belong together
     compared: dict[str, str] = {}  # extract and equivalent, where the data decides what of an answer counts
+    people: dict[str, str] = {}  # source, or * for all → what of a variant names the person: draw, source or note
     plan: str = ""
     examples: int = 0
     variants: int = 0

@@ -232,5 +232,11 @@ def import_corpus(
         if not count:
             raise DataError("this corpus has no variants. Make some with `unfazed vary`.", path)
 
-    manifest = Manifest(task=kind.task, language=kind.language, plan=plan_id("corpus", source, options))
+    people = find_reader(path, options).people
+    manifest = Manifest(
+        task=kind.task,
+        language=kind.language,
+        people={"*": people} if people else {},
+        plan=plan_id("corpus", source, options),
+    )
     return write_suite(to, manifest, lambda: examples, variants, overwrite)

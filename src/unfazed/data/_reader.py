@@ -61,6 +61,7 @@ class Reader:
     """
 
     suffixes: ClassVar[tuple[str, ...]] = ()  # in lower case, with the dot
+    people: ClassVar[str] = ""  # what of a variant names the person who made it, if any: draw, source or note
     has_fields: ClassVar[bool] = True  # False: there are no named fields to choose from
     task: ClassVar[str] = ""  # of all that it reads, where that is always the same
 

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from unfazed.measure.mixed import Coefficient, mixed_effects
     from unfazed.measure.pairs import intervals_of, pair_of
     from unfazed.measure.realism.compare import looks as typing_errors
+    from unfazed.measure.sampling import PeopleBlock
     from unfazed.measure.wins import TIES, Ties, Wins, win_rate
 
-__all__ = ["TIES", "Coefficient", "Difference", "ErrorRates", "Group", "Runlike", "Ties", "Wins", "check_lengths",
+__all__ = ["TIES", "Coefficient", "Difference", "ErrorRates", "Group", "PeopleBlock", "Runlike", "Ties", "Wins",
+    "check_lengths",
     "compare", "error_rates", "file_id", "flips", "intervals_of", "measure_run", "mixed_effects", "pair_of",
     "score_values", "typing_errors", "win_rate"]  # fmt: skip
 

@@ -23,7 +23,9 @@ from unfazed.measure.early import anytime
 from unfazed.measure.missing import FILLS, as_wrong
 from unfazed.measure.naming import naming
 from unfazed.measure.pair_scores import PairCodes
-from unfazed.measure.questions import ALL, GRID, SCORES, Questions, Signer, check_cluster, slices_of
+from unfazed.measure.people import measure_people, person_of
+from unfazed.measure.questions import ALL, GRID, SCORES, Questions, Signer, check_cluster, clusters_of, slices_of
+from unfazed.measure.repeats import measure_repeats, summed_up
 from unfazed.measure.results import Results
 from unfazed.measure.run_table import RunItem, read_table
 from unfazed.measure.sanity import Sanity
@@ -112,11 +114,15 @@ def _folder(run: Runlike) -> Path | None:
 def items_of(run: Runlike, *others: Runlike) -> Iterator[RunItem]:
     """The items of a run that are measured: those of its sample, and of the samples of the runs that it is compared
     with."""
-    samples = [sample for one in (run, *others) if (sample := getattr(one, "sample", None)) is not None]
+    return _sampled(run.items(), run, *others)
+
+
+def _sampled(items: Iterator[RunItem], *runs: Runlike) -> Iterator[RunItem]:
+    samples = [sample for one in runs if (sample := getattr(one, "sample", None)) is not None]
     if not samples:
-        return run.items()
+        return items
     chosen = np.logical_and.reduce([sample.chosen for sample in samples])
-    return (item for item, due in zip(run.items(), chosen.tolist(), strict=True) if due)
+    return (item for item, due in zip(items, chosen.tolist(), strict=True) if due)
 
 
 def _measured(
@@ -133,8 +139,8 @@ def _measured(
     sanity = Sanity(suite.task, suite.manifest.labels, comparing)
     with scored_by(engine or Engine()) as stats, KeptScores([run] if stored else [], stats) as kept:
         pairs, items = PairCodes(used, suite.task, kept), sanity.watch(validity.watch(items_of(run)))
-        items = as_wrong(items) if plan.missing == "wrong" else items
-        table = read_table(items, suite.task, pairs, spill, comparing)
+        items, person = as_wrong(items) if plan.missing == "wrong" else items, person_of(suite.manifest.people)
+        table = read_table(items, suite.task, pairs, spill, comparing, person=person)
         validity.check(table)
         check_cluster(table.values, plan.cluster)
         way = way_of(table.most_tries, plan.weigh, plan.worst_of)
@@ -158,6 +164,14 @@ def _measured(
             ]
             ends = [Questions(table, slices, signs, way, plan.cluster).answer(plan.level) for table in filled]
             found = found.bounded(ends, widen=plan.missing == "bounds")
+        again = None
+        if isinstance(run, Run) and run.manifest.repeats:
+            pairs, items = PairCodes(used[:1], suite.task, kept), _sampled(run.repeated(), run)
+            again = summed_up(read_table(items, suite.task, pairs, spill, comparing), run.manifest.repeats, main)
+        clusters = clusters_of(table, plan.cluster)
+        people = measure_people(table, main, again, plan.level, signs[main], clusters)
+        signature = signs[main]("flips", "all")
+        repeats = None if again is None else measure_repeats(again, table, main, plan.level, signature, clusters)
     rules = run.manifest.stop_when if isinstance(run, Run) else []
     whole = anytime(msgspec.structs.asdict(found.block(ALL, ALL)), rules, main, plan.level)
     return Results(
@@ -179,6 +193,8 @@ def _measured(
         naming=apart,
         within=within,
         compared=_compared(plan, comparing),
+        repeats=repeats,
+        people=people,
     )
 
 

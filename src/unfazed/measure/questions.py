@@ -114,10 +114,7 @@ class Questions:
             over = None if self._cluster is None else f"{self._cluster} (clusters)"
             signature = self._signs[scorer](measure, label)
             self._questions[at] = Gathered(column, signature, self._spill, over, measure in KEPT)
-        clusters = None
-        if self._cluster is not None:
-            known, alone = part.groups[self._cluster], self._clusters + part.first + np.arange(part.size)
-            clusters = np.where(known >= 0, known, alone)  # an example of no cluster stands for itself
+        clusters = None if self._cluster is None else _clusters(part, self._cluster, self._clusters)
         self._questions[at].add(column, inside, part.first, clusters)
 
     def answer(self, level: float) -> Answers:
@@ -259,6 +256,19 @@ def operator_scopes(part: Part) -> Iterator[tuple[str, Scope]]:
 def family_scopes(part: Part) -> Iterator[tuple[str, Scope]]:
     for code, name in enumerate(part.families):
         yield name, scope_of(part, part.family == code)
+
+
+def _clusters(part: Part, cluster: str, many: int) -> Ints:
+    """The number of each example's cluster; an example of no cluster stands for itself."""
+    known, alone = part.groups[cluster], many + part.first + np.arange(part.size)
+    return np.where(known >= 0, known, alone)
+
+
+def clusters_of(table: RunTable, cluster: str | None) -> Ints | None:
+    """The same for all examples of a table; None if they are not in clusters."""
+    if cluster is None:
+        return None
+    return np.concatenate([_clusters(part, cluster, len(table.values[cluster])) for part in table.parts()])
 
 
 def check_cluster(fields: Iterable[str], cluster: str | None) -> None:

@@ -15,10 +15,12 @@ from unfazed.core.errors import UnknownName, UsageError
 from unfazed.core.files import as_path
 from unfazed.core.text import figure, label, pandas_frame, spelled
 from unfazed.core.values import Estimate, Json
+from unfazed.measure.sampling import PeopleBlock, Repeats
 from unfazed.measure.tabular import Cells, Tabular, aligned, html, load_from, save_to
 
 if TYPE_CHECKING:
     from unfazed.measure.measuring import Flip, Runlike
+    from unfazed.measure.power import Power
 
 MEASURES = ("clean", "average", "worst", "cvar", "drop", "flips", "consistency", "noticed")
 _BY_ANSWER = ("flips", "consistency", "noticed")  # they compare answers and need no score
@@ -152,6 +154,8 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     validity: dict[str, Json]
     naming: Naming | None = None
     within: Within | None = None
+    repeats: Repeats | None = None
+    people: PeopleBlock | None = None
     compared: dict[str, str] = {}  # the score that was named, extract, equivalent and a judge's rubric
 
     def head(self, measure: str) -> str:
@@ -220,6 +224,12 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
             found.of_run(Run(run))
         return found
+
+    def power(self, level: float = 0.95, power: float = 0.8, correlation: float = 0.5) -> Power:
+        """What a run like this one could have detected, and whether more examples, draws or people would help most."""
+        from unfazed.measure.power import power_of
+
+        return power_of(self, level, power, correlation)
 
     def _rows(self) -> list[Cells]:
         rows = _rows_of("all", "", self.whole, self.score)

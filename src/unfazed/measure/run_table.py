@@ -7,7 +7,7 @@ of the data and variants in the order example, draw, operator.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -59,6 +59,7 @@ class Part:
 
     `text` numbers the distinct inputs of an example's variants; `repeated` says whether some are alike. `flip` is 1
     where a variant's answer differs from the clean one, -1 where either is missing, and -2 where either was not asked.
+    `person` is the number of the person who made a variant, -1 if it was nobody.
     """
 
     first: int  # the number of the first example
@@ -76,6 +77,7 @@ class Part:
     repeated: bool
     ok: Bools
     flip: Ints
+    person: Ints
     scored: dict[str, Scored]
 
 
@@ -103,6 +105,7 @@ class RunTable:
     answers: int
     made: Ints  # how many variants there are of each kind
     most_tries: int  # distinct variants of the same meaning that an example has at most
+    people: list[str]  # who made variants, where people did
     _corpora: dict[str, ScoredRows] = field(default_factory=dict)
     _only: Part | None = None
 
@@ -169,6 +172,7 @@ class RunTable:
             repeated=bool(stored["repeated"].shape[0]),
             ok=get(stored["ok"]),
             flip=get(stored["flip"]).astype(np.int64),
+            person=get(stored["person"]).astype(np.int64) if self.people else np.full(len(kind), -1),
             scored={scorer.name: self._scored(stored, scorer) for scorer in self.pairs.scorers},
         )
 
@@ -205,6 +209,7 @@ class Fill(NamedTuple):
     varied: bool
 
 
+PersonOf = Callable[[Variant], str | None]
 RunItem = tuple[Example, Output, list[tuple[Variant, Output]]]
 VARIANTS_A_PART = 1 << 16
 
@@ -213,9 +218,11 @@ class RunTableReader:
     """Takes the items of a run one by one, in the order of the suite; `table` gives the columns once all are in."""
 
     def __init__(
-        self, task: Task, pairs: PairCodes, spill: Spill, comparing: Comparing | None = None, fill: Fill | None = None
-    ) -> None:
-        self.task, self.pairs, self.spill, self._fill = task, pairs, spill, fill
+        self, task: Task, pairs: PairCodes, spill: Spill, comparing: Comparing | None = None,
+        fill: Fill | None = None, person: PersonOf | None = None,
+    ) -> None:  # fmt: skip
+        self.task, self.pairs, self.spill, self._fill, self._person_of = task, pairs, spill, fill, person
+        self._people: dict[str, int] = {}
         self._compared = comparing or Comparing(task)
         self._kinds: dict[tuple[int, str, bool, str], int] = {}
         self._made = np.zeros(0, dtype=np.int64)
@@ -233,6 +240,7 @@ class RunTableReader:
         self._repeated = 0
         self._clean_codes, self._codes = self.pairs.columns(), self.pairs.columns()
         self._groups: dict[str, array[int]] = {}
+        self._person = array("q")
 
     def add(self, example: Example, clean: Output, varied: Sequence[tuple[Variant, Output]]) -> None:
         at = len(self._rows)
@@ -265,6 +273,9 @@ class RunTableReader:
             flip = self._lost(clean, output) if lost else self._compared.flip(example.row, before, after)
             self._flip.append(flip)
             self._code(output, after, variant.gold, self._codes, example.inputs, right)
+            if self._person_of is not None:
+                who = self._person_of(variant)
+                self._person.append(-1 if who is None else self._people.setdefault(who, len(self._people)))
         self._repeated += len(varied) - len(texts)
         self._most_tries = max(self._most_tries, len(tries))
         if len(self._kind) + len(self._rows) >= VARIANTS_A_PART or self.pairs.full:
@@ -307,6 +318,8 @@ class RunTableReader:
             "text": _ints(self._text)[sort].astype(np.int32),
             "repeated": np.zeros(min(self._repeated, 1), dtype=np.int8),
         }
+        if self._person_of is not None:
+            columns["person"] = _ints(self._person)[sort].astype(np.int32)
         for key, codes in self._groups.items():
             codes.extend([-1] * (len(rows) - len(codes)))
             columns["group", key] = _ints(codes)[order].astype(np.int32)
@@ -353,6 +366,7 @@ class RunTableReader:
             answers=self._answers,
             made=self._made,
             most_tries=self._most_tries,
+            people=list(self._people),
         )
 
 
@@ -362,13 +376,13 @@ def _ints(values: array[int]) -> Ints:
 
 def read_table(
     items: Iterable[RunItem], task: Task, pairs: PairCodes, spill: Spill, comparing: Comparing | None = None,
-    fill: Fill | None = None,
+    fill: Fill | None = None, person: PersonOf | None = None,
 ) -> RunTable:  # fmt: skip
-    """The table of a run's items; `comparing` says which answers are the same.
+    """The table of a run's items; `comparing` says which answers are the same, `person` who made a variant.
 
     With `fill`, it is as if nothing that was asked were missing.
     """
-    reader = RunTableReader(task, pairs, spill, comparing, fill)
+    reader = RunTableReader(task, pairs, spill, comparing, fill, person)
     for example, clean, varied in items if comparing is None else comparing.watch(items):
         reader.add(example, clean, varied)
     return reader.table()

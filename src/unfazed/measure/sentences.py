@@ -33,8 +33,14 @@ def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
     if results.average.value is None or results.clean.value is None:
         return [*said, *_unscored(results)]
     found = [_change(results), _missing(results), _chance(results.drop), _flips(results.flip_rate),
-             _lost(results.validity), _within(results), _hurt(results)]  # fmt: skip
+             _lost(results.validity), *_sampled(results), _within(results), _hurt(results)]  # fmt: skip
     return said + [sentence for sentence in found if sentence]
+
+
+def _sampled(results: Results) -> list[Markup]:
+    """What repeats and people show."""
+    blocks = [block for block in (results.repeats, results.people) if block is not None]
+    return [Markup("{}").format(sentence) for block in blocks for sentence in block.sentences()]
 
 
 def _unscored(results: Results) -> list[Markup]:

@@ -50,6 +50,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     system: str
     identity: str
     outputs: str
+    repeats: int
     sample: str | None  # which examples of the suite were measured, None for all
     stop_when: list[str]
     scores: list[str]
@@ -90,6 +91,7 @@ def decided_by(
         system=run.system,
         identity=run.identity,
         outputs=outputs,
+        repeats=run.manifest.repeats,
         sample=run.sample.sentence if run.sample else None,
         stop_when=run.manifest.stop_when,
         scores=scores,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -89,6 +89,10 @@ def tables(results: Results) -> list[ReportTable]:
         made.append(_apart(kind, named))
     if results.scores:
         made.append(_scores(results))
+    if results.repeats:
+        made.insert(1, _sampled("Against the system's own disagreement", results.repeats.rows(results.flip_rate)))
+    if results.people and (rows := results.people.rows()):
+        made.insert(1, _sampled("For these people, and for people like these", rows))
     return made
 
 
@@ -106,6 +110,20 @@ def _apart(kind: str, named: Mapping[str, Named]) -> ReportTable:
     heads = [Markup(head) for head in ("drop", "shrunk drop", "drop of the rest", "corrected p", "")]  # noqa: S704
     caption = Markup("Can the {} be told apart? Intervals hold for all of them together").format(what)
     return ReportTable(caption, heads, rows, max(0, len(named) - ROWS))
+
+
+def _sampled(caption: str, rows: Sequence[Mapping[str, object]]) -> ReportTable:
+    first, *heads = dict.fromkeys(name for row in rows for name in row)
+    cells = [[_any_cell(row.get(name)) for name in heads] for row in rows]
+    named = [outside(str(row[first])) for row in rows]
+    shown = list(zip(named, cells, strict=True))
+    return ReportTable(Markup("{}").format(caption), [outside(head) for head in heads], shown)
+
+
+def _any_cell(value: object) -> Cell:
+    if value is None or isinstance(value, Estimate):
+        return _cell(value)
+    return Cell(typeset(number(value)) if isinstance(value, float) else str(value))
 
 
 def by_drop(blocks: Mapping[str, Block]) -> dict[str, Block]:

@@ -227,7 +227,8 @@ class Shown(NamedTuple):
 def shown(value: Any) -> Shown:
     """Results, a comparison, a mapping or rows, for people."""
     if isinstance(value, Results):
-        return Shown([plain(verdict(value))], [overall_rows(value), _for_people(value), naming_rows(value)])
+        tables = [overall_rows(value), *sampled_rows(value), _for_people(value), naming_rows(value)]
+        return Shown([plain(verdict(value))], tables)
     if isinstance(value, Comparison):
         rows = comparison_rows(value)
         hidden = len(value) - len(rows)
@@ -277,6 +278,16 @@ def naming_rows(results: Results) -> list[Row]:
         for kind, named in kinds.items()
         for name, one in named.items()
     ]
+
+
+def sampled_rows(results: Results) -> list[list[Row]]:
+    """Numbers against the system's own disagreement, and for people like these, where there are any."""
+    made: list[list[Row]] = []
+    if results.repeats:
+        made.append(list(results.repeats.rows(results.flip_rate)))
+    if results.people and (rows := results.people.rows()):
+        made.append(list(rows))
+    return made
 
 
 def result_rows(results: Results) -> list[Row]:

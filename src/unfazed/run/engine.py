@@ -79,7 +79,7 @@ def _label_problem(value: Json, task: Task, labels: set[str] | None) -> str | No
 def run_system(
     suite: Suite | str | Path, system: System | Callable[..., Any] | str, to: str | Path,
     asking: Asking | None = None, engine: Engine | None = None, *, limit: int | None = None, fresh: bool = False,
-    until: Until | None = None,
+    until: Until | None = None, repeats: int = 0,
 ) -> Run:  # fmt: skip
     """Makes or continues the run in folder `to`. Answers that are there are used again, after a few were checked.
 
@@ -89,7 +89,8 @@ def run_system(
     several workers opens it in each of them, so it must be one that can be named: a text, or a module's function.
     `limit` is how many examples are asked, chosen at random; a later run with a larger limit, or none, continues.
     `fresh` uses no stored answer: those that are there are kept aside, in a file with today's date in its name.
-    `until` ends the run early. `run.session` says how many requests were asked and how many answers were used again.
+    `until` ends the run early. `repeats` is how many more times each clean input is asked, to learn how often the
+    system changes its own answers. `run.session` says how many requests were asked and how many answers were reused.
     """
     if not isinstance(suite, (Suite, str, os.PathLike)):
         raise UsageError(f"A suite is expected, or the path of its folder, not {type(suite).__name__}.")
@@ -97,10 +98,10 @@ def run_system(
     asking, engine = asking or Asking(), engine or Engine()
     if not isinstance(system, System):
         with closing(open_system(system)) as opened:
-            return run_system(suite, opened, to, asking, engine, limit=limit, fresh=fresh, until=until)
+            return run_system(suite, opened, to, asking, engine, limit=limit, fresh=fresh, until=until, repeats=repeats)
     folder = as_path(to, "to")
     refuse_other(folder, suite)
-    job = _Job(suite, folder, asking, _checked_limit(limit), fresh, until)
+    job = _Job(suite, folder, asking, _checked_limit(limit), fresh, until, _checked_repeats(repeats, system))
     if engine.here:
         system.prepare(suite)
         asker = asker_of(system, suite, asking)
@@ -136,6 +137,18 @@ class _Job(NamedTuple):
     limit: int | None
     fresh: bool
     until: Until | None
+    repeats: int
+
+
+def _checked_repeats(repeats: int, system: System) -> int:
+    if isinstance(repeats, bool) or not hasattr(repeats, "__index__") or repeats < 0:
+        raise UsageError(f"{option('repeats')} must be a whole number of 0 or more, not {repeats!r:.60}.")
+    if repeats and system.deterministic:
+        raise UsageError(
+            f"{system.name} is declared deterministic: it gives the same answer to the same input. "
+            f"Leave out {option('repeats')}, or declare it otherwise."
+        )
+    return repeats
 
 
 def _checked_limit(limit: int | None) -> int | None:
@@ -195,7 +208,7 @@ class _Engine:
         self.job, self.suite, self.asking = job, job.suite, job.asking
         self.system, self.store = system, store
         self.order = Order(self.suite, job.limit)
-        total = self.suite.manifest.examples + self.suite.manifest.variants
+        total = self.suite.manifest.examples * (1 + job.repeats) + self.suite.manifest.variants
         self.progress = Progress("asked", total if len(self.order.places) == self.suite.manifest.examples else None)
         self.failed_in_a_row = 0
         self.looks: deque[int] = deque()  # requests, asked or not due, after which that is to be found out
@@ -307,7 +320,9 @@ class _Engine:
         if self.job.until is not None:
             enough = _FIRST_LOOK * (1 + self.suite.manifest.variants // max(1, self.suite.manifest.examples))
         for _, requests in self.order.groups():
-            window += [(key(inputs), inputs) for inputs in map(decode, requests)]
+            group = [decode(request) for request in requests]
+            window += [(key(inputs), inputs) for inputs in group]
+            window += [(key(group[0], repeat), group[0]) for repeat in range(1, self.job.repeats + 1)]
             if len(window) >= enough:
                 seen += len(window)
                 self.looks.append(seen)
@@ -377,5 +392,6 @@ def _write_manifest(job: _Job, system: System, asked: int | None) -> None:
         limit=job.limit,
         asked=asked,
         stop_when=list(job.until.rules) if job.until else [],
+        repeats=job.repeats,
     )
     write_inside(folder / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")

@@ -26,6 +26,7 @@ from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan, from_arguments, 
 from unfazed.run.workers import Engine, Lost
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
+from unfazed.vary import operators
 from unfazed.vary.engine import Made, OperatorSpec, Variation, Varier, blocks_of
 
 Selector = System | Callable[..., Any] | str
@@ -172,9 +173,9 @@ def _variation(plan: Plan, source: Source) -> Variation:
 
 
 def _manifest(plan: Plan, source: Source, varied: Variation) -> Manifest:
-    operators = [spec.describe() for spec in varied.operators]
+    described = [spec.describe() for spec in varied.operators]
     data = plan.data
-    decides = [source.id, masked_data(varied), operators, data.inputs, data.gold, data.id, data.groups, data.labels]
+    decides = [source.id, masked_data(varied), described, data.inputs, data.gold, data.id, data.groups, data.labels]
     if data.turn != DataPlan().turn:
         decides.append(data.turn)
     if data.cluster is not None:
@@ -185,10 +186,11 @@ def _manifest(plan: Plan, source: Source, varied: Variation) -> Manifest:
         labels=sorted(data.labels) if data.labels else None,
         seed=varied.seed,
         draws=varied.draws,
-        operators=operators,
+        operators=described,
         set={"name": varied.set} if varied.set != "each" else {},
         compared=source.kind.compared,
         cluster=data.cluster,
+        people={spec.name: "draw" for spec in varied.operators if operators.get(spec.name).people},
         plan=plan_id(*decides),
     )
 

@@ -111,7 +111,8 @@ class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     Example: `SystemPlan(system="my_module:predict", suite="suite/")`.
 
     `limit` is how many examples are asked, chosen at random. `fresh` uses no stored answers. `stop_when` ends the run
-    early, when the intervals of measures are narrow enough, such as `drop±0.02`.
+    early, when the intervals of measures are narrow enough, such as `drop±0.02`. `repeats` is how many more times each
+    clean input is asked.
     `secret_env` are environment variables whose values are masked in all that is kept. A plan must not hold secrets.
     """
 
@@ -123,6 +124,7 @@ class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     limit: int | None = None
     fresh: bool = False
     stop_when: tuple[str, ...] = ()
+    repeats: int = 0
 
 
 class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -216,7 +218,7 @@ def listed(values: Any) -> tuple[Any, ...]:
 
 
 _MUST_BE = {
-    **dict.fromkeys(("draws", "seed", "bootstrap", "limit", "worst_of"), "a whole number"),
+    **dict.fromkeys(("draws", "seed", "bootstrap", "limit", "repeats", "worst_of"), "a whole number"),
     "fresh": "true or false",
     **dict.fromkeys(("input", "groups", "fields", "labels", "scores", "stop_when"), "a text or a list of texts"),
     "operators": "an operator's name, an OperatorSpec, or a list of them",

@@ -48,6 +48,7 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
     limit: int | None = None  # examples that were to be asked
     asked: int | None = None  # examples that were, the first in the order; None until asking has ended
     stop_when: list[str] = []  # the rules by which it could end early
+    repeats: int = 0  # how many more times each clean input was to be asked
 
 
 class Sample(NamedTuple):
@@ -183,6 +184,19 @@ class Run:
                     clean, *varied = (found.get(k, NOT_ASKED) for k in group)
                     yield example, clean, list(zip(variants, varied, strict=True))
 
+    def repeated(self) -> Iterator[Answered]:
+        """Each example with its output and, in place of variants, itself with the output of each repeat."""
+        key, examples = keyer(self.identity), self.suite.examples()
+        times = range(1, self.manifest.repeats + 1)
+        with AnswerStore.reader(self.path) as store:
+            while block := list(islice(examples, _EXAMPLES_A_BLOCK)):
+                keys = [[key(e.inputs, repeat) for repeat in (0, *times)] for e in block]
+                found = store.get([k for group in keys for k in group])
+                for e, group in zip(block, keys, strict=True):
+                    clean, *again = (found.get(k, NOT_ASKED) for k in group)
+                    same = [Variant(e.row, e.id, at, "repeat", "repeat", "same", e.inputs, e.gold, "") for at in times]
+                    yield e, clean, list(zip(same, again, strict=True))
+
     @cached_property
     def sample(self) -> Sample | None:
         """What is measured of a run that did not ask the whole suite; None for one that did.
@@ -210,7 +224,10 @@ class Run:
         count = 0
         with AnswerStore.reader(self.path) as store:
             while block := list(islice(groups, _EXAMPLES_A_BLOCK)):
-                keys = [[key(decode(request)) for request in group.requests] for group in block]
+                asked = [[decode(request) for request in group.requests] for group in block]
+                keys = [[key(inputs) for inputs in group] for group in asked]
+                for of, group in zip(keys, asked, strict=True):
+                    of += [key(group[0], repeat) for repeat in range(1, self.manifest.repeats + 1)]
                 tried = store.tried([k for group in keys for k in group])
                 for group in keys:
                     if not tried.issuperset(group):

@@ -83,6 +83,7 @@ class Operator:
     version: ClassVar[int] = 1
     languages: ClassVar[tuple[str, ...]] = ("*",)
     meaning: ClassVar[Meaning] = "same"
+    people: ClassVar[bool] = False  # each draw is one person for the whole suite
     aligned: ClassVar[bool] = True  # False: rewrites whole texts, so token and span labels can't be kept
     example: ClassVar[tuple[str, str]]  # a text, and what draw 0 of seed 0 makes of it
 

@@ -76,6 +76,7 @@ def scores(name: str, table: Json) -> Section:
     told = [
         _TOLD[name],
         "In brackets 95 % intervals by example; gains are over the plain system, on the same examples.",
+        "These intervals are for these three people. The other interval of the average is for people like these.",
     ]
     if name in ("table5", "table6"):
         told.append("We correct the clean test set too; the paper does not.")
@@ -92,6 +93,8 @@ def _rows(name: str, column: str, family: str, table: Json) -> Iterator[Row]:
         row: dict[str, object] = {"system": "ours", "with": _METHODS[method]}
         for measure in MEASURES:
             row[measure] = scaled(cells.get(measure), scale)
+        if "average_like_these" in cells:
+            row["average, people like these"] = scaled(cells["average_like_these"], scale)
         for measure in MEASURES:
             row[f"{measure} gained"] = _gain(cells, measure, scale)
         yield {**row, "n": cells["average"].n}

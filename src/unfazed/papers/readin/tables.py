@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from unfazed.core import Json, option_name, task_named
-from unfazed.measure import compare, measure_run, typing_errors
+from unfazed.core import Estimate, Json, option_name, task_named
+from unfazed.measure import PeopleBlock, compare, measure_run, typing_errors
 from unfazed.papers.readin.methods import PLAIN, ReadinCorpus
 from unfazed.papers.readin.reader import clean_file, people_in, read_rows
 from unfazed.run import Run
@@ -73,11 +73,22 @@ def scores_table(name: str, corpora: Mapping[str, ReadinCorpus]) -> Json:
 def _cells(run: Run, scores: Mapping[str, str]) -> dict[str, dict[str, Json]]:
     """Family → measure → estimate."""
     found: dict[str, dict[str, Json]] = {}
-    measured = {score: measure_run(run, [score], groups=[]).by("family") for score in set(scores.values())}
+    measured = {score: measure_run(run, [score], groups=[]) for score in set(scores.values())}
     for measure, score in scores.items():
-        for family, block in measured[score].items():
+        for family, block in measured[score].by("family").items():
             found.setdefault(family, {})[measure] = getattr(block, measure)
+    for family, cells in found.items():
+        if (like := _like_these(measured[scores["average"]].people, family)) is not None:
+            cells["average_like_these"] = like
     return found
+
+
+def _like_these(people: PeopleBlock | None, family: str) -> Estimate | None:
+    """The average with the interval for people like the three; none for scores of whole sets, such as BLEU."""
+    if people is None or people.who != "people":
+        return None
+    found = people.families.get(family, {} if people.families else people.measures).get("average")
+    return None if found is None else found.like_these
 
 
 def _gains(plain: Run, other: Run, scores: Mapping[str, str]) -> dict[str, Json]:

@@ -105,6 +105,7 @@ class Roundtrip(Operator):
     """
 
     aligned = False
+    people = True  # a voice
     # with pocketsphinx
     example = ("play some music by the beatles", "play some music be old")
 

@@ -1,0 +1,117 @@
+"""What a run could have detected, held against simulated runs, and the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import commands
+import numpy as np
+import pytest
+
+from unfazed.core.errors import NothingEvaluated, UsageError
+from unfazed.core.estimate import mean_interval
+from unfazed.core.values import Estimate
+from unfazed.measure.power import Design, _least_mean, _least_share
+from unfazed.measure.sampling import Sampled, Sources
+
+Z = 0.8416212
+
+
+def sampled(y: np.ndarray) -> Sampled:
+    n, m = y.shape
+    within = float(((y - y.mean(axis=1, keepdims=True)) ** 2).sum()) / (n * (m - 1))
+    between = float(y.mean(axis=1).var(ddof=1))
+    sources = Sources(max(between - within / m, 0.0), within, None, None)
+    return Sampled(Estimate(float(y.mean()), 0, 0, n, 0, ""), None, sources, m)
+
+
+def flips(rng: np.random.Generator, n: int, m: int, share: float) -> np.ndarray:
+    return (rng.random((n, m)) < rng.beta(share * 2.3, (1 - share) * 2.3, (n, 1))).astype(float)
+
+
+@pytest.mark.parametrize(("n", "m"), [(100, 3), (400, 2)])
+def test_the_detectable_share_of_flips_is_detected_in_four_of_five_runs(n: int, m: int) -> None:
+    rng = np.random.default_rng(n)
+    least = float(np.mean([_least_share(sampled(flips(rng, n, m, 0.08)), Design(n, m, 0), Z, 0.975) for _ in range(9)]))
+    found = [(mean_interval(flips(rng, n, m, least).mean(axis=1))[0] or 0) > 0 for _ in range(200)]
+    assert 0.72 <= np.mean(found) <= 0.88
+
+
+def test_the_detectable_drop_is_detected_in_four_of_five_runs() -> None:
+    rng, n, m = np.random.default_rng(2), 300, 3
+
+    def drops(least: float) -> np.ndarray:
+        return least + rng.normal(0, 0.2, (n, 1)) + rng.normal(0, 0.3, (n, m))
+
+    least = _least_mean(sampled(drops(0.1)), Design(n, m, 0), 1.0, False, Z, 0.975)
+    found = [(mean_interval(drops(least).mean(axis=1), (-1, 1), 0.95, "difference")[0] or 0) > 0 for _ in range(300)]
+    assert 0.73 <= np.mean(found) <= 0.87
+    se = np.sqrt((0.2**2 + 0.3**2 / 3) / n)
+    assert least == pytest.approx((1.968 + Z) * se, rel=0.1)
+
+
+def made(tmp_path: Path, n: int = 210) -> Path:
+    """A run of a system that samples, with clusters, as anybody would make it."""
+    rows = [{"text": f"please play song number {i}", "label": "ab"[i % 2], "paragraph": f"p{i // 6}"} for i in range(n)]
+    (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "clf.py").write_text(
+        "import random\nrng = random.Random(4)\n\n\ndef predict(batch):\n"
+        "    right = ['ab'[int(''.join(filter(str.isdigit, x['text'])) or 0) % 2] for x in batch]\n"
+        "    return [rng.choice('ab') if rng.random() < 0.2 else r for r in right]\n"
+        "\n\ndef sure(batch):\n    return ['a' for _ in batch]\n\n\nsure.unfazed_deterministic = True\n"
+    )
+    vary = ("vary", "data.jsonl", "--gold", "label", "--group", "paragraph", "--with", "keyboard/adjacent")
+    done = commands.unfazed(*vary, "--draws", "2", "--seed", "1", "-o", "suite/", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    return tmp_path
+
+
+def test_repeats_limit_and_cluster_from_data_to_the_last_number(tmp_path: Path) -> None:
+    here = made(tmp_path)
+    ask = ("run", "suite/", "--system", "clf:predict", "-o", "run/", "--limit", "200", "--repeats", "3")
+    ask += ("--cluster", "paragraph")
+    done = commands.unfazed(*ask, "--format", "json", cwd=here)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert 0 <= 200 * (1 + 2 + 3) - found["asked"] < 20  # a slip may be made twice, and is asked once
+    again = found["repeats"]
+    assert (again["repeats"], again["disagreement"]["n"]) == (3, 200)
+    assert 0.1 < again["disagreement"]["value"] < 0.3
+    assert again["flips"]["value"] == pytest.approx(found["flips"]["value"] - again["disagreement"]["value"])
+    assert again["flips"]["low"] <= 0 <= again["flips"]["high"]
+    assert found["cluster"] == "paragraph"
+    text = commands.unfazed(*ask, cwd=here)
+    assert "the system changes" in " ".join(text.stdout.split())
+    assert "beyond chance" in text.stdout
+    done = commands.unfazed("report", "run/", "-o", "page.html", cwd=here)
+    assert done.returncode == 0, done.stderr
+    assert "own disagreement" in (here / "page.html").read_text("utf-8")
+
+    done = commands.unfazed("measure", "power", "--from", "run/", "--format", "json", cwd=here)
+    assert done.returncode == 0, done.stderr
+    power = json.loads(done.stdout)
+    assert power["who"] == "draws"
+    assert {one["measure"] for one in power["detectable"]} == {"drop", "flips", "difference"}
+    for one in power["detectable"]:
+        assert 0 < one["twice_the_examples"] < one["now"]
+        assert one["twice_the_draws"] <= one["now"]
+    text = commands.unfazed("measure", "power", "--from", "run/", cwd=here)
+    assert "twice the examples" in text.stdout
+
+    done = commands.unfazed("run", "suite/", "--system", "clf:sure", "-o", "r2/", "--repeats", "3", cwd=here)
+    assert done.returncode == 4
+    assert "declared deterministic" in done.stderr
+    assert "--repeats" in done.stderr
+
+
+def test_what_can_not_be_said() -> None:
+    from unfazed.measure.power import power_of
+
+    class Nothing:
+        people = None
+
+    with pytest.raises(NothingEvaluated, match="two variants"):
+        power_of(Nothing())  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="between 0 and 1"):
+        power_of(Nothing(), power=1.2)  # type: ignore[arg-type]
