@@ -263,11 +263,11 @@ def test_mistakes_are_told_and_taught(place: Path, arguments: list[str], message
 def test_a_plan_does_it_all_and_options_go_before_it(place: Path) -> None:
     (place / "plan.toml").write_text(
         '[data]\npath = "mine.jsonl"\n[vary]\noperators = ["spoken/filler_end"]\ndraws = 2\n'
-        '[run]\nsystem = "my_module:right"\n[measure]\nbootstrap = 200\n[gate]\nfail_under = {clean = 0.9}\n'
+        '[run]\nsystem = "my_module:right"\n[measure]\nlevel = 0.9\n[gate]\nfail_under = {clean = 0.9}\n'
     )
     done = unfazed("run", "--plan", "plan.toml", "-o", "r", "--format", "json", cwd=place)
     assert done.returncode == 0, done.stderr
-    assert "200" in json.loads(done.stdout)["clean"]["signature"]
+    assert "level=0.9|" in json.loads(done.stdout)["clean"]["signature"]
     done = unfazed("run", "--plan", "plan.toml", "-o", "r", "--fail-under", "clean=1.01", cwd=place)
     assert done.returncode == 1
 

@@ -157,3 +157,22 @@ def test_a_set_of_the_suite_that_was_not_measured_fails(cut):
     known = {"operator": ["keyboard/never"], "family": ["keyboard"]}
     (never,) = check_gates(cut, gates_of(["keyboard/never:worst=0"]), known)
     assert (never.bound, never.passed) == (None, False)
+
+
+@pytest.mark.parametrize("n", [10, 30, 100])
+@pytest.mark.parametrize("wrong", [1, 2, 5])
+def test_the_perfect_system_passes_what_a_worse_one_passes(fake_run, n, wrong):
+    """Near perfection an interval must not be kinder to a system with wrong variants."""
+
+    def made(wrong):
+        answers = [["b" if i < wrong and draw == 0 else "a" for draw in range(3)] for i in range(n)]
+        return measure_run(fake_run([("a", "a", [("k/p", d, "same", o) for d, o in enumerate(a)]) for a in answers]))
+
+    perfect, worse = made(0), made(wrong)
+    limits = [i / 200 for i in range(100, 201)]
+    for on in ("ci-lower", "value", "ci-upper"):
+        asked = [gate for limit in limits for gate in gates_of(
+            {"worst": limit, "average": limit, "cvar": limit, "consistency": limit, "k/p:worst": limit},
+            max_drop=1 - limit, max_flips=1 - limit, on=on)]  # fmt: skip
+        for best, other in zip(check_gates(perfect, asked), check_gates(worse, asked), strict=True):
+            assert best.passed or not other.passed, (best, other)

@@ -80,6 +80,14 @@ def test_sets_and_measures_that_should_be_low(fake_run):
     assert compared.exit_code == 1
 
 
+def test_every_measure_knows_which_way_is_worse(fake_run):
+    """A run that loses answers is worse on all that it touches, and the other way round on none."""
+    a, b = run(fake_run, 200, 0), run(fake_run, 200, 80)
+    margins = dict.fromkeys(("average", "worst", "cvar", "drop", "flips", "consistency"), 0.05)
+    assert {g.status for g in compare(a, b, fail_if_worse=margins).gates} == {"worse"}
+    assert {g.status for g in compare(b, a, fail_if_worse=margins).gates} == {"passed"}
+
+
 def test_one_operator_can_be_named(fake_run):
     rows = [("x", "x", [("k/a", 0, "same", "x")])] * 300
     compared = compare(fake_run(rows), fake_run(rows), fail_if_worse={"k/a:worst": 0.02, "k:worst": 0.02})

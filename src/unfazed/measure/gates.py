@@ -28,7 +28,7 @@ from unfazed.measure.sets import (
 from unfazed.run.plan import GateOn, Plan
 from unfazed.run.record import Run
 
-AT_LEAST = ("clean", "average", "worst", "consistency", "noticed")
+AT_LEAST = ("clean", "average", "worst", "cvar", "consistency", "noticed")
 AT_MOST = ("drop", "flips")
 _ENDS = get_args(GateOn)
 _ROUNDING = 1e-12  # 0.9 - 0.8 is a hair more than 0.1

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks._measure import Row, show
 from unfazed.core.estimate import holm
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Output, Variant
 from unfazed.measure.compared import Comparison
 from unfazed.measure.comparison import compare
 
+GAIN = 0.055  # of the second system, where there is a true difference
 _RIGHT, _WRONG = Output("right"), Output("wrong")
 Bools = npt.NDArray[np.bool_]
 
@@ -23,7 +26,7 @@ class _Made:
     """A run whose answers are known: `right` has a row for each example and a column for each operator."""
 
     def __init__(self, right: Bools, clusters: npt.NDArray[np.int64]) -> None:
-        manifest = SimpleNamespace(labels=None, unchanged={})
+        manifest = SimpleNamespace(labels=None, unchanged={}, compared={})
         self.suite: Any = SimpleNamespace(id="s", signed="s", task=task_named("classify"), manifest=manifest)
         self.system = self.identity = "simulated"
         self._right, self._clusters = right, clusters
@@ -75,32 +78,50 @@ def headline_among_all(found: Comparison) -> bool:
     return holm(p)[place] <= 0.05
 
 
-def comparisons(times: int, seed: int = 0) -> list[dict[str, object]]:
-    """Rows of what was simulated, how often it was found, and how often it should be."""
-    rng = np.random.default_rng(seed)
-    null = [compare(*simulated(rng, 0.0), groups=[], bootstrap=2000, sanity=False) for _ in range(times)]
-    better = [compare(*simulated(rng, 0.07), groups=[], bootstrap=2000, sanity=False) for _ in range(times)]
-    together = [simulated(rng, 0.0, n=400, operators=2, size=20) for _ in range(times)]
-    clustered = [compare(*both, cluster="cluster", bootstrap=2000, sanity=False) for both in together]
-    blind = [compare(*both, groups=[], bootstrap=2000, sanity=False) for both in together]
+def rows(times: int = 60) -> list[Row]:
+    """Shares of simulated comparisons in which a difference is said to be more than chance."""
+    rng = np.random.default_rng(0)
 
-    def share(found: list[Comparison], of: Any) -> float:
-        return float(np.mean([of(one) for one in found]))
+    def found(gain: float, cluster: str | None = None, **made: int) -> tuple[list[Comparison], list[Comparison]]:
+        """As asked, and without knowing of clusters."""
+        both = [simulated(rng, gain, **made) for _ in range(times)]
+        blind = [compare(a, b, groups=[], bootstrap=2000, sanity=False) for a, b in both]
+        if cluster is None:
+            return blind, blind
+        return [compare(a, b, cluster=cluster, bootstrap=2000, sanity=False) for a, b in both], blind
 
+    null, better = found(0.0)[0], found(GAIN)[0]
+    clustered, blind = found(0.0, "cluster", n=400, operators=2, size=20)
+
+    def row(name: str, what: str, of: list[Comparison], test: Callable[[Comparison], bool], asked: float | None) -> Row:
+        share = 100 * float(np.mean([test(one) for one in of]))
+        return Row(name, what, share, "%", more=False, asked=asked, note=f"{times} comparisons")
+
+    slack = 100 * 3 * (0.05 * 0.95 / times) ** 0.5  # three standard errors of a simulated 5 %
     return [
-        {"simulated": "no difference, 10 operators: headline", "found": share(null, headline), "asked": "at most 0.05"},
-        {
-            "simulated": "no difference: any of the rest",
-            "found": share(null, false_difference),
-            "asked": "at most 0.05",
-        },
-        {"simulated": "7 points: headline by itself", "found": share(better, headline), "asked": ""},
-        {"simulated": "7 points: in Holm's family of all", "found": share(better, headline_among_all), "asked": "less"},
-        {"simulated": "clusters of 20, --cluster", "found": share(clustered, headline), "asked": "at most 0.05"},
-        {
-            "simulated": "clusters of 20: any of the rest",
-            "found": share(clustered, false_difference),
-            "asked": "at most 0.05",
-        },
-        {"simulated": "clusters of 20 without --cluster", "found": share(blind, headline), "asked": "more"},
+        row("false headline", "no difference, 10 operators: headline", null, headline, 5 + slack),
+        row("false rest", "no difference, 10 operators: any of the rest", null, false_difference, 5 + slack),
+        row("power", "a true difference: headline, tested by itself", better, headline, None),
+        row("power in a family", "the same, in one Holm family with all others", better, headline_among_all, None),
+        row(
+            "false headline, clusters",
+            "no difference, clusters of 20: headline",
+            clustered,
+            headline,
+            5 + slack,
+        ),
+        row("false rest, clusters", "the same: any of the rest", clustered, false_difference, 5 + slack),
+        row("clusters not declared", "the same without --cluster: headline", blind, headline, None),
     ]
+
+
+def long_rows() -> list[Row]:
+    return [msgspec.structs.replace(row, name=f"{row.name} (long)") for row in rows(1000)]
+
+
+def main() -> None:
+    show("comparisons", rows())
+
+
+if __name__ == "__main__":
+    main()
