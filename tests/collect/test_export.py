@@ -11,7 +11,7 @@ from unfazed.collect.items import make_study
 from unfazed.collect.study import read_study
 from unfazed.core.errors import DataError, NothingEvaluated, UnknownName, UsageError
 from unfazed.core.judgement import read_judgements
-from unfazed.core.parquet import read_rows
+from unfazed.core.parquet import read_batches
 from unfazed.core.suite import Suite
 from unfazed.core.suite_jsonl import import_suite
 
@@ -57,7 +57,8 @@ def test_every_answer_is_exported_with_its_story(make, tmp_path):
         ("g", "b", False, "excluded: only one button", False),
     }  # fmt: skip
     export(study, store, tmp_path / "all.parquet")
-    cells = list(read_rows(tmp_path / "all.parquet", ["item", "person", "counted", "answer"]))
+    ((_, columns),) = read_batches(tmp_path / "all.parquet")
+    cells = list(zip(*(columns[name] for name in ("item", "person", "counted", "answer")), strict=True))
     assert ("i0", "a", 1, '{"choice":["keyboard"]}') in cells
     read = read_judgements(tmp_path / "all.jsonl", "choice")
     assert [r.item for r in read if r.is_check] == ["g"], "an excluded person's answer checks nothing"
