@@ -1,7 +1,8 @@
 """Pins the packages of the metrics' environments, with hashes: `python tools/lock_metrics.py` (needs uv and PyPI).
 
 Each pin has the hashes of all files that PyPI has of it, so one list fits every processor, Linux and macOS, Python 3.11
-to 3.13. What the CUDA build of torch needs is a list of its own, since the CPU build does without.
+to 3.13. What the CUDA build of torch needs is a list of its own, since the CPU build does without. `torch_cpu.txt`, which is
+kept by hand, has that build: it is on download.pytorch.org, and not on PyPI.
 """
 
 from __future__ import annotations
@@ -19,8 +20,6 @@ EVERYWHERE = (
     " ; (python_full_version < '3.14' and sys_platform == 'darwin') or "
     "(python_full_version < '3.14' and sys_platform == 'linux')"
 )
-# torch 2.13.0+cpu of download.pytorch.org, which PyPI does not have: cp311, Linux, x86-64.
-CPU = {"torch": "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b"}
 CUDA = re.compile("nvidia-|cuda-|triton")
 HEADER = "# Made by tools/lock_metrics.py. Installed with --no-deps and --require-hashes.\n"
 
@@ -41,17 +40,12 @@ def locked(packages: tuple[str, ...], held: Path) -> list[str]:
     return re.findall(r"^\S.*\n(?:    .*\n)*", done.stdout.replace(EVERYWHERE, ""), re.M)
 
 
-def with_cpu(pin: str) -> str:
-    name = pin.partition("==")[0]
-    return pin if name not in CPU else pin.rstrip("\n") + f" \\\n    --hash=sha256:{CPU[name]}\n"
-
-
 def main() -> None:
     cuda: dict[str, str] = {}
     for name, packages in PACKAGES.items():
         pins = locked(packages, LOCKS / f"{name}.txt")
         cuda |= {pin.partition("==")[0]: pin for pin in pins if CUDA.match(pin)}
-        (LOCKS / f"{name}.txt").write_text(HEADER + "".join(with_cpu(pin) for pin in pins if not CUDA.match(pin)))
+        (LOCKS / f"{name}.txt").write_text(HEADER + "".join(pin for pin in pins if not CUDA.match(pin)))
     (LOCKS / "cuda.txt").write_text(HEADER + "".join(cuda[name] for name in sorted(cuda)))
 
 

@@ -59,21 +59,21 @@ def install(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
         say(f"Making {place}")
         venv.create(place, with_pip=True, clear=True)
         say(f"Installing {', '.join(PACKAGES[name])}, and what they need")
-        _installed(name, place, LOCKS / f"{name}.txt")
-        ask = "import importlib.metadata as m; print(m.version('torch'))"
-        torch = subprocess.run([place / "bin" / "python", "-c", ask], capture_output=True, text=True).stdout  # noqa: S603
-        if sys.platform == "linux" and "+" not in torch:  # a build that needs CUDA's libraries to be imported at all
-            _installed(name, place, LOCKS / "cuda.txt")
+        problem = _pip(place, LOCKS / "torch_cpu.txt")  # the small build, where pip knows a place that has it
+        lists = [f"{name}.txt", *(["cuda.txt"] if problem and sys.platform == "linux" else [])]
+        for pins in lists:
+            if problem := _pip(place, LOCKS / pins):
+                raise UsageError(f"pip could not install {name}: {problem}")
         (place / "ready").write_text(file_hash(LOCKS / f"{name}.txt") + "\n")
     return place
 
 
-def _installed(name: str, place: Path, pins: Path) -> None:
+def _pip(place: Path, pins: Path) -> str:
+    """Installs what is in a list; what went wrong, if anything."""
     pip = [str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
     done = subprocess.run([*pip, "-r", str(pins)], capture_output=True, text=True)  # noqa: S603 - our own pins
-    if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-        raise UsageError(f"pip could not install {name}: {' '.join(lines[-2:]) or done.stderr[-300:]}")
+    lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+    return (" ".join(lines[-2:]) or done.stderr[-300:] or "it failed") if done.returncode else ""
 
 
 class WorkerMetric(Metric):
