@@ -22,7 +22,7 @@ import numpy as np
 from unfazed.core.errors import UnfazedError
 from unfazed.core.estimate import Array
 from unfazed.core.files import write_inside
-from unfazed.core.ids import canonical, content_id, file_hash
+from unfazed.core.ids import canonical, content_id
 from unfazed.core.json import decode
 from unfazed.core.outside import own_key, read_bounded
 from unfazed.core.registry import VERSION
@@ -36,6 +36,7 @@ from unfazed.measure.sanity import VERSION as SANITY
 from unfazed.run.plan import MeasurePlan
 from unfazed.run.record import Run
 from unfazed.score import Comparing, Scorer, Stats, stats_here
+from unfazed.systems.sources import source_of
 
 RESULTS, SCORES = "results.json", "scores.sqlite"
 _FORMAT = 1
@@ -120,7 +121,7 @@ def scorer_id(scorer: Scorer, task: Task) -> str | None:
         file = getattr(sys.modules.get(cls.__module__), "__file__", None)
         if file is None or not Path(file).is_file():
             return None
-        files[cls.__module__] = file_hash(Path(file))
+        files[cls.__module__] = source_of(Path(file))  # also of what it imports or names beside it
     if scorer.decides is None:
         return None
     more = [scorer.decides] if scorer.decides else []
