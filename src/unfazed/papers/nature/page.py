@@ -16,7 +16,7 @@ _MODELS = ("Bi-RNN", "Stack-Prop+BERT")
 
 
 def harm(table: Json) -> Iterator[str]:
-    """Which operators hurt most and least, held against the paper."""
+    """The operators with the largest and the smallest losses that were measured, held against the paper."""
     corpora = [name for name in table["ours"] if name != AVERAGE]
     drops = table["drop"][AVERAGE if len(corpora) > 1 else corpora[0]]
     ours = {label: drops[label].value for label in OPERATORS if label in drops and drops[label].value is not None}
@@ -24,8 +24,8 @@ def harm(table: Json) -> Iterator[str]:
     order, theirs = (sorted(d, key=lambda label, d=d: -d[label]) for d in (ours, paper))
     where = " and ".join(_NAMES.get(name, name) for name in corpora)
     yield (
-        f"End to end on {where}, {_listed(order[:_SHOWN], ours)} hurt most, {_listed(order[: -_SHOWN - 1 : -1], ours)} "
-        f"least (points lost, on the same utterances)."
+        f"End to end on {where}, the largest losses measured are {_listed(order[:_SHOWN], ours)}, the smallest "
+        f"{_listed(order[: -_SHOWN - 1 : -1], ours)} (points, on the same utterances, not tested against each other)."
     )
     yield (
         f"In the paper (Bi-RNN) it is {_listed(theirs[:_SHOWN], paper)} most and "
