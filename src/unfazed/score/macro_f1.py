@@ -14,7 +14,7 @@ from unfazed.score._scorer import Array, Scorer, label_key, ratio
 class MacroF1(Scorer):
     """A row is, for each class, (right, predicted, in gold). A class that a set does not have does not count there.
 
-    An empty label, as which an unreadable answer is scored, is not a class unless some gold has it.
+    An unreadable answer is scored as the empty label: a class by itself, of which none is right.
     """
 
     name = "macro_f1"
