@@ -152,3 +152,12 @@ def test_at_the_command_line(tmp_path: Path) -> None:
         unfazed.check(
             lambda batch: ["lights"] * len(batch), str(tmp_path / "mine.jsonl"), "spoken/filler_end", within=-1
         )
+
+
+def test_the_score_and_the_flips_weigh_alike(fake_run):
+    """One variant of one example goes wrong, ten of another do not: half of the score, and half of the answers."""
+    rows = [("a", "a", [("p", 0, "same", "b")]), ("a", "a", [("p", draw, "same", "a") for draw in range(10)])]
+    results = measure_run(fake_run(rows))
+    assert results.average.value == results.flip_rate.value == 0.5
+    assert "falls from 1.00 to 0.50" in plain(verdict(results))
+    assert "50 % of answers change" in plain(verdict(results))
