@@ -22,7 +22,7 @@ class _Made:
     """A run of two labels: `clean` tells which examples are right, `varied` (a column an operator) which variants."""
 
     def __init__(self, clean: Bools, varied: Bools, slices: npt.NDArray[np.int64]) -> None:
-        manifest = SimpleNamespace(labels=None, unchanged={}, compared={})
+        manifest = SimpleNamespace(labels=None, unchanged={}, compared={}, people={})
         self.suite: Any = SimpleNamespace(id="s", signed="s", task=task_named("classify"), manifest=manifest)
         self.system = self.identity = "simulated"
         self._clean, self._varied, self._slices = clean, varied, slices
