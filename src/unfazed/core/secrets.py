@@ -132,7 +132,7 @@ def _masked_word(word: str, before: str, found: list[str]) -> str:
         if _is_secret(before.lstrip("-"), word):
             found.append(word)
             return MASK
-        if before in ("-u", "--user") and ":" in word:
+        if before.lstrip("-") in ("u", "user") and ":" in word:
             found.append(word.partition(":")[2])
             return f"{word.partition(':')[0]}:{MASK}"
     if " " in word and not _HEADER.fullmatch(word):  # a command inside the command, as after sh -c
