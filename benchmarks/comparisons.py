@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from benchmarks._measure import Row, show
 from unfazed.core.estimate import holm
+from unfazed.core.suite import Manifest
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Output, Variant
 from unfazed.measure.compared import Comparison
@@ -26,7 +27,7 @@ class _Made:
     """A run whose answers are known: `right` has a row for each example and a column for each operator."""
 
     def __init__(self, right: Bools, clusters: npt.NDArray[np.int64]) -> None:
-        manifest = SimpleNamespace(labels=None, unchanged={}, compared={})
+        manifest = Manifest(task="classify", language="en")
         self.suite: Any = SimpleNamespace(id="s", signed="s", task=task_named("classify"), manifest=manifest)
         self.system = self.identity = "simulated"
         self._right, self._clusters = right, clusters

@@ -13,9 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks._compared import comparisons
+from benchmarks import comparisons
 from benchmarks._measure import Row, show
+from benchmarks._said import said
+from benchmarks._sampled import sampled
 from unfazed.core.estimate import mean_interval, numbers_of
+from unfazed.core.suite import Manifest
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Output, Variant
 from unfazed.measure.definitions import MEASURES
@@ -155,7 +158,7 @@ class SimulatedRun:
     system = identity = "simulated"
 
     def __init__(self, world: World, n: int) -> None:
-        manifest = SimpleNamespace(labels=None, unchanged={}, cluster=None, compared={})
+        manifest = Manifest(task="classify", language="en")
         self.suite: Any = SimpleNamespace(id="sim", signed="sim", task=task_named("classify"), manifest=manifest)
         self._clean, self._varied = world.answers(n)
 
@@ -189,14 +192,13 @@ def whole_way(times: int) -> Iterator[Row]:
     yield row("measure_run", "95 % intervals of all measures that cover, from outputs to estimates", cells, 90.0)
 
 
-def compared(times: int) -> Iterator[Row]:
-    """False differences between runs, and the power of the headline."""
-    for found in comparisons(times):
-        share, what = found["found"], str(found["simulated"])
+def told(simulated: list[dict[str, object]]) -> Iterator[Row]:
+    """The rows of a sibling: what was simulated, how often it was found, and how often it should be."""
+    for one in simulated:
+        name, share = str(one["simulated"]), one["found"]
         assert isinstance(share, float)
-        limit = 100 * 0.05 + 300 * (0.05 * 0.95 / times) ** 0.5 if found["asked"] == "at most 0.05" else None
-        yield Row(name=what, what=f"differences found: {what}", unit="%", ours=round(100 * share, 1),
-                  more=limit is None, asked=limit)  # fmt: skip
+        note = f"asked: {one['asked']}" if one.get("asked") else ""
+        yield Row(name=name, what=name, unit="%", ours=round(100 * share, 1), note=note)
 
 
 Section = Callable[[bool], Iterator[Row]]
@@ -205,7 +207,9 @@ SECTIONS: dict[str, Section] = {
     "measures": lambda long: by_measure(2000) if long else by_measure(200, (10, 100), (0.4, 0.9, 0.995), 90.0),
     "clusters": lambda long: clusters(4000 if long else 500),
     "macro-F1": lambda long: macro_f1(1000 if long else 150),
-    "compare": lambda long: compared(1000 if long else 60),
+    "compare": lambda long: iter(comparisons.rows(1000 if long else 60)),
+    "said": lambda long: told(said(500 if long else 20)),
+    "sampled": lambda long: told(sampled(500 if long else 20)),
     "measure_run": lambda long: whole_way(1000 if long else 150),
 }
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from benchmarks._measure import Row, in_turns, peak_megabytes, show
 from unfazed.core.estimate import Mean, bootstrap, sample_of
+from unfazed.core.suite import Manifest
 from unfazed.core.task import Task, task_named
 from unfazed.core.values import Example, Json, Output, Variant
 from unfazed.measure.measuring import measure_run
@@ -38,7 +39,7 @@ class MadeUp:
     system = identity = "made up"
 
     def __init__(self, reach: tuple[float, ...] = (1.0, 1.0, 1.0), labels: int = 5, task: str = "classify") -> None:
-        manifest = SimpleNamespace(labels=None, unchanged={}, compared={})
+        manifest = Manifest(task="classify", language="en")
         self.suite: Any = SimpleNamespace(id="made up", signed="made up", task=task_named(task), manifest=manifest)
         rng = np.random.default_rng(0)
         self.outputs = rng.integers(0, labels, (EXAMPLES, DRAWS + 1)).tolist()

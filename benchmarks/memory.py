@@ -30,13 +30,14 @@ def predict(batch):
 MEASURE = """
 import sys
 from types import SimpleNamespace
+from unfazed.core.suite import Manifest
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Output, Variant
 from unfazed.measure.measuring import measure_run
 LABELS = [Output(label) for label in ("on", "off", "dim")]
 class Made:
     system = identity = "made up"
-    manifest = SimpleNamespace(labels=None, unchanged={}, compared={})
+    manifest = Manifest(task="classify", language="en")
     suite = SimpleNamespace(id="made up", signed="made up", task=task_named("classify"), manifest=manifest)
     def items(self):
         for i in range(int(sys.argv[1]) // 4):
