@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks._measure import Row, show
 from unfazed.core.estimate import Array, Kind, mean_interval
-from unfazed.core.estimate.anytime import anytime_interval
+from unfazed.core.estimate.anytime import anytime_level
 
 RUNS, EXAMPLES = 400, 2000
 WITHIN = (0.1, 0.05, 0.02)
@@ -77,7 +77,9 @@ def missed(draw: Draw, kind: Kind, runs: int, seed: int = 0) -> Found:
             low, high = mean_interval(values[:n], span, kind=kind)
             assert low is not None
             assert high is not None
-            ends = anytime_interval(float(values[:n].mean()), low, high, n, span)
+            ends = mean_interval(values[:n], span, anytime_level(n), kind)
+            assert ends[0] is not None
+            assert ends[1] is not None
             miss = not ends[0] <= truth <= ends[1]
             any_miss, any_usual = any_miss or miss, any_usual or not low <= truth <= high
             for within in [w for w in waiting if (ends[1] - ends[0]) / 2 <= w or n == EXAMPLES]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import NormalDist
 
 import commands
 import numpy as np
@@ -11,8 +12,8 @@ import pytest
 
 import unfazed
 from unfazed.core.errors import UnknownName, UsageError
-from unfazed.core.estimate import mean_interval
-from unfazed.core.estimate.anytime import anytime_factor, anytime_interval
+from unfazed.core.estimate import Kind, mean_interval
+from unfazed.core.estimate.anytime import anytime_deviate, anytime_level
 from unfazed.measure.early import stop_rules
 
 
@@ -37,32 +38,38 @@ def test_a_measure_that_there_is_none_of() -> None:
         stop_rules(["drops±0.02"])
 
 
-def test_the_factor_is_that_of_a_normal_mixture() -> None:
+def test_the_width_is_that_of_a_normal_mixture() -> None:
     """Against its definition: the mixture of likelihood ratios at the boundary is one over the error rate."""
     for n in (10, 400, 5000):
         tau = 8 / 1000  # the mixture's variance over that of one example
-        z = anytime_factor(n) * 1.959964
+        z = anytime_deviate(n)
         ratio = np.exp(z**2 / 2 * n * tau / (1 + n * tau)) / np.sqrt(1 + n * tau)
         assert ratio == pytest.approx(20, rel=1e-4)
+        assert NormalDist().inv_cdf((1 + anytime_level(n)) / 2) == pytest.approx(min(z, 8.0), rel=1e-2)
 
 
-def test_at_the_time_of_stopping_the_truth_is_missed_seldom() -> None:
-    """A few hundred runs that stop when they like; far fewer than a twentieth miss, where fixed intervals miss more."""
+def test_few_examples_show_nothing() -> None:
+    assert mean_interval(np.array([1.0, 0.0]), level=anytime_level(2)) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("rate", "kind"), [(0.3, "share"), (0.01, "difference")])
+def test_whenever_one_looks_the_truth_is_missed_seldom(rate: float, kind: Kind) -> None:
+    """Runs that are looked at again and again; fixed intervals miss at some look more often than one in twenty."""
     rng = np.random.default_rng(4)
-    looks = [int(32 * 1.25**k) for k in range(16)]
+    looks = [int(32 * 1.25**k) for k in range(17)]
+    span = (-1.0, 1.0) if kind == "difference" else (0.0, 1.0)
     missed = fixed = 0
-    for _ in range(150):
-        values = (rng.random(looks[-1]) < 0.3).astype(float)
-        ever = ever_fixed = False
-        for n in looks:
-            value, (low, high) = float(values[:n].mean()), mean_interval(values[:n])
-            assert low is not None
-            assert high is not None
-            ends = anytime_interval(value, low, high, n)
-            ever |= not ends[0] <= 0.3 <= ends[1]
-            ever_fixed |= not low <= 0.3 <= high
-        missed, fixed = missed + ever, fixed + ever_fixed
-    assert missed <= 0.05 * 150 < fixed
+    for _ in range(120):
+        values = (rng.random(looks[-1]) < rate).astype(float)
+
+        def misses(n: int, level: float, values: np.ndarray = values) -> bool:
+            low, high = mean_interval(values[:n], span, level, kind)
+            return low is None or high is None or not low <= rate <= high
+
+        missed += any(misses(n, anytime_level(n)) for n in looks)
+        fixed += any(misses(n, 0.95) for n in looks)
+    assert missed <= 0.05 * 120
+    assert fixed > 0.05 * 120
 
 
 def data(n: int) -> list[dict[str, str]]:

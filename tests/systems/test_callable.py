@@ -204,6 +204,22 @@ def test_identity_can_be_said() -> None:
     assert CallableSystem(predict).identity == "v2"
 
 
+def test_a_system_can_be_declared_deterministic() -> None:
+    class Sure:
+        unfazed_deterministic = True
+
+        def __call__(self, batch: list[Any]) -> list[Any]:
+            return batch
+
+        def answers(self, batch: list[Any]) -> list[Any]:
+            return batch
+
+    assert CallableSystem(Sure(), identity="a").deterministic is True
+    assert CallableSystem(Sure().answers, identity="a").deterministic is True
+    assert CallableSystem(Sure(), identity="a", deterministic=False).deterministic is False
+    assert CallableSystem(lambda batch: batch).deterministic is None
+
+
 def test_a_partial_of_something_untellable_asks_for_an_identity() -> None:
     with pytest.raises(UsageError, match="identity="):
         CallableSystem(functools.partial(made, [1]))

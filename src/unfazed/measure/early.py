@@ -1,16 +1,13 @@
-"""Rules by which a run may end early, such as drop±0.02, and the intervals of the measures that they name."""
+"""Rules by which a run may end early, such as drop±0.02."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isfinite
 from typing import NamedTuple
 
-import msgspec
-
 from unfazed.core.errors import UnknownName, UsageError, option
-from unfazed.core.estimate.anytime import anytime_interval
 from unfazed.core.values import Estimate
 from unfazed.measure.definitions import MEASURES, SCORE_MEASURES
 from unfazed.measure.results import Results
@@ -68,21 +65,6 @@ def check_stop_rules(rules: Sequence[StopRule], main: Scorer | None) -> None:
                 f"{option('stop-when')} {rule.text} needs a mean over examples, and {main.name} is a score of the "
                 f"whole set. Use flips or consistency, or another main score with {option('score', 'scores')}."
             )
-
-
-def anytime(
-    measures: Mapping[str, Estimate], rules: Sequence[str], main: Scorer | None, level: float
-) -> dict[str, Estimate]:
-    """The measures, of which those that a rule names have intervals that hold whenever the run stops."""
-    low, high = main.bounds if main else (0.0, 1.0)
-    found = dict(measures)
-    for name in {rule.measure for rule in stop_rules(rules)}:
-        span = (low - high, high - low) if name == "drop" else (low, high) if name in SCORE_MEASURES else (0.0, 1.0)
-        one = found.get(name)
-        if one is not None and one.value is not None and one.low is not None and one.high is not None:
-            ends = anytime_interval(one.value, one.low, one.high, one.n, span, level)
-            found[name] = msgspec.structs.replace(one, low=ends[0], high=ends[1])
-    return found
 
 
 def not_reached(results: Results, rules: Sequence[str]) -> list[str]:

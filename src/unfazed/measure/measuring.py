@@ -19,7 +19,7 @@ from unfazed.core.task import Task
 from unfazed.core.values import Example, Json, Output, Variant
 from unfazed.measure.class_scores import rare_classes
 from unfazed.measure.definitions import Way, tries_of, way_of
-from unfazed.measure.early import anytime
+from unfazed.measure.early import stop_rules
 from unfazed.measure.missing import FILLS, as_wrong
 from unfazed.measure.naming import naming
 from unfazed.measure.pair_scores import PairCodes
@@ -151,7 +151,9 @@ def _measured(
         how |= {"compared": comparing.name} if comparing.name else {}
         signs = {scorer: Signer(runs, scorer, suite.signed, **how).sign for scorer in (main, *used[1:])}
         questions = Questions(table, slices, signs, way, plan.cluster)
-        found = questions.answer(plan.level)
+        rules = stop_rules(run.manifest.stop_when) if isinstance(run, Run) else []
+        early = {rule.measure for rule in rules}
+        found = questions.answer(plan.level, early)
         span = main.bounds[1] - main.bounds[0] if main else 1.0
         apart = naming(questions, found.by(), span, plan.level, plan.seed)
         margin = plan.within
@@ -162,7 +164,7 @@ def _measured(
                 read_table(items_of(run), suite.task, PairCodes(used, suite.task, kept), spill, comparing, fill)
                 for fill in FILLS
             ]
-            ends = [Questions(table, slices, signs, way, plan.cluster).answer(plan.level) for table in filled]
+            ends = [Questions(table, slices, signs, way, plan.cluster).answer(plan.level, early) for table in filled]
             found = found.bounded(ends, widen=plan.missing == "bounds")
         again = None
         if isinstance(run, Run) and run.manifest.repeats:
@@ -172,8 +174,7 @@ def _measured(
         people = measure_people(table, main, again, plan.level, signs[main], clusters)
         signature = signs[main]("flips", "all")
         repeats = None if again is None else measure_repeats(again, table, main, plan.level, signature, clusters)
-    rules = run.manifest.stop_when if isinstance(run, Run) else []
-    whole = anytime(msgspec.structs.asdict(found.block(ALL, ALL)), rules, main, plan.level)
+    whole = msgspec.structs.asdict(found.block(ALL, ALL))
     return Results(
         sanity=sanity.signs(whole["clean"], main.bounds[0] if main else 0.0),
         score=main.name if main else "none",

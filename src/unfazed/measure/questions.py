@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from unfazed.core.errors import UnknownName, UsageError, option
 from unfazed.core.estimate import Ints, Numbers, Observations, sign
+from unfazed.core.estimate.anytime import anytime_level
 from unfazed.core.ids import content_id
 from unfazed.core.suite import Suite
 from unfazed.core.values import Estimate
@@ -117,8 +118,12 @@ class Questions:
         clusters = None if self._cluster is None else _clusters(part, self._cluster, self._clusters)
         self._questions[at].add(column, inside, part.first, clusters)
 
-    def answer(self, level: float) -> Answers:
-        return Answers({at: question.estimate(level) for at, question in self._questions.items()})
+    def answer(self, level: float, anytime: Collection[str] = ()) -> Answers:
+        """All numbers. Of the whole run's measures, those named in `anytime` hold whenever the run stops."""
+        found = {at: question.estimate(level) for at, question in self._questions.items()}
+        for at in [(ALL, ALL, measure) for measure in anytime if found[ALL, ALL, measure].n]:
+            found[at] = self.at_level(at, anytime_level(found[at].n, level))
+        return Answers(found)
 
     def at_level(self, at: Place, level: float) -> Estimate:
         """One number with an interval of another level."""

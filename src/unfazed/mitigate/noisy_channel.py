@@ -54,6 +54,7 @@ class NoisyChannel(System):
 
     name = NAME
     batch_size = 256
+    deterministic = True
 
     def __init__(self, caution: float = CAUTION, counts: Counts | None = None, characters: int = 0) -> None:
         if not caution >= 0:

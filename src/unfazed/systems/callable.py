@@ -228,6 +228,15 @@ def _filled(cell: Any) -> bool:
         return False
 
 
+def declared(system: object) -> bool | None:
+    """What a user's function, or object, says of itself by `unfazed_deterministic`; a method's object speaks for it."""
+    for one in (system, getattr(system, "__self__", None)):
+        said: bool | None = getattr(one, "unfazed_deterministic", None)
+        if said is not None:
+            return said
+    return None
+
+
 class CallableSystem(System):
     """Asks `function(list of input mappings)`.
 
@@ -235,7 +244,7 @@ class CallableSystem(System):
     "model.joblib", and of what the arrays and models that it uses have learnt: an edited module, another file or a
     retrained model is a new system. Packages that were installed are not looked at. Set `identity`, or
     `unfazed_identity` on the function, where something else decides. `deterministic` says that the same input always
-    has the same answer, or that it may not; so does `unfazed_deterministic` on the function.
+    has the same answer, or that it may not; so does `unfazed_deterministic` on the function or its object.
     """
 
     def __init__(
@@ -243,8 +252,7 @@ class CallableSystem(System):
         batch_size: int = 64, deterministic: bool | None = None,
     ) -> None:  # fmt: skip
         self.function = function
-        said_so = getattr(function, "unfazed_deterministic", None)
-        self.deterministic = said_so if deterministic is None else deterministic
+        self.deterministic = declared(function) if deterministic is None else deterministic
         self.name = name or name_of(function)
         self.batch_size = batch_size
         said = identity if identity is not None else getattr(function, "unfazed_identity", None)

@@ -28,6 +28,7 @@ class LoggedSystem(System):
 
     batch_size = 1024
     retries = 0
+    deterministic = True
 
     def __init__(self, path: str) -> None:
         self.name = f"logged:{path}"

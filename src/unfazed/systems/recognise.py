@@ -106,6 +106,7 @@ class Pocketsphinx(Recogniser):
     """CMU Sphinx with the American English model that comes in its package."""
 
     name = "pocketsphinx"
+    deterministic = True
 
     def __init__(self, language: str = "en") -> None:
         super().__init__(language)
@@ -141,6 +142,8 @@ class Pocketsphinx(Recogniser):
 class Whisper(Recogniser):
     """A Whisper model in CTranslate2's format, by faster-whisper."""
 
+    deterministic = True
+
     def __init__(self, folder: str, language: str = "en") -> None:
         super().__init__(language)
         self.name = f"whisper:{folder}"
@@ -170,6 +173,8 @@ class Whisper(Recogniser):
 
 class Sherpa(Recogniser):
     """Any non-streaming model of sherpa-onnx; the files show its kind, or you name it: `sherpa/nemo_ctc:FOLDER`."""
+
+    deterministic = True
 
     def __init__(self, folder: str, kind: str = "", language: str = "en") -> None:
         super().__init__(language)

@@ -48,6 +48,7 @@ class SavedSystem(System):
     version: ClassVar[int] = 1
     card_type: ClassVar[type[SavedCard]] = SavedCard
     card: SavedCard
+    deterministic = True
 
     def arrays(self) -> Arrays:
         """All that was learnt."""

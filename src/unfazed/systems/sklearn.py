@@ -14,7 +14,7 @@ import numpy as np
 from unfazed.core.errors import MissingExtra, StoredFileError, UsageError, option
 from unfazed.core.ids import content_id
 from unfazed.core.values import Inputs, Json
-from unfazed.systems.callable import CallableSystem, code_of, name_of
+from unfazed.systems.callable import CallableSystem, code_of, declared, name_of
 from unfazed.systems.system import Failed
 
 _ID_BYTES = 16
@@ -112,7 +112,8 @@ class Fitted(CallableSystem):
                 f"{type(model).__name__} was fitted on: {', '.join(self._columns)}."
             )
         pinned = f"{name_of(type(model))} {state_id(model)} {content_id(self.fields)}"
-        super().__init__(self._asked, name or name_of(type(model)), identity or pinned, batch_size)
+        sure = _sure(model) if declared(model) is None else declared(model)
+        super().__init__(self._asked, name or name_of(type(model)), identity or pinned, batch_size, sure)
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         problems = [self._lacking(inputs) for inputs in batch]
@@ -138,6 +139,16 @@ class Fitted(CallableSystem):
         import numpy as np
 
         return self.model.predict(np.array(rows, dtype=object))
+
+
+def _sure(model: Any) -> bool | None:
+    """True for a model that is scikit-learn's own in all its parts and does not guess; None if that is not known."""
+    if not callable(params := getattr(model, "get_params", None)):
+        return None
+    parts = [model, *(part for part in params().values() if callable(part) or hasattr(part, "get_params"))]
+    modules = [getattr(part, "__module__", None) or "" for part in parts if not isinstance(part, type)]
+    own = all(module.startswith("sklearn.") and module != "sklearn.dummy" for module in modules)
+    return True if own else None
 
 
 class Skops(Fitted):

@@ -26,6 +26,7 @@ class Pipeline(System):
     """A spaCy pipeline: its likeliest category, or an intent and its entities as BIO tags, as the task wants."""
 
     name = "spacy/pipeline"
+    deterministic = True
 
     def __init__(self, path: str | Path, answer: str | None = None, field: str | None = None) -> None:
         self.path = Path(path)

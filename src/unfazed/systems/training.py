@@ -221,6 +221,7 @@ class TrainedSystem(System):
 
     version_of_models: ClassVar[int] = 1
     card: ModelCard
+    deterministic = True
 
     def _packed(self) -> bytes:
         raise NotImplementedError

@@ -17,6 +17,7 @@ pytest.importorskip("skops", reason="needs the extra sklearn")
 import pandas
 import skops.io
 from sklearn.compose import ColumnTransformer
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -186,3 +187,19 @@ def test_what_can_not_be_opened_says_why(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("unfazed.systems.sklearn.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"pip install 'unfazed\[sklearn\]'"):
         open_system(f"sklearn:{file}")
+
+
+def test_own_estimators_are_deterministic_and_guesses_are_not_known_to_be(tmp_path: Path) -> None:
+    ours = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(SAID, LABELS)
+    assert open_system(ours).deterministic is True
+    guess = make_pipeline(TfidfVectorizer(), DummyClassifier(strategy="uniform")).fit(SAID, LABELS)
+    assert open_system(guess).deterministic is None
+    tokens = make_pipeline(TfidfVectorizer(tokenizer=str.split, token_pattern=None), LogisticRegression())
+    assert open_system(tokens.fit(SAID, LABELS)).deterministic is None
+    tokens.unfazed_deterministic = True
+    system = open_system(tokens)
+    assert system.deterministic is True
+    data = [{"text": text, "label": label} for text, label in zip(SAID, LABELS, strict=True)]
+    suite = make_suite(data, ["spoken/filler_end"])
+    with pytest.raises(UsageError, match=r"is declared deterministic.*Leave out repeats="):
+        run_system(suite, system, tmp_path / "run", repeats=2)

@@ -66,6 +66,7 @@ class HfSystem(System):
     auto: ClassVar[str]
     tasks: ClassVar[tuple[str, ...]]
     batch_size = 64
+    deterministic = True  # the likeliest label or words, never drawn at random
 
     def __init__(self, path: str | Path, threads: int = 1, **options: Any) -> None:
         self.folder = Folder(path)

@@ -29,6 +29,8 @@ _TASKS = {
 class Pipeline(System):
     """Its label, its entities as BIO tags, or what it writes. Its identity is its weights, tokenizer and settings."""
 
+    deterministic = True
+
     def __init__(
         self, model: Any, name: str | None = None, fields: str | Sequence[str] | None = None,
         prompt: str | None = None, max_new_tokens: int = 256, identity: str | None = None,

@@ -14,6 +14,8 @@ _HAN, _KANA = re.compile(r"[\u3400-\u9fff]"), re.compile(r"[\u3040-\u30ff]")
 class Bleu(Metric):
     """Sentence BLEU from 0 to 100, with effective order: a text shorter than four words can be right."""
 
+    deterministic = True
+
     def scores(self, segments: Sequence[Segment]) -> Sequence[float]:
         made = {}
         found = []

@@ -13,6 +13,8 @@ from unfazed.systems import Metric, ModelFolder, Segment
 class Bertscore(Metric):
     """BERTScore's F1, from the `bert-score` package, without rescaling. `layer` counts from 1; 0 is the last."""
 
+    deterministic = True
+
     def __init__(self, model: str = "", layer: int = 0, batch: int = 64) -> None:
         if not model or not Path(model, "config.json").exists():
             raise ValueError("model must name the folder of a Hugging Face encoder")

@@ -82,6 +82,8 @@ class WorkerMetric(Metric):
     `timeout` is how many seconds the next score may take; a worker that starts has as long again for its model.
     """
 
+    deterministic = True
+
     def __init__(self, environment: str, *arguments: str, timeout: float = 600.0) -> None:
         self.name = self._environment = environment
         self._arguments, self._timeout = arguments, timeout

@@ -17,6 +17,8 @@ class Prism(Metric):
     translation of its source, without a reference.
     """
 
+    deterministic = True
+
     def __init__(self, model: str = "", against: str = "reference", batch: int = 32) -> None:
         if against not in ("reference", "source"):
             raise ValueError(f"against must be reference or source, not {against}")

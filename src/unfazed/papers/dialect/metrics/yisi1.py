@@ -31,6 +31,8 @@ class Yisi1(Metric):
     that is not in it is like itself alone.
     """
 
+    deterministic = True
+
     def __init__(self, vectors: str = "", alpha: float = 0.7, n: int = 2) -> None:
         if not 0 <= alpha <= 1 or n < 1:
             raise ValueError(f"alpha must lie from 0 to 1 and n be 1 or more, not {alpha} and {n}")

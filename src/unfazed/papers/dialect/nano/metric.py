@@ -19,6 +19,8 @@ from unfazed.systems.training import TrainingSettings, need, threads
 class NanoMetric(Metric):
     """A NANO model in a folder, as `unfazed train nano` leaves it: it uses what it was fine-tuned with, and the tag."""
 
+    deterministic = True
+
     def __init__(self, model: str = "") -> None:
         self._nano = Nano(model)
         form = self._nano.trained.format
