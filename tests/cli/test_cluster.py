@@ -50,6 +50,11 @@ def test_clusters_from_the_data_to_the_numbers(place: Path) -> None:
     assert unfazed.measure_run(run, cluster="paragraph") == alone
     checked = unfazed.check("keen:predict", "mine.jsonl", "keyboard/adjacent", draws=3, cluster="paragraph", to="other")
     assert (checked.average.low, checked.average.high) == (alone.average.low, alone.average.high)
+    compare = ("compare", "run", "run", "--format", "json")
+    code, text = said(*compare)
+    assert code == 0, text
+    assert json.loads(text) == json.loads(said(*compare, "--cluster", "paragraph")[1])
+    assert "paragraph=" not in text, "the suite's clusters are used, and are not slices too"
 
 
 def test_a_plan_says_the_same(place: Path) -> None:

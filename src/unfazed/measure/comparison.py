@@ -20,7 +20,7 @@ from unfazed.measure.margins import check_margin, margin_limits, margins_of
 from unfazed.measure.measuring import Runlike, decisive, items_of, run_of, scorers_for
 from unfazed.measure.missing import as_wrong
 from unfazed.measure.pair_scores import PairCodes
-from unfazed.measure.questions import Signer, check_cluster, slices_of
+from unfazed.measure.questions import Signer, check_cluster, slices_of, with_cluster
 from unfazed.measure.results import Results
 from unfazed.measure.run_table import RunItem, RunTable, read_table
 from unfazed.measure.sanity import Sanity
@@ -98,10 +98,10 @@ class _Baseline:
         Resampling(plan.level, plan.bootstrap, plan.seed)
         if plan.missing == "bounds":
             raise UsageError(f"Runs are compared with {option('missing')} leave or wrong; bounds is for one run.")
-        self._plan, self._asked = plan, asked
-        self._margins = margins_of(asked.fail_if_worse)
+        self._asked, self._margins = asked, margins_of(asked.fail_if_worse)
         runs = [_opened(run) for run in given]
         refuse_other_suite(runs)
+        self._plan = plan = with_cluster(plan, runs[0].suite)
         self._suite, folder = runs[0].suite, runs[-1].path if isinstance(runs[-1], Run) else None
         with comparing_for(self._suite, plan.extract, plan.equivalent, plan.rubric).at(folder) as comparing:
             scores = plan.scores or _main_score(given)

@@ -24,7 +24,17 @@ from unfazed.measure.missing import FILLS, as_wrong
 from unfazed.measure.naming import naming
 from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.people import measure_people, person_of
-from unfazed.measure.questions import ALL, GRID, SCORES, Questions, Signer, check_cluster, clusters_of, slices_of
+from unfazed.measure.questions import (
+    ALL,
+    GRID,
+    SCORES,
+    Questions,
+    Signer,
+    check_cluster,
+    clusters_of,
+    slices_of,
+    with_cluster,
+)
 from unfazed.measure.repeats import measure_repeats, summed_up
 from unfazed.measure.results import Results
 from unfazed.measure.run_table import RunItem, read_table
@@ -93,8 +103,7 @@ def measure_run(
     check_margin(plan.within)
     Resampling(plan.level, plan.bootstrap, plan.seed)
     run = run_of(run)
-    if plan.cluster is None:
-        plan = msgspec.structs.replace(plan, cluster=getattr(run.suite.manifest, "cluster", None))
+    plan = with_cluster(plan, run.suite)
     with comparing_for(run.suite, plan.extract, plan.equivalent, plan.rubric).at(_folder(run)) as comparing:
         used = scorers_for(run.suite.task, plan.scores, comparing)
         groups = None if groups is None else list(listed(groups))

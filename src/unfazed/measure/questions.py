@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -34,6 +35,7 @@ from unfazed.measure.results import Block
 from unfazed.measure.run_table import Bools, Part, Parted, RunTable, Scored
 from unfazed.measure.set_scores import Layout
 from unfazed.measure.sets import slice_key
+from unfazed.run.plan import MeasurePlan
 from unfazed.score import Scorer
 
 # A number's place: the kind of its set (or GRID, or SCORES), the set's name (or the operator's, or the scorer's),
@@ -274,6 +276,13 @@ def clusters_of(table: RunTable, cluster: str | None) -> Ints | None:
     if cluster is None:
         return None
     return np.concatenate([_clusters(part, cluster, len(table.values[cluster])) for part in table.parts()])
+
+
+def with_cluster(plan: MeasurePlan, suite: Suite) -> MeasurePlan:
+    """The plan with the suite's clusters, if it names none itself."""
+    if plan.cluster is not None:
+        return plan
+    return msgspec.structs.replace(plan, cluster=getattr(suite.manifest, "cluster", None))
 
 
 def check_cluster(fields: Iterable[str], cluster: str | None) -> None:
