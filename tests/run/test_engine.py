@@ -131,6 +131,16 @@ def test_a_system_that_fails_on_everything_is_stopped_soon(make: Make, tmp_path:
     assert len(system.asked) < 300
 
 
+def test_failures_of_an_earlier_session_do_not_stop_the_next_one(make: Make, tmp_path: Path) -> None:
+    """Only what failed is left to ask, so that all of it may fail once more, one after another."""
+    suite, asking, patient = make(300), Asking(backoff=0, give_up=2), Asking(backoff=0, give_up=100)
+    bad = Recorder(lambda text: 1 / 0 if text.endswith("3") else "a")
+    found = outputs(run_system(suite, bad, tmp_path / "run", patient))
+    assert outputs(run_system(suite, bad, tmp_path / "run", asking)) == found
+    with pytest.raises(SystemBroken, match="one after another"):
+        run_system(suite, Recorder(lambda text: 1 / 0), tmp_path / "other", asking)
+
+
 @pytest.mark.parametrize("count", [0, 3, 5])
 def test_too_few_or_too_many_outputs_stop_the_run(make: Make, tmp_path: Path, count: int) -> None:
     class Liar(Recorder):

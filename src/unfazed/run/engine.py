@@ -210,7 +210,7 @@ class _Engine:
         self.order = Order(self.suite, job.limit)
         total = self.suite.manifest.examples * (1 + job.repeats) + self.suite.manifest.variants
         self.progress = Progress("asked", total if len(self.order.places) == self.suite.manifest.examples else None)
-        self.failed_in_a_row = 0
+        self.failed_in_a_row, self.answers = 0, False
         self.looks: deque[int] = deque()  # requests, asked or not due, after which that is to be found out
         self.in_flight: set[Key] = set()
         self.again: deque[list[Request]] = deque()  # each request of a batch under which workers died, by itself
@@ -335,7 +335,7 @@ class _Engine:
         """What of a window is to be asked; notes what need not be."""
         todo = dict(window)
         answered = self.store.answered(list(todo))
-        self.store.reuse(answered)
+        self.answers |= bool(self.store.reuse(answered))
         for key in answered.keys() | (self.in_flight & todo.keys()):
             del todo[key]
         self.in_flight.update(todo)
@@ -347,18 +347,25 @@ class _Engine:
         self.store.put((key, output) for (key, _), output in zip(batch, answers.outputs, strict=True))
 
     def keep(self, batch: Sequence[Request], answers: Answers) -> None:
+        before = self.failed_before(batch, answers)
         self.put(batch, answers)
         self.in_flight.difference_update(key for key, _ in batch)
         self.progress.add(len(batch))
-        for output in answers.outputs:
-            self.failed_in_a_row = 0 if output.error is None else self.failed_in_a_row + 1
+        for (key, _), output in zip(batch, answers.outputs, strict=True):
+            if key not in before:
+                self.failed_in_a_row = 0 if output.error is None else self.failed_in_a_row + 1
         if self.failed_in_a_row >= self.asking.give_up:
             self.store.commit()
             raise SystemBroken(
                 f"{self.system.name} failed on {self.failed_in_a_row} items one after another. The last error: "
-                f"{answers.outputs[-1].error} Fix it, then run the same command again; {self.store.asked:,} outputs "
-                f"are kept."
+                f"{str(answers.outputs[-1].error).rstrip(' .')}. Fix it, then run the same command again; "
+                f"{self.store.asked:,} outputs are kept."
             )
+
+    def failed_before(self, batch: Sequence[Request], answers: Answers) -> set[Key]:
+        """What failed now and in an earlier session of a system that answers: that is no sign of a broken one."""
+        failed = [key for (key, _), output in zip(batch, answers.outputs, strict=True) if output.error is not None]
+        return self.store.tried(failed) if failed and self.answers else set()
 
 
 def refuse_other(folder: Path, suite: Suite | None = None) -> None:
