@@ -9,6 +9,7 @@ import commands
 import numpy as np
 import pytest
 
+import unfazed
 from unfazed.core.errors import NothingEvaluated, UsageError
 from unfazed.core.estimate import mean_interval
 from unfazed.core.values import Estimate
@@ -51,6 +52,21 @@ def test_the_detectable_drop_is_detected_in_four_of_five_runs() -> None:
     assert least == pytest.approx((1.968 + Z) * se, rel=0.1)
 
 
+def test_clusters_are_what_power_counts(fake_run) -> None:
+    """Thirty paragraphs of three examples that are answered alike are worth thirty examples."""
+
+    def power(times: int, cluster: str | None) -> list[tuple[float, float]]:
+        rows = [("x", "x", [("p", d, "same", "y" if i % 5 < d else "x") for d in (0, 1, 2)], {"paragraph": str(i)})
+                for i in range(30)]  # fmt: skip
+        found = unfazed.measure_run(fake_run([row for row in rows for _ in range(times)]), cluster=cluster).power()
+        assert {one.over for one in found.detectable} == {f"{cluster} (clusters)" if cluster else "examples like these"}
+        return [(one.now, one.twice_the_examples) for one in found.detectable]
+
+    for one, three in zip(power(1, None), power(3, "paragraph"), strict=True):
+        assert three == pytest.approx(one, rel=0.02)
+    assert power(3, None)[0] < power(3, "paragraph")[0]
+
+
 def made(tmp_path: Path, n: int = 210) -> Path:
     """A run of a system that samples, with clusters, as anybody would make it."""
     rows = [{"text": f"please play song number {i}", "label": "ab"[i % 2], "paragraph": f"p{i // 6}"} for i in range(n)]
@@ -88,9 +104,12 @@ def test_repeats_limit_and_cluster_from_data_to_the_last_number(tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     assert "own disagreement" in (here / "page.html").read_text("utf-8")
 
-    done = commands.unfazed("measure", "power", "--from", "run/", "--format", "json", cwd=here)
+    ask = ("measure", "power", "--from", "run/", "--cluster", "paragraph")
+    done = commands.unfazed(*ask, "--format", "json", cwd=here)
     assert done.returncode == 0, done.stderr
     power = json.loads(done.stdout)
+    assert power["detectable"][0]["over"] == "paragraph (clusters)"
+    assert power["design"]["clusters"] <= 35
     assert power["who"] == "draws"
     assert {one["measure"] for one in power["detectable"]} == {"drop", "flips", "difference"}
     for one in power["detectable"]:

@@ -150,10 +150,11 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
     show_default=True,
     help="With --from: of two systems' scores.",
 )
+@click.option("--cluster", metavar="FIELD", help="With --from: as in `run`. Default: the suite's.")
 @format_option
 def power_command(
     run: str | None, correlation: float, wins: float | None, difference: float | None, sd: float | None, alpha: float,
-    wanted: float, tests: int, format_: str,
+    wanted: float, tests: int, cluster: str | None, format_: str,
 ) -> None:  # fmt: skip
     """Print how many sentences a study needs, by the exact binomial test (one-tailed) or by paired means.
 
@@ -172,7 +173,7 @@ def power_command(
     if run is not None:
         from unfazed.measure import measure_run
 
-        found = measure_run(run, sanity=False).power(1 - alpha / tests, wanted, correlation)
+        found = measure_run(run, sanity=False, cluster=cluster).power(1 - alpha / tests, wanted, correlation)
         click.echo(render(found if format_ == "json" else found.rows(), format_))
         return
     needed = {}

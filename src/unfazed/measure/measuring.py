@@ -180,7 +180,7 @@ def _measured(
             pairs, items = PairCodes(used[:1], suite.task, kept), _sampled(run.repeated(), run)
             again = summed_up(read_table(items, suite.task, pairs, spill, comparing), run.manifest.repeats, main)
         clusters = clusters_of(table, plan.cluster)
-        people = measure_people(table, main, again, plan.level, signs[main], clusters)
+        people = measure_people(table, main, again, plan.level, signs[main], clusters, plan.cluster)
         signature = signs[main]("flips", "all")
         repeats = None if again is None else measure_repeats(again, table, main, plan.level, signature, clusters)
     whole = msgspec.structs.asdict(found.block(ALL, ALL))

@@ -9,7 +9,7 @@ from math import isfinite
 import msgspec
 import numpy as np
 
-from unfazed.core.estimate import Array, Ints, mean_interval, numbers_of
+from unfazed.core.estimate import Array, Ints, Numbers, mean_interval, numbers_of
 from unfazed.core.values import Estimate, Variant
 from unfazed.measure.repeats import Again
 from unfazed.measure.run_table import Part, PersonOf, RunTable
@@ -64,10 +64,11 @@ class _Columns:
 
 def measure_people(
     table: RunTable, scorer: Scorer | None, again: Again | None, level: float, sign: Callable[[str, str], str],
-    clusters: Ints | None = None,
+    clusters: Ints | None = None, cluster: str | None = None,
 ) -> PeopleBlock | None:  # fmt: skip
     """The block of a run; None if nothing was varied twice, so that there is nothing to compare."""
     people = bool(table.people)
+    over = THESE if people else "examples like these" if cluster is None else f"{cluster} (clusters)"
     wanted: dict[str, tuple[Callable[[Part], Array], tuple[float, float]]] = {"flips": (_flips, (0.0, 1.0))}
     if scorer is not None and scorer.linear:
         name, (low, high) = scorer.name, scorer.bounds
@@ -87,10 +88,10 @@ def measure_people(
         if len(np.unique(columns.example)) < 2 or (not people and not _varied_twice(columns)):
             continue
         n = max(n, len(np.unique(columns.person)))
-        found[measure] = _sampled(measure, columns, span, people, again, level, sign)
+        found[measure] = _sampled(measure, columns, span, people, again, level, sign, over)
         strata = np.unique(columns.stratum).tolist() if people else []
         for code in strata if len(strata) > 1 else ():
-            part = _sampled(measure, columns.of(code), span, people, again, level, sign)
+            part = _sampled(measure, columns.of(code), span, people, again, level, sign, over)
             families.setdefault(columns.families[code], {})[measure] = part
     return PeopleBlock("people" if people else "draws", n, found, families) if found else None
 
@@ -110,33 +111,38 @@ def _varied_twice(columns: _Columns) -> bool:
 
 def _sampled(
     measure: str, columns: _Columns, span: tuple[float, float], people: bool, again: Again | None, level: float,
-    sign: Callable[[str, str], str],
+    sign: Callable[[str, str], str], over: str,
 ) -> Sampled:  # fmt: skip
     examples, place = np.unique(columns.example, return_inverse=True)
     means = np.bincount(place, weights=columns.values) / np.bincount(place)
     share = span[0] >= 0
     clusters = None if columns.clusters is None else columns.clusters[examples]
-    low, high = mean_interval(numbers_of(means, clusters=clusters), span, level, "share" if share else "difference")
+    units = numbers_of(means, clusters=clusters)
+    low, high = mean_interval(units, span, level, "share" if share else "difference")
     signature = sign(measure, THESE if people else "draws")
-    these = Estimate(
-        float(means.mean()), low, high, len(means), 0, signature, over=THESE if people else "examples like these"
-    )
+    these = Estimate(float(means.mean()), low, high, len(means), 0, signature, over=over)
     own, draws = None if again is None else _own(measure, again), len(place) / len(means)
+    many, varies = (None, None) if clusters is None else (units.units, _varies(units))
     if not people:
-        return Sampled(these, None, _nested(columns, place, means, own), draws)
-    these = msgspec.structs.replace(these, over=THESE)
+        return Sampled(these, None, _nested(columns, place, means, own), draws, {}, many, varies)
     clusters = None if columns.clusters is None else columns.clusters[columns.example]
     cells = Cells(columns.example, columns.person, columns.stratum, columns.values, clusters)
     crossed = components(cells)
     if crossed is None:
         alone = msgspec.structs.replace(_nested(columns, place, means, own), people=None)
-        return Sampled(these, None, alone, draws, _by(columns))
+        return Sampled(these, None, alone, draws, _by(columns), many, varies)
     like = _like_these(crossed, these, span, share, level)
     like = msgspec.structs.replace(like, signature=sign(measure, LIKE_THESE))
     rest = max(crossed.rest, 0.0)
     noise = None if own is None else min(own, rest)
     sources = Sources(max(crossed.examples, 0.0), max(crossed.people, 0.0), noise, rest - (noise or 0.0))
-    return Sampled(these, like, sources, draws, _by(columns))
+    return Sampled(these, like, sources, draws, _by(columns), many, varies)
+
+
+def _varies(clusters: Numbers) -> float:
+    """The variance of a cluster's mean, large clusters counting for more."""
+    rest = clusters.total - clusters.value * clusters.weight
+    return float(rest @ rest) / max(clusters.units - 1, 1) / float(clusters.weight.mean()) ** 2
 
 
 def _like_these(found: Components, these: Estimate, span: tuple[float, float], share: bool, level: float) -> Estimate:

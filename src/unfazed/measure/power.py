@@ -11,18 +11,25 @@ import msgspec
 from unfazed.core.errors import NothingEvaluated, UsageError
 from unfazed.core.estimate import t_quantile
 from unfazed.measure.results import Results
-from unfazed.measure.sampling import LIKE_THESE, Sampled
+from unfazed.measure.sampling import LIKE_THESE, Sampled, Sources
 
 
-class Design(msgspec.Struct, frozen=True):
-    """How many examples, variants of each, and people."""
+class Design(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How many examples, variants of each, people, and clusters if the examples are in clusters."""
 
     examples: float
     draws: float
     people: float
+    clusters: float | None = None
+
+    @property
+    def units(self) -> float:
+        """What is drawn at random: clusters, or examples."""
+        return self.examples if self.clusters is None else self.clusters
 
     def times(self, examples: float = 1, draws: float = 1) -> Design:
-        return Design(self.examples * examples, self.draws * draws, self.people * draws)
+        clusters = None if self.clusters is None else self.clusters * examples
+        return Design(self.examples * examples, self.draws * draws, self.people * draws, clusters)
 
 
 class Detectable(msgspec.Struct, frozen=True):
@@ -64,7 +71,8 @@ def power_of(results: Results, level: float = 0.95, power: float = 0.8, correlat
     """The least drop, difference between systems, and share of flips that a run like this one detects.
 
     They are detected if their interval leaves out zero. `power` is the chance of that. The variances are those of the
-    run. `correlation` is that of two systems' scores of an example, for the difference of their averages.
+    run. `correlation` is that of two systems' scores of an example, for the difference of their averages. If examples
+    are in clusters, more examples are more clusters of the same size.
     """
     if not 0 < level < 1 or not 0 < power < 1 or not -1 < correlation < 1:
         raise UsageError("The level and the power must lie between 0 and 1, the correlation between -1 and 1.")
@@ -72,10 +80,10 @@ def power_of(results: Results, level: float = 0.95, power: float = 0.8, correlat
     if block is None or not block.measures:
         raise NothingEvaluated("The run has no example with two variants, so that its variances can't be told apart.")
     first = next(iter(block.measures.values()))
-    design = Design(first.these.n, first.draws, block.n)
+    design = Design(first.these.n, first.draws, block.n, first.clusters)
     z, tail = NormalDist().inv_cdf(power), (1 + level) / 2
     found = []
-    for measure, sampled in _wanted(block.measures):
+    for measure, sampled in _wanted({name: _of_units(one) for name, one in block.measures.items()}):
         two = 2 * (1 - correlation) if measure == "difference" else 1.0
         share = measure == "flips"
         for people in (False, True) if sampled.like_these is not None else (False,):
@@ -87,9 +95,22 @@ def power_of(results: Results, level: float = 0.95, power: float = 0.8, correlat
                     return _least_share(sampled, design, z, tail)
                 return _least_mean(sampled, design, two, people, z, tail)
 
-            over = LIKE_THESE if people else "examples like these"
+            alone = f"{results.cluster} (clusters)" if design.clusters is not None else "examples like these"
+            over = LIKE_THESE if people else alone
             found.append(_detectable(measure, over, design, block.who, least))
     return Power(level, power, correlation, block.who, design, found)
+
+
+def _of_units(sampled: Sampled) -> Sampled:
+    """With the variances of a cluster's mean in place of an example's; chance averages out within a cluster."""
+    if sampled.clusters is None or sampled.cluster_variance is None:
+        return sampled
+    size, parts = sampled.these.n / sampled.clusters, sampled.variance
+    rest, repeats = ((value or 0.0) / size for value in (parts.rest, parts.repeats))
+    people = (parts.people or 0.0) / (size if sampled.like_these is None else 1.0)  # people meet all clusters
+    within = rest + repeats + (people if sampled.like_these is None else 0.0)
+    between = max(sampled.cluster_variance - within / sampled.draws, 0.0)
+    return msgspec.structs.replace(sampled, variance=Sources(between, people, repeats, rest))
 
 
 def _wanted(measures: dict[str, Sampled]) -> list[tuple[str, Sampled]]:
@@ -111,7 +132,7 @@ def _variance(sampled: Sampled, draws: float, with_people: bool) -> float:
 
 def _least_mean(sampled: Sampled, design: Design, two: float, people: bool, z: float, tail: float) -> float:
     """The least mean whose interval leaves out zero; the pseudo-examples of a difference widen it by their part."""
-    n = design.examples
+    n = design.units
     own = two * _variance(sampled, design.draws, sampled.like_these is None)
     t, normal = t_quantile(tail, max(n - 1, 1.0)), NormalDist().inv_cdf(tail)
     if not people:
@@ -129,7 +150,7 @@ def _least_share(sampled: Sampled, design: Design, z: float, tail: float) -> flo
     Flips that can just be told from zero are few. Their sum over examples is taken as Poisson, in steps of the size
     that the run's variance shows; the tail comes from the gamma distribution (by Wilson and Hilferty).
     """
-    n, f = design.examples, sampled.these.value or 0.0
+    n, f = design.units, sampled.these.value or 0.0
     whole = _variance(sampled, design.draws, sampled.like_these is None)
     step = min(whole / (f * (1 - f)), 1.0) if 0 < f < 1 else 1.0
     t, normal = t_quantile(tail, max(n - 1, 1.0)), NormalDist().inv_cdf(tail)

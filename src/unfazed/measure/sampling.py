@@ -36,6 +36,8 @@ class Sampled(msgspec.Struct, frozen=True, omit_defaults=True):
     variance: Sources
     draws: float  # variants of an example, on average
     by: dict[str, float] = {}
+    clusters: int | None = None
+    cluster_variance: float | None = None  # of a cluster's mean, if examples are in clusters
 
 
 class PeopleBlock(msgspec.Struct, frozen=True, omit_defaults=True):
