@@ -36,6 +36,7 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     more: bool = True  # is more better?
     asked: float | None = None  # at least so much, or at most where less is better
     note: str = ""
+    by_chance: float = 0.0  # by how much a simulated figure may miss what is asked
 
     @property
     def ratio(self) -> float | None:
@@ -51,7 +52,8 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
         """Is it what was asked, if anything was?"""
         if self.ours is None or self.asked is None:
             return True
-        return self.ours >= self.asked if self.more else self.ours <= self.asked
+        gap = self.asked - self.ours if self.more else self.ours - self.asked
+        return gap <= self.by_chance
 
 
 def figure(value: float | None) -> str:
@@ -79,8 +81,8 @@ def table(rows: Iterable[tuple[str, Row]]) -> list[str]:
             row.peer,
             figure(row.theirs) if row.peer else "",
             f"{figure(row.ratio)}×" if row.ratio else "",
-            asked + ("" if row.met else " **missed**"),
-            row.note,
+            f"{asked} {'met' if row.met else '**missed**'}" if asked else "",
+            f"{row.note} (± {figure(row.by_chance)} by chance)" if row.by_chance else row.note,
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return lines

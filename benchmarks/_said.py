@@ -1,47 +1,16 @@
-"""Simulated runs with a known truth: how often a set-up is called broken, a set is named, and robustness is claimed."""
+"""What is said of simulated runs: that a set-up is broken, that a set is hurt most, that a system is robust."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from unfazed.core.task import task_named
-from unfazed.core.values import Example, Output, Variant
+from benchmarks._measure import Row
+from benchmarks._simulated import MadeRun, share
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.results import Named, Results
-
-Bools = npt.NDArray[np.bool_]
-_LABELS = ("a", "b")
-
-
-class _Made:
-    """A run of two labels: `clean` tells which examples are right, `varied` (a column an operator) which variants."""
-
-    def __init__(self, clean: Bools, varied: Bools, slices: npt.NDArray[np.int64]) -> None:
-        manifest = SimpleNamespace(labels=None, unchanged={}, compared={}, people={})
-        self.suite: Any = SimpleNamespace(id="s", signed="s", task=task_named("classify"), manifest=manifest)
-        self.system = self.identity = "simulated"
-        self._clean, self._varied, self._slices = clean, varied, slices
-
-    def items(self) -> Iterator[tuple[Example, Output, list[tuple[Variant, Output]]]]:
-        for i, (right, row, slice_) in enumerate(zip(self._clean, self._varied, self._slices.tolist(), strict=True)):
-            gold, other = _LABELS[i % 2], _LABELS[1 - i % 2]
-            varied = [
-                (
-                    Variant(i, str(i), 0, f"k/{j}", "k", "same", {"text": f"{i} {j}"}, gold, ""),
-                    Output(gold if one else other),
-                )
-                for j, one in enumerate(row.tolist())
-            ]
-            yield (
-                Example(i, str(i), {"text": str(i)}, gold, {"slice": str(slice_)}),
-                Output(gold if right else other),
-                varied,
-            )
 
 
 def run(
@@ -57,7 +26,8 @@ def run(
             1
         ]
     varied = np.where(clean[:, None], rng.random((n, operators)) >= chance, rng.random((n, operators)) < 0.2)
-    return measure_run(_Made(clean, varied, code), ["accuracy"], **how)
+    made = MadeRun(clean, varied, [f"k/{j}" for j in range(operators)], {"slice": code.tolist()})
+    return measure_run(made, ["accuracy"], **how)
 
 
 def named(results: Results) -> list[Named]:
@@ -66,60 +36,44 @@ def named(results: Results) -> list[Named]:
     return [one for kind in results.naming.sets.values() for one in kind.values() if one.hurt]
 
 
-def said(times: int, seed: int = 0) -> list[dict[str, object]]:
-    """Rows of what was simulated, how often it was said, and how often it may or should be."""
-    rng = np.random.default_rng(seed)
+def said(times: int) -> Iterator[Row]:
+    """How often a set-up is called broken, a set is named, and robustness is claimed."""
+    rng = np.random.default_rng(0)
 
-    def share(of: Callable[[], bool]) -> float:
-        return float(np.mean([of() for _ in range(times)]))
+    def part(of: Callable[[], object]) -> float:
+        return float(np.mean([bool(of()) for _ in range(times)]))
 
-    rows: list[dict[str, object]] = []
-    for right, asked in ((0.75, "at most 0.01"), (0.5, "high")):
-        what = f"clean {right:.0%} right of two labels, n = 100: called broken"
-        rows.append(
-            {
-                "simulated": what,
-                "found": share(lambda r=right: bool(run(rng, 100, 1, 1, 0.1, r).sanity)),
-                "asked": asked,
-            }
-        )
+    for right, name, least, most in ((0.75, "sound", None, 0.01), (0.5, "at chance", 0.95, None)):
+        what = f"sanity, clean {right:.0%} right of two labels, n = 200: called broken"
+        found = part(lambda r=right: run(rng, 200, 1, 1, 0.1, r).sanity)
+        yield share(f"sanity: {name}", what, found, times, least=least, most=most)
+    one, right = np.arange(50) % 2 == 0, rng.random(50) < 0.9
+    made = {
+        "one answer for all": MadeRun(one, one[:, None], ["k/0"]),
+        "labels of other names": MadeRun(right, right[:, None], ["k/0"], says=("LABEL_0", "LABEL_1")),
+    }
+    for name, broken in made.items():
+        signs = measure_run(broken, ["accuracy"]).sanity
+        yield share(f"sanity: {name}", f"sanity, {name}, n = 50: called broken", float(bool(signs)), 1, least=1.0)
     for n, operators, slices, loss in ((50, 3, 5, 0.1), (50, 3, 20, 0.3), (200, 10, 20, 0.0), (500, 5, 50, 0.1)):
-        what = f"all alike, loss {loss:g}, n = {n}, {operators} operators, {slices} slices: any named"
-        found = share(lambda a=(n, operators, slices, loss): bool(named(run(rng, *a, sanity=False))))
-        rows.append({"simulated": what, "found": found, "asked": "at most 0.05"})
+        what = f"naming, all alike, drop {loss:g}, n = {n}, {operators} operators, {slices} slices: any is named"
+        found = part(lambda a=(n, operators, slices, loss): named(run(rng, *a, sanity=False)))
+        yield share(f"false name: {n}, {operators}, {slices}", what, found, times, most=0.05)
     for kind, n in (("operator", 200), ("slice", 500)):
         told = [named(run(rng, n, 4, 5, 0.05, hurt=(kind, 0.3), sanity=False)) for _ in range(times)]
         true = 0.9 * 0.3 - 0.1 * 0.2
-        covered = [
-            one.low <= true <= one.high
-            for found in told
-            for one in found
-            if one.low is not None and one.high is not None
-        ]
-        rows.append(
-            {
-                "simulated": f"one {kind} loses 0.3, others 0.05, n = {n}: named",
-                "found": float(np.mean([bool(f) for f in told])),
-                "asked": "",
-            }
-        )
-        rows.append(
-            {
-                "simulated": f"of these, intervals of the named {kind} that hold",
-                "found": float(np.mean(covered)),
-                "asked": "at least 0.93",
-            }
-        )
+        known = [one for found in told for one in found if one.low is not None and one.high is not None]
+        what = f"naming, one {kind} loses 0.3, others 0.05, n = {n}: any is named (power)"
+        yield share(f"named {kind}", what, float(np.mean([bool(f) for f in told])), times, least=0.8)
+        what = f"of these, intervals of the named {kind} that cover"
+        covered = float(np.mean([one.low <= true <= one.high for one in known])) if known else 0.0
+        yield share(f"named {kind} covers", what, covered, max(len(known), 1), least=0.93)
     for n in (100, 400):
         margin = 0.9 * 0.1 - 0.1 * 0.2
-        claims = share(lambda n=n, m=margin: run(rng, n, 1, 1, 0.1, within=m, sanity=False).within.whole.shown)  # type: ignore[union-attr]
-        rows.append(
-            {
-                "simulated": f"the drop is the margin, n = {n}: claimed robust within it",
-                "found": claims,
-                "asked": "at most 0.05",
-            }
-        )
-    steady = share(lambda: run(rng, 1000, 1, 1, 0.0, 1.0, within=0.02, sanity=False).within.whole.shown)  # type: ignore[union-attr]
-    rows.append({"simulated": "no drop, n = 1000, margin 0.02: claimed", "found": steady, "asked": "high"})
-    return rows
+        claims = part(lambda n=n, m=margin: run(rng, n, 1, 1, 0.1, within=m, sanity=False).within.whole.shown)  # type: ignore[union-attr]
+        what = f"within, the drop is the margin, n = {n}: claimed robust"
+        yield share(f"false claim: {n}", what, claims, times, most=0.05)
+    steady = part(lambda: run(rng, 1000, 1, 1, 0.0, 1.0, within=0.02, sanity=False).within.whole.shown)  # type: ignore[union-attr]
+    yield share(
+        "true claim", "within, no drop, n = 1000, margin 0.02: claimed robust (power)", steady, times, least=0.8
+    )

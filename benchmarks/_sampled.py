@@ -1,12 +1,16 @@
-"""Simulations of people, repeats, unequal variances and power: `python -m benchmarks._sampled` prints them."""
+"""Simulations of people, repeats, unequal variances, and of the power that a run was said to have."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from tempfile import TemporaryDirectory
 
+import msgspec
 import numpy as np
 
 import unfazed
+from benchmarks._measure import Row
+from benchmarks._simulated import Cell, MadeRun, share, worst_cell
 from unfazed.core.estimate import mean_interval
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.values import Example, Variant
@@ -17,7 +21,7 @@ from unfazed.systems.callable import CallableSystem
 SPREADS = (0.0, 0.3, 1.0)  # of people, in log odds
 
 
-def unequal_variances(times: int, n: int = 100) -> list[dict[str, object]]:
+def unequal_variances(times: int, n: int = 100) -> Iterator[Row]:
     """False positives of the mixed-effects regression, standard deviations 1, 1 and 5."""
     rng = np.random.default_rng(1)
     found = np.zeros(3)
@@ -26,17 +30,16 @@ def unequal_variances(times: int, n: int = 100) -> list[dict[str, object]]:
         fit = complete_effects(scores, ["a", "b", "c"]).coefficients
         p = [(fit[name].p, fit[name].p_holm) for name in ("b", "c")]
         found += [*((own or 0) < 0.05 for own, _ in p), min(held or 0 for _, held in p) < 0.05]
-    names = ("mixed effects: first condition", "second condition", "either, by Holm")
-    return [
-        {"simulated": name, "found": share, "asked": 0.05} for name, share in zip(names, found / times, strict=True)
-    ]
+    for name, part in zip(("first condition", "second condition", "either, by Holm"), found / times, strict=True):
+        what = f"mixed effects, sd 1, 1, 5, no difference: {name} differs"
+        yield share(f"mixed effects: {name}", what, float(part), times, most=0.05)
 
 
-def people(times: int) -> list[dict[str, object]]:
+def people(times: int) -> Iterator[Row]:
     """The coverage of both intervals, where examples and people are drawn anew each time."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
     rng = np.random.default_rng(2)
-    rows: list[dict[str, object]] = []
+    for_these, for_others = [], []
     for who in (3, 5, 10):
         for n in (100, 1000):
             for spread in SPREADS:
@@ -53,11 +56,14 @@ def people(times: int) -> list[dict[str, object]]:
                     wide = found.interval(0.95, (0.0, 1.0), True)
                     like += min(low or 0, wide[0]) <= truth <= max(high or 1, wide[1])
                 what = f"{who} people × {n} examples, spread {spread}"
-                rows.append({"simulated": what, "found": like / times, "these people": these / times, "asked": 0.93})
-    return rows
+                for_others.append(Cell(like / times, what))
+                for_these.append(Cell(these / times, what))
+    yield worst_cell("people", "intervals for people like these that cover", for_others, times)
+    lowest = min(for_these)
+    yield share("these people", "the same for these people", lowest.share, times, note=f"at worst: {lowest.where}")
 
 
-def random_answerer(times: int) -> list[dict[str, object]]:
+def random_answerer(times: int) -> Iterator[Row]:
     """How often flips beyond chance cover zero, from the run to the number: a tenth of the answers are sampled."""
     covered = {"flips": 0, "consistency": 0, "drop": 0}
     with TemporaryDirectory() as folder:
@@ -73,10 +79,43 @@ def random_answerer(times: int) -> list[dict[str, object]]:
             found = unfazed.measure_run(run, ["accuracy"], stored=False, sanity=False).repeats
             for name in covered:
                 covered[name] += getattr(found, name).low <= 0 <= getattr(found, name).high
-    return [
-        {"simulated": f"random answerer: {name} beyond chance cover zero", "found": count / times, "asked": 0.93}
-        for name, count in covered.items()
-    ]
+    for name, count in covered.items():
+        what = f"repeats, a system that samples 10 % of its answers: {name} beyond chance covers zero"
+        yield share(f"repeats: {name}", what, count / times, times, least=0.93)
+
+
+def power(times: int) -> Iterator[Row]:
+    """How often runs find what `results.power()` of a run like them said would be found in 80 %."""
+    rng = np.random.default_rng(5)
+    for measure, n, size in (("flips", 200, 1), ("drop", 300, 1), ("drop", 400, 10), ("flips", 400, 10)):
+        cluster = None if size == 1 else "c"
+        said = [_least(rng, measure, n, size, cluster) for _ in range(10)]
+        least = float(np.mean(said))
+        found = [_measured(rng, least, measure, n, size, cluster) for _ in range(times)]
+        hits = float(np.mean([(getattr(one.whole, measure).low or 0) > 0 for one in found]))
+        told = f"{measure} of {least:.3f} in {n} examples" + (f" in clusters of {size}" if cluster else "")
+        chance = round(300 * (0.8 * 0.2 / times) ** 0.5, 1) + 5
+        yield msgspec.structs.replace(
+            share(f"power: {told}", f"power, the detectable {told}: found (80 % predicted)", hits, times),
+            asked=80.0, by_chance=chance,
+        )  # fmt: skip
+
+
+def _least(rng: np.random.Generator, measure: str, n: int, size: int, cluster: str | None) -> float:
+    """What is said to be detectable, of a run with about as much of it."""
+    found = _measured(rng, 0.06, measure, n, size, cluster).power()
+    return next(one.now for one in found.detectable if one.measure == measure)
+
+
+def _measured(
+    rng: np.random.Generator, rate: float, measure: str, n: int, size: int, cluster: str | None
+) -> unfazed.Results:
+    """Answers of two variants change at this rate, more in some clusters than in others; all clean ones are right."""
+    units = -(-n // size)
+    own = np.repeat(rng.beta(rate * 4, (1 - rate) * 4, units), size)[:n]
+    varied = rng.random((n, 2)) >= own[:, None]
+    made = MadeRun(np.ones(n, dtype=bool), varied, ["k/a", "k/a"], {"c": (np.arange(n) // size).tolist()})
+    return unfazed.measure_run(made, ["accuracy"], stored=False, sanity=False, cluster=cluster, groups=[])  # type: ignore[arg-type]
 
 
 def _suite(path: str, n: int = 60, draws: int = 3) -> Suite:
@@ -87,13 +126,3 @@ def _suite(path: str, n: int = 60, draws: int = 3) -> Suite:
         for j in range(draws)
     ]
     return write_suite(path, Manifest(task="classify", language="en"), lambda: examples, lambda: variants)
-
-
-def sampled(times: int) -> list[dict[str, object]]:
-    """Rows of what was simulated, how often it was found, and how often it should be."""
-    return [*unequal_variances(10 * times), *people(times), *random_answerer(times)]
-
-
-if __name__ == "__main__":
-    for row in sampled(200):
-        print(row)

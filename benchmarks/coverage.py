@@ -1,26 +1,26 @@
-"""How often intervals cover what is true, in simulations where that is known. Short by default; --all is long.
+"""Simulations in which the truth is known: coverage, false names and differences, power. Short by default; --all long.
 
-A section is a function that gives rows; `SECTIONS` has them all, and a sibling module may hold one.
+A section gives rows for a number of simulations; `SECTIONS` has them all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks import comparisons
+from benchmarks._compared import comparisons
 from benchmarks._measure import Row, show
 from benchmarks._said import said
-from benchmarks._sampled import sampled
+from benchmarks._sampled import people, power, random_answerer, unequal_variances
+from benchmarks._simulated import Cell, MadeRun, worst_cell
+from benchmarks._stopped import stopped
+from benchmarks._traps import traps
 from unfazed.core.estimate import mean_interval, numbers_of
-from unfazed.core.suite import Manifest
 from unfazed.core.task import task_named
-from unfazed.core.values import Example, Output, Variant
 from unfazed.measure.definitions import MEASURES
 from unfazed.measure.gathering import class_found
 from unfazed.measure.measuring import measure_run
@@ -28,25 +28,9 @@ from unfazed.measure.order_weights import cvar_weights, worst_weights
 from unfazed.measure.set_scores import SetScore
 from unfazed.score import scorers
 
-ASKED = 93.0  # per cent of 95 % intervals that should cover
 SIZES, DRAWS, RATES = (10, 30, 100, 1000), (1, 3, 10), (0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.995)
 ALIKE = (0.3, 2.0, 50.0)  # how alike the variants of an example are: the fewer, the more
 Array = npt.NDArray[np.float64]
-
-
-class Cell(NamedTuple):
-    """One setting, and the share of its intervals that covered."""
-
-    share: float
-    where: str
-
-
-def row(name: str, what: str, cells: list[Cell], asked: float = ASKED) -> Row:
-    """The worst cell of a section, which is what has to hold."""
-    worst = min(cells)
-    mean = 100 * sum(cell.share for cell in cells) / len(cells)
-    note = f"worst of {len(cells)} settings: {worst.where}; {mean:.1f} % on average"
-    return Row(name=name, what=what, unit="%", ours=round(100 * worst.share, 1), asked=asked, note=note)
 
 
 class World:
@@ -93,9 +77,7 @@ def _covers(numbers: Array, true: float, drop: bool) -> float:
     return inside / len(numbers)
 
 
-def by_measure(
-    times: int, sizes: tuple[int, ...] = SIZES, rates: tuple[float, ...] = RATES, asked: float = ASKED
-) -> Iterator[Row]:
+def by_measure(times: int, sizes: tuple[int, ...] = SIZES, rates: tuple[float, ...] = RATES) -> Iterator[Row]:
     """Every measure over sizes, draws, rates, and how alike an example's variants are."""
     rng = np.random.default_rng(1)
     cells: dict[str, list[Cell]] = {}
@@ -106,7 +88,7 @@ def by_measure(
             share = _covers(values, true[name], name == "drop")
             cells.setdefault(name, []).append(Cell(share, f"n = {n}, {draws} draws, rate {rate}, {alike:g} alike"))
     for name, found in cells.items():
-        yield row(name, f"95 % intervals of {name} that cover", found, asked)
+        yield worst_cell(name, f"95 % intervals of {name} that cover", found, times)
 
 
 def clusters(times: int) -> Iterator[Row]:
@@ -122,7 +104,7 @@ def clusters(times: int) -> Iterator[Row]:
             low, high = mean_interval(numbers_of(x, clusters=np.repeat(np.arange(count), sizes)))
             inside += low is not None and high is not None and low <= rate <= high
         cells.append(Cell(inside / times, f"{count} clusters of {'20' if equal else '1 to 59'}, rate {rate}"))
-    yield row("clusters", "95 % intervals with --cluster that cover", cells)
+    yield worst_cell("clusters", "95 % intervals with --cluster that cover", cells, times)
 
 
 def macro_f1(times: int) -> Iterator[Row]:
@@ -149,30 +131,8 @@ def macro_f1(times: int) -> Iterator[Row]:
             inside += low is not None and high is not None and low <= true <= high
         cells.setdefault(classes, []).append(Cell(inside / times, f"n = {n}, skew {skew:g}, accuracy about {known}"))
     for classes, found in cells.items():
-        yield row(f"macro-F1, {classes} classes", f"95 % intervals of macro-F1 that cover, {classes} classes", found)
-
-
-class SimulatedRun:
-    """A run in memory of a simulated world, so that a section can go through all of `measure_run`."""
-
-    system = identity = "simulated"
-
-    def __init__(self, world: World, n: int) -> None:
-        manifest = Manifest(task="classify", language="en")
-        self.suite: Any = SimpleNamespace(id="sim", signed="sim", task=task_named("classify"), manifest=manifest)
-        self._clean, self._varied = world.answers(n)
-
-    def items(self) -> Iterator[tuple[Example, Output, list[tuple[Variant, Output]]]]:
-        for i, (clean, varied) in enumerate(zip(self._clean.tolist(), self._varied.tolist(), strict=True)):
-            made = [
-                (Variant(i, str(i), d, "keyboard/a", "keyboard", "same", {"text": f"{d} {i}"}, "a", ""), _said(right))
-                for d, right in enumerate(varied)
-            ]
-            yield Example(i, str(i), {"text": str(i)}, "a"), _said(clean), made
-
-
-def _said(right: bool) -> Output:
-    return Output("a" if right else "b")
+        what = f"95 % intervals of macro-F1 that cover, {classes} classes"
+        yield worst_cell(f"macro-F1, {classes} classes", what, found, times)
 
 
 def whole_way(times: int) -> Iterator[Row]:
@@ -184,44 +144,49 @@ def whole_way(times: int) -> Iterator[Row]:
         true = {name: float(values.mean()) for name, values in world.numbers(400_000).items()}
         inside = dict.fromkeys((m for m in MEASURES if m != "noticed"), 0)
         for _ in range(times):
-            whole = measure_run(SimulatedRun(world, n), ["accuracy"], stored=False, sanity=False).whole
+            made = MadeRun(*world.answers(n), ["keyboard/a"] * 3)
+            whole = measure_run(made, ["accuracy"], stored=False, sanity=False).whole
             for name in inside:
                 found = getattr(whole, name)
                 inside[name] += found.low <= true[name] <= found.high
         cells += [Cell(count / times, f"{name}, n = {n}, rate {rate}") for name, count in inside.items()]
-    yield row("measure_run", "95 % intervals of all measures that cover, from outputs to estimates", cells, 90.0)
+    what = "95 % intervals of all measures that cover, from outputs to estimates"
+    yield worst_cell("measure_run", what, cells, times)
 
 
-def told(simulated: list[dict[str, object]]) -> Iterator[Row]:
-    """The rows of a sibling: what was simulated, how often it was found, and how often it should be."""
-    for one in simulated:
-        name, share = str(one["simulated"]), one["found"]
-        assert isinstance(share, float)
-        note = f"asked: {one['asked']}" if one.get("asked") else ""
-        yield Row(name=name, what=name, unit="%", ours=round(100 * share, 1), note=note)
+class Section(NamedTuple):
+    """What gives rows for a number of simulations, and how many of them a short and a long table have."""
+
+    rows: Callable[[int], Iterator[Row]]
+    short: int
+    long: int
 
 
-Section = Callable[[bool], Iterator[Row]]
-
-SECTIONS: dict[str, Section] = {
-    "measures": lambda long: by_measure(2000) if long else by_measure(200, (10, 100), (0.4, 0.9, 0.995), 90.0),
-    "clusters": lambda long: clusters(4000 if long else 500),
-    "macro-F1": lambda long: macro_f1(1000 if long else 150),
-    "compare": lambda long: iter(comparisons.rows(1000 if long else 60)),
-    "said": lambda long: told(said(500 if long else 20)),
-    "sampled": lambda long: told(sampled(500 if long else 20)),
-    "measure_run": lambda long: whole_way(1000 if long else 150),
-}
+SECTIONS: tuple[Section, ...] = (
+    Section(clusters, 600, 4000),
+    Section(macro_f1, 150, 1000),
+    Section(whole_way, 100, 1000),
+    Section(stopped, 150, 4000),
+    Section(comparisons, 30, 1000),
+    Section(said, 30, 1000),
+    Section(unequal_variances, 4000, 20_000),
+    Section(people, 400, 2000),
+    Section(random_answerer, 200, 1000),
+    Section(power, 60, 1000),
+    Section(traps, 60, 1000),
+)
 
 
 def rows() -> Iterator[Row]:
-    for section in SECTIONS.values():
-        yield from section(False)
+    yield from by_measure(250, (10, 100), (0.4, 0.9, 0.995))
+    for section in SECTIONS:
+        yield from section.rows(section.short)
 
 
 def long_rows() -> Iterator[Row]:
-    for section in SECTIONS.values():
-        yield from section(True)
+    yield from by_measure(2000)
+    for section in SECTIONS:
+        yield from section.rows(section.long)
 
 
 def main() -> None:

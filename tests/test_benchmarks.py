@@ -17,6 +17,8 @@ from benchmarks.__main__ import Job, jobs, measured, run
 from benchmarks._chart import growth, growth_chart, ratios_chart
 from benchmarks._measure import LeftOut, Row, figure, in_turns, needs, table
 from benchmarks._readme import Claim, uncovered, untrue
+from benchmarks._simulated import share
+from benchmarks.coverage import SECTIONS, Section
 from benchmarks.operators import shares
 
 ROOT = Path(__file__).parents[1]
@@ -55,6 +57,23 @@ def test_the_table_names_what_is_missed_and_what_is_absent() -> None:
     assert "| 0.25× | ≥ 60 **missed** |" in lines[2]
     assert "| gone | – |" in lines[3]
     assert "does not install: a \\| b |" in lines[3]
+
+
+def test_a_simulated_share_may_miss_by_chance() -> None:
+    """Three standard errors of 100 simulations with 95 % are 6.5 points."""
+    near, far = (share("a", "a", found, 100, least=0.95) for found in (0.89, 0.88))
+    assert (near.met, far.met) == (True, False)
+    assert near.by_chance == pytest.approx(6.5)
+    assert not share("a", "a", 0.12, 100, most=0.05).met
+    assert "| ≥ 95 met | 100 simulations (± 6.5 by chance) |" in table([("some", near)])[2]
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.rows.__name__)
+def test_every_section_of_the_coverage_table_can_be_simulated(section: Section) -> None:
+    """One row of each, of as few simulations as can be; what they show is for the benchmark."""
+    row = next(section.rows(2))
+    assert row.ours is not None
+    assert row.unit in ("%", "points")
 
 
 def test_ways_take_turns_and_the_median_is_given() -> None:
