@@ -69,7 +69,7 @@ def share(
     asked = least if least is not None else most
     chance = 0.0 if asked is None else 300 * (asked * (1 - asked) / times) ** 0.5
     told = f"{times:,} simulations{'; ' if note else ''}{note}"
-    ours, wanted = round(100 * found, 1), None if asked is None else round(100 * asked, 6)
+    ours, wanted = round(100 * float(found), 1), None if asked is None else round(100 * asked, 6)
     return Row(name, what, ours, "%", more=most is None, asked=wanted, note=told, by_chance=round(chance, 1))
 
 

@@ -164,21 +164,21 @@ class Section(NamedTuple):
 
 SECTIONS: tuple[Section, ...] = (
     Section(clusters, 600, 4000),
-    Section(macro_f1, 150, 1000),
+    Section(macro_f1, 120, 1000),
     Section(whole_way, 100, 1000),
     Section(stopped, 150, 4000),
     Section(comparisons, 30, 1000),
-    Section(said, 30, 1000),
+    Section(said, 24, 1000),
     Section(unequal_variances, 4000, 20_000),
     Section(people, 400, 2000),
-    Section(random_answerer, 200, 1000),
+    Section(random_answerer, 150, 1000),
     Section(power, 60, 1000),
     Section(traps, 60, 1000),
 )
 
 
 def rows() -> Iterator[Row]:
-    yield from by_measure(250, (10, 100), (0.4, 0.9, 0.995))
+    yield from by_measure(200, (10, 100), (0.4, 0.9, 0.995))
     for section in SECTIONS:
         yield from section.rows(section.short)
 
