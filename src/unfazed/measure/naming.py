@@ -11,7 +11,7 @@ from unfazed.core.estimate.apart import Apart, apart_groups, apart_paired
 from unfazed.measure.questions import GRID, Questions
 from unfazed.measure.results import Block, Named, Naming
 
-VERSION = 1  # of these tests; decides whether stored results are used again
+VERSION = 2  # of these tests; decides whether stored results are used again
 _PAIRED = ("operator", "family")  # sets of variants of the same examples
 _UNNAMED = ("family",)  # shown, but not named: an operator says more
 Units = tuple[Ints, Numbers]

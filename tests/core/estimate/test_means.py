@@ -62,13 +62,26 @@ def _one_rises(draw: st.DrawFn) -> tuple[tuple[float, float], str, np.ndarray, n
 @given(_one_rises(), st.sampled_from([0.5, 0.8, 0.95, 0.99]), st.integers(1, 3))
 def test_a_number_that_rises_lowers_neither_end(case, level, size) -> None:  # type: ignore[no-untyped-def]
     span, kind, x, y = case
-    clusters = np.arange(len(x)) // size  # of one size but for the last, which is left out
-    whole = slice(0, len(x) - len(x) % size or None)
-    before, after = (mean_interval(numbers_of(v[whole], clusters=clusters[whole]), span, level, kind) for v in (x, y))
+    clusters = np.arange(len(x)) // size
+    before, after = (mean_interval(numbers_of(v, clusters=clusters), span, level, kind) for v in (x, y))
     for one, other in zip(before, after, strict=True):
         if one is not None and other is not None:
             assert other >= one - 1e-9
             assert span[0] <= one <= span[1]
+
+
+def test_no_number_lowers_an_end_by_rising_whatever_the_sizes_of_clusters() -> None:
+    rng = np.random.default_rng(5)
+    for kind, span in [("share", SHARE), ("difference", DIFFERENCE)] * 200:
+        sizes = rng.choice([1, 2, 5, 12], rng.integers(2, 12))
+        clusters = np.repeat(np.arange(len(sizes)), sizes)
+        x = (rng.random(len(clusters)) < rng.choice([0.05, 0.5, 0.95])).astype(float)
+        x -= (kind == "difference") * (rng.random(len(x)) < 0.1)
+        y = x.copy()
+        y[rng.integers(len(x))] = 1.0
+        before, after = (mean_interval(numbers_of(v, clusters=clusters), span, 0.95, kind) for v in (x, y))
+        assert after[0] >= before[0] - 1e-6  # type: ignore[operator]
+        assert after[1] >= before[1] - 1e-6  # type: ignore[operator]
 
 
 def test_clusters_are_what_is_drawn() -> None:

@@ -84,7 +84,9 @@ def apart_groups(
     """Sets that share no unit: `code` is the set of each unit, -1 for none.
 
     Units are dealt to the sets anew, many times: the p-value is how often the largest difference of a set from the rest
-    is then as large. That holds for sets of any size, and however skewed the numbers are, if all sets are alike.
+    is then as large. That holds for sets of any size, and however skewed the numbers are, if all sets are alike. Sets
+    with the same mean may vary more or less: so each difference is counted in its own standard errors, and has to pass
+    Welch's test too.
     """
     inside = code >= 0
     total, weight, code = total[inside], weight[inside], code[inside]
@@ -95,25 +97,76 @@ def apart_groups(
     value: Array = np.divide(sums, sizes, out=np.full(width, np.nan), where=sizes > 0)
     rest: Array = np.divide(total.sum() - sums, whole - sizes, out=np.full(width, np.nan), where=whole - sizes > 0)
     moves = total - mean * weight
-    variance = float(moves @ moves) / max(n - 1, 1) * n / max(whole, _NO_WIDTH) ** 2 * n  # of one unit of mean weight
     tested = (units > 0) & (units < n)
-    # the sum of a set's moves over what it varies by if units are dealt: its difference from the rest, standardised
-    scale = np.where(tested, 1 / np.sqrt(np.maximum(units * (1 - units / n), 0.5)), 0.0)
-    found = np.abs(np.bincount(code, moves, width)) * scale
+    standard = _Standardised(moves, units, half * whole / max(n, 1))
+    found = np.where(tested, standard(code), 0.0)
     times = int(min(_DEALS, max(_LEAST, _CELLS // max(n, 1))))
     rng = np.random.Generator(np.random.PCG64(seed))
-    top = np.array([(np.abs(np.bincount(code, rng.permutation(moves), width)) * scale).max() for _ in range(times)])
+    top = np.array([standard(rng.permutation(code))[tested].max(initial=0.0) for _ in range(times)])
     p = (1 + (top[None, :] >= found[:, None] - _NO_WIDTH * (1 + found[:, None])).sum(axis=1)) / (1 + times)
-    p = np.where(tested, p, 1.0)
-    errors = variance / np.maximum(units, 1) + (half / np.maximum(units, 1)) ** 2
+    p = np.where(tested, np.maximum(p, standard.p(code)), 1.0)
+    errors = standard.errors(code) * (n / max(whole, _NO_WIDTH)) ** 2
+    freedom = np.maximum(units - 1, 1)
     pairs = np.ones((width, width))
     for j in range(width):
         for k in range(j):
-            pairs[j, k] = pairs[k, j] = _p(value[j] - value[k], sqrt(errors[j] + errors[k]), units[j] + units[k] - 2)
+            off = errors[j] + errors[k]
+            degrees = off**2 / max(errors[j] ** 2 / freedom[j] + errors[k] ** 2 / freedom[k], _NO_WIDTH**2)
+            pairs[j, k] = pairs[k, j] = _p(value[j] - value[k], sqrt(off), degrees)
     known = units > 0
     shrunk = np.full(width, np.nan)
     shrunk[known] = _shrunk(value[known], np.diag(errors[known]))
     return Apart(value, rest, p, shrunk, pairs, level ** (1 / max(int(known.sum()), 1)))
+
+
+class _Standardised:
+    """The difference of each set's mean from the rest's, in standard errors of the two.
+
+    One unit that lies `half` off is added to each error, so that units that all agree are not certain.
+    """
+
+    def __init__(self, moves: Array, units: Ints, half: float) -> None:
+        self._moves, self._squares, self._half = moves, moves**2, half
+        self._units, self._rest = units, len(moves) - units
+        self._all = float(self._squares.sum())
+
+    def errors(self, code: Ints) -> Array:
+        """The squared error of each set's mean."""
+        return self._errors(*self._sums(code))[0]
+
+    def __call__(self, code: Ints) -> Array:
+        total, squares = self._sums(code)
+        found: Array = np.abs(total) * (1 / np.maximum(self._units, 1) + 1 / np.maximum(self._rest, 1))
+        return found / np.sqrt(np.maximum(sum(self._errors(total, squares)), _NO_WIDTH**2))
+
+    def p(self, code: Ints) -> Array:
+        """Those of Welch's test of each set, corrected for their number (Šidák)."""
+        own, rest = self._errors(*self._sums(code))
+        off = own**2 / np.maximum(self._units - 1, 1) + rest**2 / np.maximum(self._rest - 1, 1)
+        freedom = np.maximum((own + rest) ** 2 / np.maximum(off, _NO_WIDTH**4), 1.0)
+        single = np.array([t_p_value(float(t), float(df)) for t, df in zip(self(code), freedom, strict=True)])
+        corrected: Array = -np.expm1(len(single) * np.log1p(-np.minimum(single, 1 - _NO_WIDTH)))
+        return corrected
+
+    def _sums(self, code: Ints) -> tuple[Array, Array]:
+        width = len(self._units)
+        total, squares = (np.bincount(code, numbers, width) for numbers in (self._moves, self._squares))
+        return total.astype(np.float64), squares.astype(np.float64)
+
+    def _errors(self, total: Array, squares: Array) -> tuple[Array, Array]:
+        """Of the sets and of their rests; moves sum to zero, so the sum of the rest's is -total."""
+        own, rest = (
+            _variance(total, found, units) + (self._half / np.maximum(units, 1)) ** 2
+            for found, units in ((squares, self._units), (self._all - squares, self._rest))
+        )
+        return own, rest
+
+
+def _variance(total: Array, squares: Array, units: Ints) -> Array:
+    """Of the means of units, from their sums and sums of squares."""
+    many = np.maximum(units, 1)
+    found: Array = np.maximum(squares - total**2 / many, 0.0) / np.maximum(units - 1, 1) / many
+    return found
 
 
 def _p(difference: float, spread: float, freedom: float) -> float:

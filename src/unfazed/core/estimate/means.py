@@ -19,6 +19,7 @@ Span = tuple[float, float]
 Ends = tuple[float | None, float | None]
 
 _MOVED = 64  # outlying numbers that are moved to the end of the span to keep the interval monotone
+_CENTRES = 12  # places of the centre for which the order of unequal weights is tried
 _BLOCK = 1 << 22  # numbers held at once while examples are left out one by one
 
 
@@ -119,36 +120,52 @@ def _lower(numbers: Numbers, half: float, t: float, level: float, kind: Kind) ->
     """The lower end of the interval of numbers from -half to half, and at most their mean.
 
     A number far above the others widens the interval by more than it lifts it. So that no number can lower this end by
-    rising, the highest are raised to the end of the span, one more at a time, and the lowest of the results is taken.
+    rising, numbers are raised to the end of the span, one more at a time, and the lowest of the results is taken. Those
+    come first that widen it most; with unequal weights, which these are depends on where the centre ends up.
     """
     z = NormalDist().inv_cdf((1 + level) / 2)
     average = float(numbers.counts @ numbers.weight) / numbers.units
     whole = float(numbers.counts @ numbers.weight) + z * z / 2 * average  # half of the pseudo-examples move the centre
     at_ends, in_middle = (z * z, 0.0) if kind == "share" else (z * z / 4, z * z / 2)
     lever = _leverage(numbers)
-    at = _highest(numbers, half)
-    total, weight, raised = numbers.total[at], numbers.weight[at], half * numbers.weight[at]
-    first = numbers.counts @ numbers.total + _steps(raised - total)
-    second = numbers.counts @ (lever * numbers.total**2) + _steps(lever[at] * (raised**2 - total**2))
-    cross = numbers.counts @ (lever * numbers.total * numbers.weight) + _steps(lever[at] * weight * (raised - total))
-    centre = first / whole
-    squares = second - 2 * centre * cross + centre**2 * (numbers.counts @ (lever * numbers.weight**2))
-    squares += average**2 * (at_ends * (half**2 + centre**2) + in_middle * centre**2)
-    low = (first - t * np.sqrt(squares)) / whole
-    return min(float(low.min()), numbers.value)
+    own = float(numbers.counts @ (lever * numbers.weight**2))
+    sums = [float(numbers.counts @ column) for column in (
+        numbers.total, lever * numbers.total**2, lever * numbers.total * numbers.weight
+    )]  # fmt: skip
+
+    def ends(around: float) -> tuple[Array, Array]:
+        """The centre and the end with no, one, two, … numbers raised."""
+        at = _widest(numbers, lever, half, around)
+        total, weight, raised = numbers.total[at], numbers.weight[at], half * numbers.weight[at]
+        first = sums[0] + _steps(raised - total)
+        second = sums[1] + _steps(lever[at] * (raised**2 - total**2))
+        cross = sums[2] + _steps(lever[at] * weight * (raised - total))
+        centre: Array = first / whole
+        squares = second - 2 * centre * cross + centre**2 * own
+        squares += average**2 * (at_ends * (half**2 + centre**2) + in_middle * centre**2)
+        return centre, (first - t * np.sqrt(np.maximum(squares, 0.0))) / whole
+
+    centre, low = ends(sums[0] / whole)
+    lowest = float(low.min())
+    if np.ptp(numbers.weight) > 0:
+        for around in np.linspace(centre[0], centre[-1], _CENTRES)[1:]:
+            lowest = min(lowest, float(ends(float(around))[1].min()))
+    return min(lowest, numbers.value)
 
 
 def _steps(changes: Array) -> Array:
     return np.append(0.0, np.cumsum(changes))
 
 
-def _highest(numbers: Numbers, half: float) -> Ints:
-    """The places of the units with the highest means below the end of the span, the highest first."""
+def _widest(numbers: Numbers, lever: Array, half: float, around: float) -> Ints:
+    """The places of the units below the end of the span that widen the interval most if raised to it, those first."""
     means = numbers.total / numbers.weight
     below = np.flatnonzero(means < half)
+    wide = (lever * numbers.weight * (half + means - 2 * around))[below]
     if len(below) > _MOVED:
-        below = below[np.argpartition(-means[below], _MOVED - 1)[:_MOVED]]
-    below = below[np.argsort(-means[below], kind="stable")]
+        chosen = np.argpartition(-wide, _MOVED - 1)[:_MOVED]
+        below, wide = below[chosen], wide[chosen]
+    below = below[np.argsort(-wide, kind="stable")]
     times = np.minimum(numbers.counts[below], _MOVED).astype(np.int64)
     return np.repeat(below, times)[:_MOVED]
 
