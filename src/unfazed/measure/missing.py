@@ -52,10 +52,14 @@ class Missingness:
         self._sound: Counter[tuple[str, ...]] = Counter()  # operators of examples of which nothing was lost
         self._groups: dict[str, Counter[tuple[int, int, bool]]] = {}
 
+    def see_whole(self, varied: Sequence[tuple[Variant, Output]]) -> None:
+        """An example of which nothing was lost."""
+        self._sound[tuple([variant.source for variant, _ in varied])] += 1
+
     def see(self, clean: Output, varied: Sequence[tuple[Variant, Output]]) -> None:
         """An output is lost if it failed or can't be read; what was not asked does not count."""
         if clean.error is None and all(output.error is None for _, output in varied):
-            self._sound[tuple([variant.source for variant, _ in varied])] += 1
+            self.see_whole(varied)
             return
         if clean.error == NOT_ASKED.error:
             return

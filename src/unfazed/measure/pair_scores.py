@@ -38,6 +38,7 @@ class PairCodes:
         self.scorers = scorers
         readers = {(type(scorer).key, type(scorer).gold_key): scorer for scorer in scorers}
         self._readers = list(readers.values())
+        self._keys = [reader.key for reader in self._readers]
         self.reader_of = {s.name: list(readers).index((type(s).key, type(s).gold_key)) for s in scorers}
         self._codes: list[dict[tuple[Hashable, Hashable], int]] = [{} for _ in self._readers]
         self._pairs: list[list[tuple[Json, Json]]] = [[] for _ in self._readers]
@@ -59,18 +60,19 @@ class PairCodes:
         if gold is not last and (type(gold) is not type(last) or gold != last):
             self._gold = gold
             self._gold_keys = [None if gold is None else r.gold_key(gold, self.task) for r in self._readers]
-        for i, (reader, true) in enumerate(zip(self._readers, self._gold_keys, strict=True)):
+        for i, true in enumerate(self._gold_keys):
             if true is None:
                 into[i].append(NO_GOLD)
                 continue
-            said = reader.key(output.value, self.task) if ok else None
+            said = self._keys[i](output.value, self.task) if ok else None
             if said is None:
                 into[i].append(NO_OUTPUT)
                 continue
-            codes = self._codes[i]
-            due = (true, canonical(inputs)) if reader.sees_inputs else true
-            code = codes.setdefault((said, due), len(codes))
-            if code == len(self._pairs[i]):
+            codes, reader = self._codes[i], self._readers[i]
+            pair = (said, (true, canonical(inputs)) if reader.sees_inputs else true)
+            code = codes.get(pair)
+            if code is None:
+                code = codes[pair] = len(codes)
                 self._pairs[i].append((output.value, due_of(reader, gold, inputs)))
                 self._bytes += _size(said) + _size(true)
             into[i].append(code)
@@ -142,6 +144,6 @@ class PairCodes:
 
 def _size(key: Hashable) -> int:
     """About how many bytes a key and what it was read from take."""
-    if isinstance(key, (str, bytes)):
+    if type(key) is str or type(key) is bytes:
         return 100 + 3 * len(key)
     return 100 + (sum(map(_size, key)) if isinstance(key, tuple) else 0)

@@ -257,22 +257,28 @@ class RunTableReader:
             codes.extend([-1] * (at - len(codes)))
             codes.append(values.setdefault(value, len(values)))
         kinds, right = self._kinds, self._fill is not None and self._fill.varied
+        compared, codes_of, unreadable, inputs = self._compared, self.pairs.code, Comparing.unreadable, example.inputs
         texts: dict[tuple[str, ...], int] = {}
         tries: set[int] = set()
         for variant, output in varied:
             text = texts.setdefault(tuple(variant.inputs.values()), len(texts))
             self._text.append(text)
-            if variant.meaning == "same":
+            changed = variant.meaning == "changed"
+            if not changed:
                 tries.add(text)
-            after = self._compared.answer(output)
-            kind = (variant.draw, variant.source, variant.meaning == "changed", variant.family)
+            after = compared.answer(output)
+            kind = (variant.draw, variant.source, changed, variant.family)
             self._kind.append(kinds.setdefault(kind, len(kinds)))
             self._ok.append(after is not None)
-            self._answers += after is not None and after != Comparing.unreadable
-            lost = before is None or after is None
-            flip = self._lost(clean, output) if lost else self._compared.flip(example.row, before, after)
-            self._flip.append(flip)
-            self._code(output, after, variant.gold, self._codes, example.inputs, right)
+            if after is None or after == unreadable:
+                self._code(output, after, variant.gold, self._codes, inputs, right)
+            else:
+                self._answers += 1
+                codes_of(output, True, variant.gold, self._codes, inputs)
+            if before is None or after is None:
+                self._flip.append(self._lost(clean, output))
+            else:
+                self._flip.append(0 if before == after else compared.flip(example.row, before, after))
             if self._person_of is not None:
                 who = self._person_of(variant)
                 self._person.append(-1 if who is None else self._people.setdefault(who, len(self._people)))

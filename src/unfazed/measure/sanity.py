@@ -52,22 +52,23 @@ class Sanity:
             if self._one:
                 for _, output in varied:
                     self._see_answer(output)
-            if clean.ok or clean.unreadable:
-                self._see_answer(clean)
-                self._see_clean(clean, example.gold)
+            if clean.error is None or clean.unreadable:
+                answer = self._see_answer(clean)
+                self._see_clean(clean, example.gold, answer != Comparing.unreadable)
             yield item
 
-    def _see_answer(self, output: Output) -> None:
+    def _see_answer(self, output: Output) -> Hashable:
         answer = self._compared.answer(output)
         if answer is None or answer == Comparing.unreadable or not self._one:
-            return
+            return answer
         if self._only is None:
             self._only = answer
             self._number = isinstance(output.value, Number) and not isinstance(output.value, bool)
         self._one = answer == self._only
+        return answer
 
-    def _see_clean(self, clean: Output, gold: Json) -> None:
-        task, read = self._task, self._compared.answer(clean) != Comparing.unreadable
+    def _see_clean(self, clean: Output, gold: Json, read: bool) -> None:
+        task = self._task
         self._clean += 1
         self._unreadable += not read
         true = None if gold is None else label_of(gold, task)
@@ -78,7 +79,7 @@ class Sanity:
         if true is None and isinstance(clean.value, str) and gold != "":
             self._texts += 1
             self._blank += not clean.value.strip()
-        if any(tag != "O" for tag in tags_of(gold) or ()):
+        if isinstance(gold, dict) and any(tag != "O" for tag in tags_of(gold) or ()):
             self._slots += 1
             self._without_slots += not any(tag != "O" for tag in tags_of(clean.value) or ())
 

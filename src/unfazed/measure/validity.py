@@ -50,6 +50,7 @@ class Validity:
         self._texts = Distinct(spill)
         self._gold_labels = set(labels or ())
         self._output_labels: Counter[str] = Counter()
+        self._labelled = type(task).label is not Task.label
 
     def watch(self, items: Iterable[RunItem]) -> Iterator[RunItem]:
         counts = self.counts
@@ -62,15 +63,19 @@ class Validity:
             self._see_output(clean)
             counts["variants"] += len(varied)
             before = self.answered
-            inputs, gold = example.inputs, example.gold
+            inputs, gold, whole = example.inputs, example.gold, clean.error is None
             for variant, output in varied:
                 if variant.inputs == inputs:
                     counts["same_as_original"] += 1
-                if variant.gold != gold:
+                if variant.gold is not gold and variant.gold != gold:
                     self._see_gold(variant.gold)
                 self._see_output(output)
+                whole = whole and output.error is None
             self._varied += self.answered - before
-            self._missing.see(clean, varied)
+            if whole:
+                self._missing.see_whole(varied)
+            else:
+                self._missing.see(clean, varied)
             yield item
 
     def _see_gold(self, gold: Json) -> None:
@@ -79,6 +84,15 @@ class Validity:
             self._gold_labels.add(label)
 
     def _see_output(self, output: Output) -> None:
+        if output.error is None:
+            value = output.value
+            self.answered += 1
+            if isinstance(value, str) and not value.strip():
+                self._free["empty"] += 1
+            label = label_of(value, self.task) if self._labelled else None
+            if label is not None:
+                self._output_labels[label] += 1
+            return
         if output.error == NOT_ASKED.error:
             self.counts["not_asked"] += 1
             return
@@ -86,17 +100,10 @@ class Validity:
             self.answered += 1
             self._errors.add(str(output.error).splitlines()[0][:200])
             return
-        if output.error is not None:
-            self.counts["failed"] += 1
-            self._free["cut_off"] += output.error.startswith(CUT_OFF)
-            self._free["refused"] += output.error.startswith(REFUSED)
-            self._errors.add(output.error.splitlines()[0][:200] if output.error else "")
-            return
-        self.answered += 1
-        self._free["empty"] += isinstance(output.value, str) and not output.value.strip()
-        label = label_of(output.value, self.task)
-        if label is not None:
-            self._output_labels[label] += 1
+        self.counts["failed"] += 1
+        self._free["cut_off"] += output.error.startswith(CUT_OFF)
+        self._free["refused"] += output.error.startswith(REFUSED)
+        self._errors.add(output.error.splitlines()[0][:200] if output.error else "")
 
     def check(self, table: RunTable) -> None:
         """Counts what could not be read, and raises if nothing could."""

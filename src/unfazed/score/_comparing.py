@@ -108,7 +108,7 @@ class Comparing:
 
     def answer(self, output: Output) -> Hashable:
         """What is compared of an output; None where there is none, and `unreadable` if it has not the task's form."""
-        if not output.ok:
+        if output.error is not None:
             return self.unreadable if output.unreadable else None
         if self._rule is not None:
             return self.key(output.value)

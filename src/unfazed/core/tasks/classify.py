@@ -33,6 +33,8 @@ class Classify(Task):
 
     def label(self, value: Json) -> str | None:
         """Labels compare as text, so that gold "1" and an output 1 are the same."""
+        if type(value) is str:
+            return value
         if isinstance(value, dict):
             value = value.get("label")
         if isinstance(value, bool):
