@@ -66,8 +66,8 @@ class SetScore(Statistic):
         """What each unit gives to each class; the number of units, and of sets."""
         n, sets = len(values), values.shape[1] // self.width
         codes = values.astype(np.intp).reshape(n, sets, self.width)
-        picked = np.vstack([self.rows, np.zeros((1, self.rows.shape[1]))])[codes]
-        found = entries_of(picked, self.weights(codes >= 0) * (codes >= 0), unit)
+        present = codes >= 0
+        found = entries_of(codes, self.rows, self.weights(present) * present, unit)
         return found, int(unit.max(initial=-1)) + 1, sets
 
     def of_sets(self, scores: Array) -> Array:

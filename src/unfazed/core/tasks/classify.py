@@ -33,8 +33,10 @@ class Classify(Task):
 
     def label(self, value: Json) -> str | None:
         """Labels compare as text, so that gold "1" and an output 1 are the same."""
-        if type(value) is str:
+        if type(value) is str:  # the most common first: every output is read here several times
             return value
+        if type(value) is int:
+            return str(value)
         if isinstance(value, dict):
             value = value.get("label")
         if isinstance(value, bool):
