@@ -82,7 +82,10 @@ def predict(batch: list[dict[str, str]]) -> list[str]:
 
 
 def test_a_run_ends_early_and_says_so(tmp_path: Path) -> None:
-    found = unfazed.check(predict, data(1500), "spoken/filler_end", to=tmp_path / "run", stop_when="drop±0.05")
+    early = {"to": tmp_path / "run", "stop_when": "drop±0.05", "within": 0.05}
+    found = unfazed.check(predict, data(1500), "spoken/filler_end", **early)
+    assert found.within is not None
+    assert found.within.whole.high == unfazed.measure_run(found.run, level=0.9).drop.high, "whenever the run stops"
     n = found.drop.n
     assert 32 <= n < 300
     assert found.drop.low is not None

@@ -112,6 +112,18 @@ def test_within_a_margin(fake_run):
     assert measure_run(fake_run(rows(60, 0))).within is None
 
 
+def test_what_is_missing_may_lie_outside_the_margin(fake_run):
+    """Half of the varied inputs fail: the drop may be anything up to a half."""
+    failed = [("ab"[i % 2], "ab"[i % 2], [("o", 0, "same", fake_run.FAILED if i % 4 < 2 else "ab"[i % 2])])
+              for i in range(4000)]  # fmt: skip
+    left = measure_run(fake_run(failed), within=0.02)
+    assert "On the inputs that were answered, the system is robust within 2 points" in plain(verdict(left))
+    bounds = measure_run(fake_run(failed), within=0.02, missing="bounds")
+    assert not bounds.within.whole.shown
+    assert bounds.within.whole.high == pytest.approx(0.5, abs=0.05)
+    assert "robust" not in plain(verdict(bounds))
+
+
 def test_equivalence_is_seldom_claimed_at_the_margin(fake_run):
     """The true drop is the margin: a claim is false."""
     rng, claims = np.random.default_rng(9), 0

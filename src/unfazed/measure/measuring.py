@@ -165,16 +165,19 @@ def _measured(
         found = questions.answer(plan.level, early)
         span = main.bounds[1] - main.bounds[0] if main else 1.0
         apart = naming(questions, found.by(), span, plan.level, plan.seed)
-        margin = plan.within
-        operators = list(found.by()["operator"])
-        within = None if margin is None else within_margin(questions, operators, margin, plan.level)
+        ends: list[Questions] = []
         if validity.counts["failed"] and plan.missing != "wrong":
             filled = [
                 read_table(items_of(run), suite.task, PairCodes(used, suite.task, kept), spill, comparing, fill)
                 for fill in FILLS
             ]
-            ends = [Questions(table, slices, signs, way, plan.cluster).answer(plan.level, early) for table in filled]
-            found = found.bounded(ends, widen=plan.missing == "bounds")
+            ends = [Questions(table, slices, signs, way, plan.cluster) for table in filled]
+            found = found.bounded([end.answer(plan.level, early) for end in ends], widen=plan.missing == "bounds")
+        within = None
+        if plan.within is not None:
+            bounds = ends if plan.missing == "bounds" else []
+            operators, anytime = list(found.by()["operator"]), "drop" in early
+            within = within_margin(questions, operators, plan.within, plan.level, anytime, bounds)
         again = None
         if isinstance(run, Run) and run.manifest.repeats:
             pairs, items = PairCodes(used[:1], suite.task, kept), _sampled(run.repeated(), run)

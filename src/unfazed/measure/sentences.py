@@ -212,8 +212,9 @@ def _within(results: Results) -> Markup | None:
     whole = found.whole
     within = _points(found.margin)
     if whole.shown:
-        said = Markup("The system is <strong>robust within {}</strong>: the drop lies between {} and {}.").format(
-            within, *(typeset(number(end, 3)) for end in (whole.low, whole.high))
+        who = "On the inputs that were answered, the system" if results.drop.missing else "The system"
+        said = Markup("{} is <strong>robust within {}</strong>: the drop lies between {} and {}.").format(
+            who, within, *(typeset(number(end, 3)) for end in (whole.low, whole.high))
         )
     elif whole.outside:
         said = Markup("The system is not robust within {}.").format(within)

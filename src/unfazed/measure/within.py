@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
 from statistics import NormalDist
 
 import numpy as np
 
 from unfazed.core.errors import UsageError, option
+from unfazed.core.estimate.anytime import anytime_level
 from unfazed.core.values import Estimate
-from unfazed.measure.questions import ALL, Questions
+from unfazed.measure.questions import ALL, Place, Questions
 from unfazed.measure.results import Equivalence, Within
 
 _POWER = 0.8
@@ -21,27 +23,37 @@ def check_margin(within: float | None) -> None:
         raise UsageError(f"{option('within')} must be a number above 0, such as 0.02, not {within}.")
 
 
-def within_margin(questions: Questions, operators: list[str], margin: float, level: float) -> Within:
+def within_margin(
+    questions: Questions, operators: list[str], margin: float, level: float, anytime: bool = False,
+    filled: Sequence[Questions] = (),
+) -> Within:  # fmt: skip
     """Of all variants, and of each operator: their tests are corrected for one another (Bonferroni).
 
-    A test of level alpha on either side is an interval of level 1 - 2 alpha that lies inside the margins.
+    A test of level alpha on either side is an interval of level 1 - 2 alpha that lies inside the margins. `anytime` is
+    for a run that stops when the drop is known well enough. What is missing may be as in any of `filled`.
     """
     alpha = 1 - level
-    whole = _shown(questions, ("", ALL, "drop"), margin, alpha)
-    each = {name: _shown(questions, ("operator", name, "drop"), margin, alpha / len(operators)) for name in operators}
-    return Within(margin=margin, whole=whole, operators=each)
+
+    def shown(at: Place, alpha: float) -> Equivalence:
+        n = questions.at_level(at, level).n
+        wanted = anytime_level(n, 1 - 2 * alpha) if anytime and n else 1 - 2 * alpha
+        return _shown(questions, at, margin, alpha, [one.at_level(at, wanted) for one in (questions, *filled)])
+
+    each = {name: shown(("operator", name, "drop"), alpha / len(operators)) for name in operators}
+    return Within(margin=margin, whole=shown(("", ALL, "drop"), alpha), operators=each)
 
 
-def _shown(questions: Questions, at: tuple[str, str, str], margin: float, alpha: float) -> Equivalence:
-    drop = questions.at_level(at, 1 - 2 * alpha)
-    if drop.value is None or drop.low is None or drop.high is None:
+def _shown(questions: Questions, at: Place, margin: float, alpha: float, drops: Sequence[Estimate]) -> Equivalence:
+    lows, highs = [d.low for d in drops if d.low is not None], [d.high for d in drops if d.high is not None]
+    if drops[0].value is None or len(lows) < len(drops) or len(highs) < len(drops):
         return Equivalence(low=None, high=None, shown=False, outside=False, needed=None)
-    shown, outside = -margin < drop.low and drop.high < margin, drop.low > margin or drop.high < -margin
-    needed = None if shown or outside else _needed(questions, at, drop, margin, alpha)
-    return Equivalence(low=drop.low, high=drop.high, shown=shown, outside=outside, needed=needed)
+    low, high = min(lows), max(highs)
+    shown, outside = -margin < low and high < margin, low > margin or high < -margin
+    needed = None if shown or outside or len(drops) > 1 else _needed(questions, at, drops[0], margin, alpha)
+    return Equivalence(low=low, high=high, shown=shown, outside=outside, needed=needed)
 
 
-def _needed(questions: Questions, at: tuple[str, str, str], drop: Estimate, margin: float, alpha: float) -> int | None:
+def _needed(questions: Questions, at: Place, drop: Estimate, margin: float, alpha: float) -> int | None:
     """About how many examples would show it in four of five studies, if the drop is what was measured."""
     numbers = questions.units(at)[1]
     room = margin - abs(drop.value or 0.0)
