@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
+from unfazed.core.estimate import mean_interval
 from unfazed.core.task import task_named
+from unfazed.measure.comparison import compare
 from unfazed.measure.gathering import class_found
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.set_scores import SetScore
@@ -60,3 +62,36 @@ def test_rare_classes_are_warned_of(fake_run) -> None:
     warnings = measure_run(fake_run(rows), ["macro_f1"], sanity=False).validity["warnings"]
     assert any(said.startswith("7 of 7 classes have fewer than ten examples: macro_f1") for said in warnings)
     assert not any("classes" in said for said in measure_run(fake_run(rows), ["accuracy"]).validity["warnings"])
+
+
+def test_comparing_lays_no_class_side_by_side(fake_run, monkeypatch) -> None:
+    """Differences of macro-F1 are of what each example, left out in turn, gives; no row is as long as the classes."""
+    rng = np.random.default_rng(11)
+    golds = rng.choice(list("abcdefg"), 40).tolist()
+
+    def side(seed: int) -> list[list[str]]:
+        drawn = np.random.default_rng(seed)
+        return [[gold if drawn.random() < 0.7 else "a" for gold in golds] for _ in range(3)]
+
+    sides = [side(1), side(2)]
+    runs = [
+        fake_run([(g, c, [("p/x", 0, "same", v), ("p/y", 1, "same", w)]) for g, c, v, w in zip(golds, *s, strict=True)])
+        for s in sides
+    ]
+    monkeypatch.setattr(SetScore, "_class_columns", lambda *_: pytest.fail("a column for every class"))
+    made = compare(*runs, scores=["macro_f1"], correction="none", sanity=False)
+    drop = next(d for d in made.differences if (d.measure, d.set) == ("drop", "all"))
+
+    def score(outputs: list[list[str]], kept: list[int]) -> float:
+        clean, *varied = (f1_score([golds[i] for i in kept], [o[i] for i in kept], average="macro") for o in outputs)
+        return clean - float(np.mean(varied))
+
+    every = list(range(40))
+    by_hand = [score(s, every) for s in sides]
+    given = [
+        [40 * whole - 39 * score(s, every[:i] + every[i + 1 :]) for i in every]
+        for whole, s in zip(by_hand, sides, strict=True)
+    ]
+    assert (drop.a, drop.b) == pytest.approx(by_hand)
+    low, high = mean_interval(np.subtract(given[1], given[0]), (-2.0, 2.0), 0.95, "difference")
+    assert (drop.low, drop.high) == pytest.approx((min(low, drop.difference), max(high, drop.difference)))

@@ -70,6 +70,45 @@ def entries_of(codes: Ints, classes: Array, weights: Array, unit: Ints) -> Entri
     )
 
 
+class ClassSums(NamedTuple):
+    """What all units give to the classes, by set and class."""
+
+    right: Array
+    seen: Array
+
+    def scores(self) -> tuple[Array, Array]:
+        """The sum of the classes' F1 in each set, and how many classes there are."""
+        scores, there = _f1(self.right, self.seen)
+        return scores.sum(axis=1), there.sum(axis=1)
+
+    def whole(self) -> Array:
+        """The mean F1 of each set."""
+        total, classes = self.scores()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found: Array = total / classes
+        return found
+
+    def without(self, found: Entries, units: int) -> Array:
+        """The mean F1 of each set without each of some units, which are among those that were summed."""
+        sets = len(self.right)
+        total, classes = self.scores()
+        right, seen = self.right[found.set, found.label], self.seen[found.set, found.label]
+        left, still = _f1(right - found.right, seen - found.seen)
+        row = found.unit * sets + found.set
+        changed = _sums(row, left - _f1(right, seen)[0], units * sets).reshape(units, sets)
+        gone = _sums(row, 1.0 - still, units * sets).reshape(units, sets)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rest: Array = np.where(classes > gone, (total + changed) / (classes - gone), np.nan)
+        return rest
+
+
+def class_sums(found: Entries, sets: int, most: int, counts: Array) -> ClassSums:
+    """`counts` says how many units there are of each, and `most` how many classes."""
+    cell, times = found.set * most + found.label, counts[found.unit]
+    right, seen = (_sums(cell, values * times, sets * most) for values in (found.right, found.seen))
+    return ClassSums(right.reshape(sets, most), seen.reshape(sets, most))
+
+
 class ClassNumbers(NamedTuple):
     """The scores of sets, those without each unit, and the scores with more of rare classes' bias removed."""
 
@@ -80,20 +119,8 @@ class ClassNumbers(NamedTuple):
 
 def f1_numbers(found: Entries, units: int, sets: int, counts: Array) -> ClassNumbers:
     """Mean F1 over the classes of each set; `counts` says how many units there are of each."""
-    most = int(found.label.max(initial=0)) + 1
-    cell = found.set * most + found.label
-    right = _sums(cell, found.right * counts[found.unit], sets * most)
-    seen = _sums(cell, found.seen * counts[found.unit], sets * most)
-    scores, there = _f1(right, seen)
-    total, classes = scores.reshape(sets, most).sum(axis=1), there.reshape(sets, most).sum(axis=1)
-    left, still = _f1(right[cell] - found.right, seen[cell] - found.seen)
-    row = found.unit * sets + found.set
-    changed = _sums(row, left - scores[cell], units * sets).reshape(units, sets)
-    gone = _sums(row, 1.0 - still, units * sets).reshape(units, sets)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        whole: Array = total / classes
-        without: Array = np.where(classes > gone, (total + changed) / (classes - gone), np.nan)
-    return ClassNumbers(whole, without, _raised(right.reshape(sets, most), seen.reshape(sets, most)))
+    sums = class_sums(found, sets, int(found.label.max(initial=0)) + 1, counts)
+    return ClassNumbers(sums.whole(), sums.without(found, units), _raised(sums.right, sums.seen))
 
 
 def _numbered(keys: Ints) -> tuple[Ints, Ints]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from math import isfinite
 from statistics import NormalDist
 
 import numpy as np
 
 from unfazed.core.estimate import Array, Ints, Mean, Numbers, Observations, Ratio, mean_interval, numbers_of
+from unfazed.measure.class_scores import ClassSums, class_sums
+from unfazed.measure.set_scores import SetScore
 from unfazed.measure.sets import Named, labelled
 from unfazed.measure.spill import Spill, Tally
 
@@ -42,6 +45,11 @@ def _fewer(values: Array, counts: Array) -> Numbers:
     return Numbers(values, np.ones(len(values)), counts)
 
 
+def _without_class(score: SetScore, sums: ClassSums, values: Array) -> Array:
+    entries, units, _ = score.entries(values, np.arange(len(values)))
+    return score.of_sets(sums.without(entries, units))
+
+
 class Contrast:
     """Gathered part by part. A score of whole sets needs all parts twice: `see` for its sums, then `add`.
 
@@ -54,6 +62,8 @@ class Contrast:
         self.span = column.span[0] - column.span[1], column.span[1] - column.span[0]
         self.missing = self.n = 0
         self._statistic, self._mean = column.statistic, isinstance(column.statistic, (Mean, Ratio))
+        statistic = column.statistic
+        self._by_class = statistic if isinstance(statistic, SetScore) and statistic.by_class else None
         self._seen, self._kept, self._clustered = Tally(spill), Tally(spill), clustered
 
     @property
@@ -76,6 +86,29 @@ class Contrast:
             found.append(np.sum(parts, axis=0)[None, :])
         return found
 
+    def _class_sums(self, score: SetScore) -> list[ClassSums]:
+        """The same under a score that is a mean over classes, of which a row of sums would be too long."""
+        rows, counts = self._seen.rows()
+        found = [score.entries(values, np.arange(len(values))) for values in np.hsplit(rows, 2)]
+        most = int(score.rows[0, 2]) if len(score.rows) else 1
+        return [class_sums(entries, sets, most, counts.astype(np.float64)) for entries, _, sets in found]
+
+    @cached_property
+    def _sides(self) -> list[tuple[float, Callable[[Array], Array]]]:
+        """Of A and of B: the score of all examples, and what gives the score without each of some examples."""
+        n, score = self._seen.n, self._by_class
+        if score is not None:
+            return [
+                (float(score.of_sets(sums.whole()[None])[0]), partial(_without_class, score, sums))
+                for sums in self._class_sums(score)
+            ]
+        return [(float(self._statistic(sums, n)[0]), partial(self._without, sums)) for sums in self._sums]
+
+    def _without(self, sums: Array, values: Array) -> Array:
+        step = max(1, _CELLS // max(1, sums.shape[1]))
+        blocks = [self._statistic.columns(values[at : at + step]) for at in range(0, len(values), step)]
+        return np.concatenate([np.zeros(0), *(self._statistic(sums - rows, self._seen.n - 1) for rows in blocks)])
+
     def add(self, a: Observations, b: Observations, clusters: Ints | None) -> tuple[Array, Array]:
         """Takes in some examples and returns what each gives to the difference, and with which weight."""
         self.missing += int(a.missing.sum())
@@ -94,11 +127,8 @@ class Contrast:
     def _pseudo(self, side: int, values: Array) -> Array:
         if not len(values):
             return np.zeros(0)
-        n, sums = self._seen.n, self._sums[side]
-        whole = float(self._statistic(sums, n)[0])
-        step = max(1, _CELLS // max(1, sums.shape[1]))
-        blocks = [self._statistic.columns(values[at : at + step]) for at in range(0, len(values), step)]
-        without = np.concatenate([np.zeros(0), *(self._statistic(sums - rows, n - 1) for rows in blocks)])
+        n, (whole, leave_out) = self._seen.n, self._sides[side]
+        without = leave_out(values)
         found: Array = n * whole - (n - 1) * np.where(np.isnan(without), whole, without)
         return found
 
@@ -122,7 +152,7 @@ class Contrast:
             rows, counts = self._kept.rows()
             a, b = (float(counts @ rows[:, side]) / float(counts @ rows[:, -1]) for side in (-3, -2))
         else:
-            a, b = (float(self._statistic(sums, self._seen.n)[0]) for sums in self._sums)
+            a, b = (whole for whole, _ in self._sides)
         return (a, b) if isfinite(a + b) else (None, None)
 
     @property
