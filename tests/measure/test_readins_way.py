@@ -10,6 +10,7 @@ import pytest
 import sacrebleu
 
 from unfazed.measure.measuring import measure_run
+from unfazed.papers.readin.tables import _cells, versions_of
 
 
 def sentence_bleu(output, reference):
@@ -53,3 +54,20 @@ def test_accuracy_on_each_side(fake_run):
     assert (positive["average"].value, positive["worst"].value, positive["average"].missing) == (0.75, 0.5, 0)
     assert (negative["clean"].value, negative["average"].value, negative["average"].missing) == (1.0, 1.0, 1)
     assert results.clean.value == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("people", [2, 3, 4, 6])
+def test_the_worst_average_is_the_lowest_of_all_people(fake_run, people):
+    rng = np.random.default_rng(people)
+    right = rng.random((40, people)) < 0.7
+    rows = [
+        ("1", "1", [(f"person/keyboard-{k + 1}", k, "same", "1" if right[i, k] else "0") for k in range(people)])
+        for i in range(40)
+    ]
+    run = fake_run(rows)
+    run.suite.groups = lambda: [(example, [variant for variant, _ in varied]) for example, _, varied in run.items()]
+    assert versions_of(run.suite) == people
+    cells = _cells(run, dict.fromkeys(("clean", "average", "worst"), "accuracy"))["person"]
+    assert cells["worst"].value == pytest.approx(right.all(axis=1).mean())
+    three = measure_run(run, ["accuracy"]).by("family")["person"].worst.value
+    assert (three == pytest.approx(cells["worst"].value)) == (people <= 3)

@@ -33,6 +33,7 @@ _TOLD = {
     "table7": "Accuracy on AFQMC's positive pairs in per cent. Ours folds homophones before the embedded classifier.",
     "table9": "Macro-F1 in per cent.",
 }
+_HEAD = {"worst": "worst-average"}
 _CELLS = {
     "full.wrong_input": "typed out, wrong keys",
     "full.wrong_selection": "typed out, wrong choice",
@@ -92,17 +93,17 @@ def _rows(name: str, column: str, family: str, table: Json) -> Iterator[Row]:
         cells = ours[method]
         row: dict[str, object] = {"system": "ours", "with": _METHODS[method]}
         for measure in MEASURES:
-            row[measure] = scaled(cells.get(measure), scale)
+            row[_HEAD.get(measure, measure)] = scaled(cells.get(measure), scale)
         if "average_like_these" in cells:
             row["average, people like these"] = scaled(cells["average_like_these"], scale)
         for measure in MEASURES:
-            row[f"{measure} gained"] = _gain(cells, measure, scale)
+            row[f"{_HEAD.get(measure, measure)} gained"] = _gain(cells, measure, scale)
         yield {**row, "n": cells["average"].n}
     for model, methods in table["paper"].get(family, {}).items():
         for method, columns in methods.items():
             if column in columns:
                 printed = dict(zip(MEASURES, columns[column], strict=False))
-                shown = {measure: _plain(printed.get(measure), 2) for measure in MEASURES}
+                shown = {_HEAD.get(measure, measure): _plain(printed.get(measure), 2) for measure in MEASURES}
                 yield {"system": f"paper: {model}", "with": _METHODS[method], **shown}
 
 

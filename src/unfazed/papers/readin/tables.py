@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from unfazed.core import Estimate, Json, option_name, task_named
+from unfazed.core import Estimate, Json, Suite, option_name, task_named
 from unfazed.measure import PeopleBlock, compare, measure_run, typing_errors
 from unfazed.papers.readin.methods import PLAIN, ReadinCorpus
 from unfazed.papers.readin.reader import clean_file, people_in, read_rows
@@ -54,7 +54,7 @@ def _rows(file: Path) -> int:
 
 
 def scores_table(name: str, corpora: Mapping[str, ReadinCorpus]) -> Json:
-    """Family → column → method → clean, average and worst, and what the mitigation gains over the plain system."""
+    """Family → column → method → clean, average, worst-average (`worst`), and what the mitigation gains over plain."""
     ours: dict[str, dict[str, dict[str, Json]]] = {}
     for column in TABLES[name]:
         owner, scores = COLUMNS[column]
@@ -70,10 +70,20 @@ def scores_table(name: str, corpora: Mapping[str, ReadinCorpus]) -> Json:
     return {"ours": ours, "needs": _needs(name, corpora), "paper": paper()[name]}
 
 
+def versions_of(suite: Suite) -> int:
+    """How many distinct versions an example has at most.
+
+    The worst of so many is READIN's worst-average: the mean over examples of the lowest score of all people's versions.
+    """
+    same = ({tuple(v.inputs.values()) for v in variants if v.meaning == "same"} for _, variants in suite.groups())
+    return max(1, max(map(len, same), default=1))
+
+
 def _cells(run: Run, scores: Mapping[str, str]) -> dict[str, dict[str, Json]]:
     """Family → measure → estimate."""
     found: dict[str, dict[str, Json]] = {}
-    measured = {score: measure_run(run, [score], groups=[]) for score in set(scores.values())}
+    every = versions_of(run.suite)
+    measured = {score: measure_run(run, [score], groups=[], worst_of=every) for score in set(scores.values())}
     for measure, score in scores.items():
         for family, block in measured[score].by("family").items():
             found.setdefault(family, {})[measure] = getattr(block, measure)
@@ -95,7 +105,7 @@ def _gains(plain: Run, other: Run, scores: Mapping[str, str]) -> dict[str, Json]
     """What a mitigation adds to each measure, example by example, and the p-value of that."""
     gains: dict[str, Json] = {}
     for score in sorted(set(scores.values())):
-        for d in compare(plain, other, scores=[score]).differences:
+        for d in compare(plain, other, scores=[score], worst_of=versions_of(plain.suite)).differences:
             if d.set == "all" and scores.get(d.measure) == score:
                 gains[d.measure] = {"difference": d.estimate, "p": d.p}
     return gains
