@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from unfazed.core.estimate import Resampling
 from unfazed.core.suite import Manifest, write_suite
 from unfazed.core.values import Example, Variant
 from unfazed.measure.error_rate import distances, error_rates, suite_error_rates
 
-FEW = Resampling(bootstrap=20)
 TEXT = st.text("ab花呗\U0001f600", max_size=6)
 
 
@@ -46,7 +45,7 @@ def test_average_and_worst_are_those_of_a_loop(groups):
         [sum(map(levenshtein, texts, version)) / sum(map(len, texts)) for version in versions]
         for texts, versions in groups
     ]
-    found = error_rates(groups, FEW)
+    found = error_rates(groups)
     assert found.average.value == pytest.approx(np.mean([np.mean(r) for r in rates]))
     assert found.worst.value == pytest.approx(np.mean([max(r) for r in rates]))
     assert found.average.n == len(groups)
@@ -63,9 +62,9 @@ def test_known_rates_and_intervals():
 
 
 def test_a_text_without_characters_has_no_rate():
-    found = error_rates([(("",), [("x",)]), (("ab",), [("ac",)])], FEW)
+    found = error_rates([(("",), [("x",)]), (("ab",), [("ac",)])])
     assert (found.average.value, found.average.n, found.average.missing) == (0.5, 1, 1)
-    nothing = error_rates([], FEW)
+    nothing = error_rates([])
     assert (nothing.average.value, nothing.average.n) == (None, 0)
 
 
@@ -79,6 +78,19 @@ def test_a_suite_counts_what_its_task_varies(tmp_path):
 
     variants = [variant(0, "keyboard", "abcx"), variant(1, "keyboard", "abcd"), variant(0, "speech", "xxxx")]
     suite = write_suite(tmp_path / "suite", Manifest(task="qa", language="en"), lambda: [example], lambda: variants)
-    keyboard = suite_error_rates(suite, "keyboard", FEW)
+    keyboard = suite_error_rates(suite, "keyboard")
     assert (keyboard.average.value, keyboard.worst.value) == (0.125, 0.25)
-    assert suite_error_rates(suite, settings=FEW).worst.value == 1.0
+    assert suite_error_rates(suite).worst.value == 1.0
+
+
+def test_intervals_are_students():
+    """As scipy makes them, but never below zero."""
+    texts = [("abcdefghij",), ("abcdefghij",), ("abcdefghij",), ("abcdefghij",)]
+    versions = [("abcdefghix",), ("abcdefgxxx",), ("abcdefghxx",), ("xxxxxxxxxj",)]
+    found = error_rates([(text, [version]) for text, version in zip(texts, versions, strict=True)], 0.8).average
+    rates = np.array([0.1, 0.3, 0.2, 0.9])
+    by_scipy = stats.t.interval(0.8, 3, rates.mean(), stats.sem(rates))
+    assert (found.low, found.high) == pytest.approx(by_scipy)
+    wider = error_rates([(text, [version]) for text, version in zip(texts, versions, strict=True)], 0.99).average
+    assert wider.low == 0.0
+    assert wider.high > found.high

@@ -41,22 +41,20 @@ def run_command(run: str, format_: str, **given: Any) -> int:
 @command.command("error-rate", short_help="How far a suite's variants are from their examples, by characters.")
 @click.argument("suite", metavar="SUITE")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
-@click.option("--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples.")
 @format_option
-def error_rate_command(suite: str, level: float, bootstrap: int, format_: str) -> None:
+def error_rate_command(suite: str, level: float, format_: str) -> None:
     """Print the character error rates of SUITE's variants, of all and of each family.
 
     A variant's error rate is its Levenshtein distance from the original over the original's length. `average` is the
     mean over examples of their variants' mean, `worst` of their variants' highest; 0.2 is 20 %.
     """
-    from unfazed.core.estimate import Resampling
     from unfazed.core.suite import Suite
     from unfazed.measure.error_rate import suite_error_rates
     from unfazed.report.tables import render
 
-    opened, settings = Suite(suite), Resampling(level, bootstrap)
+    opened = Suite(suite)
     families = sorted({variant.family for variant in opened.variants()})
-    rates = {family or "all": suite_error_rates(opened, family, settings)._asdict() for family in [None, *families]}
+    rates = {family or "all": suite_error_rates(opened, family, level)._asdict() for family in [None, *families]}
     if format_ == "json":
         click.echo(render(rates, format_))
     else:

@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from unfazed.core.estimate import Array, Mean, Observations, Question, Resampling, estimates, sign
+from unfazed.core.estimate import Array, Mean, Observations, Resampling, sign
 from unfazed.core.ids import canonical
 from unfazed.core.suite import Suite
 from unfazed.core.values import Estimate
+from unfazed.measure.gathering import estimate_of
 
-VERSION = 1
+VERSION = 2
 _ENDLESS = (0.0, float("inf"))  # a version may be longer than its text
 Texts = tuple[str, ...]  # what belongs together, such as the two sentences of a pair
 Group = tuple[Texts, Sequence[Texts]]  # an example's texts, and those of each of its versions
@@ -27,12 +28,13 @@ class ErrorRates(NamedTuple):
     worst: Estimate
 
 
-def error_rates(groups: Iterable[Group], settings: Resampling | None = None) -> ErrorRates:
+def error_rates(groups: Iterable[Group], level: float = 0.95) -> ErrorRates:
     """The error rates of examples with their versions. Texts that belong together count as one long text.
 
-    A version of a text without characters has no error rate and is missing; an example without versions is left out.
+    Intervals are Student's, by example. A version of a text without characters has no error rate and is missing; an
+    example without versions is left out.
     """
-    settings = settings or Resampling()
+    Resampling(level)
     owner, rates, digest = _rates(groups)
     n = int(owner.max()) + 1 if len(owner) else 0
     known = ~np.isnan(rates)
@@ -44,17 +46,17 @@ def error_rates(groups: Iterable[Group], settings: Resampling | None = None) -> 
     highest = np.zeros(n)
     np.maximum.at(highest, owner, rates)
     values = {"average": sums[examples] / counts[examples], "worst": highest[examples]}
-    questions = [
-        Question(
+    return ErrorRates(*(
+        estimate_of(
             Observations(examples, value[:, None], Mean(), missing, _ENDLESS),
-            sign({"measure": f"error_rate.{name}:{VERSION}", "texts": digest}, settings),
+            sign({"measure": f"error_rate.{name}:{VERSION}", "texts": digest}, level=level),
+            level,
         )
         for name, value in values.items()
-    ]
-    return ErrorRates(*estimates(questions, settings))
+    ))  # fmt: skip
 
 
-def suite_error_rates(suite: Suite, family: str | None = None, settings: Resampling | None = None) -> ErrorRates:
+def suite_error_rates(suite: Suite, family: str | None = None, level: float = 0.95) -> ErrorRates:
     """The error rates of a suite's variants, or of one family's, in the inputs that its task varies."""
 
     def groups() -> Iterable[Group]:
@@ -65,7 +67,7 @@ def suite_error_rates(suite: Suite, family: str | None = None, settings: Resampl
                 texts = tuple(example.inputs[field] for field in fields)
                 yield texts, [tuple(v.inputs.get(field, "") for field in fields) for v in chosen]
 
-    return error_rates(groups(), settings)
+    return error_rates(groups(), level)
 
 
 def distances(texts: Sequence[str], versions: Sequence[str]) -> npt.NDArray[np.int64]:

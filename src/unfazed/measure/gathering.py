@@ -96,6 +96,15 @@ class Gathered:
         return units, _found(self.statistic, rows, np.ones(len(rows))).numbers
 
 
+def estimate_of(column: Observations, signature: str, level: float) -> Estimate:
+    """The estimate that observations give whose examples are all there."""
+    n, missing, statistic = len(column.values), int(column.missing.sum()), column.statistic
+    if not n:
+        return Estimate(None, None, None, 0, missing, signature)
+    found = _found(statistic, _columns(statistic, column.values), np.ones(n))
+    return Estimate(found.value, *found.interval(column.span, level, column.kind), n, missing, signature)
+
+
 class ClusterSums:
     """The sums of each cluster's rows, gathered part by part."""
 
