@@ -50,10 +50,19 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def met(self) -> bool:
         """Is it what was asked, if anything was?"""
+        return self._gap <= self.by_chance
+
+    @property
+    def verdict(self) -> str:
+        """The same in words; a figure that falls short, but by no more than chance may do, is not said to be met."""
+        return "met" if self._gap <= 0 else "within chance" if self.met else "**missed**"
+
+    @property
+    def _gap(self) -> float:
+        """By how much it falls short."""
         if self.ours is None or self.asked is None:
-            return True
-        gap = self.asked - self.ours if self.more else self.ours - self.asked
-        return gap <= self.by_chance
+            return 0.0
+        return self.asked - self.ours if self.more else self.ours - self.asked
 
 
 def figure(value: float | None) -> str:
@@ -81,7 +90,7 @@ def table(rows: Iterable[tuple[str, Row]]) -> list[str]:
             row.peer,
             figure(row.theirs) if row.peer else "",
             f"{figure(row.ratio)}×" if row.ratio else "",
-            f"{asked} {'met' if row.met else '**missed**'}" if asked else "",
+            f"{asked} {row.verdict}" if asked else "",
             f"{row.note} (± {figure(row.by_chance)} by chance)" if row.by_chance else row.note,
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

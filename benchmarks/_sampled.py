@@ -94,7 +94,7 @@ def power(times: int) -> Iterator[Row]:
         found = [_measured(rng, least, measure, n, size, cluster) for _ in range(times)]
         hits = float(np.mean([(getattr(one.whole, measure).low or 0) > 0 for one in found]))
         told = f"{measure} of {least:.3f} in {n} examples" + (f" in clusters of {size}" if cluster else "")
-        chance = round(300 * (0.8 * 0.2 / times) ** 0.5, 1) + 5
+        chance = round(300 * (0.8 * 0.2 / times) ** 0.5, 1)
         yield msgspec.structs.replace(
             share(f"power: {told}", f"power, the detectable {told}: found (80 % predicted)", hits, times),
             asked=80.0, by_chance=chance,

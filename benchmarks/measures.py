@@ -132,7 +132,7 @@ def rows() -> Iterator[Row]:
             unit="CPU s",
             ours=seconds,
             more=False,
-            asked=5 if name == "0/1 scores" else None,
+            asked=5 if name == "0/1 scores" else 10,
             note=f"{gigabytes:.2f} GiB at most; {reading:.1f} s of it read the run",
         )
     found = beside_scipy()
