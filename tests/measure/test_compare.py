@@ -271,6 +271,17 @@ def test_clusters_are_units(fake_run):
         compare(run(0, 1), run(6, 1), cluster="chapter")
 
 
+def test_results_are_compared_as_they_were_measured(fake_run):
+    rows = [("x", "x", [("p", d, "same", "y" if (i + d) % 4 == 0 else "x") for d in range(4)], {"part": str(i // 4)})
+            for i in range(24)]  # fmt: skip
+    a, b = (measure_run(fake_run(rows), worst_of=2, cluster="part") for _ in range(2))
+    compared = compare(a, b)
+    assert found(compared, "worst").a == pytest.approx(a.worst.value)
+    assert not any(one.set.startswith("part=") for one in compared.differences)
+    assert found(compare(a, b, worst_of=4), "worst").a < a.worst.value
+    assert "worst of 2" in repr(a)
+
+
 def test_lost_and_gained_answers(fake_run):
     a = fake_run([("x", "x", [("p", 0, "same", "x"), ("q", 0, "same", "y")]), ("x", "y", [("p", 0, "same", "x")])])
     b = fake_run([("x", "x", [("p", 0, "same", "z"), ("q", 0, "same", "x")]), ("x", "x", [("p", 0, "same", "x")])])

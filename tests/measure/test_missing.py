@@ -193,3 +193,8 @@ def test_in_python(place: Path) -> None:
     assert results.clean.value < 1
     with pytest.raises(UsageError, match="missing= must be leave, wrong or bounds"):
         unfazed.check(system, str(place / "mine.jsonl"), "spoken/filler_end", missing="no")
+
+
+def test_failures_that_count_as_wrong_are_said_in_the_verdict(fake_run) -> None:
+    rows = [("x", "x", [("o", 0, "same", fake_run.FAILED if i % 4 == 0 else "x")]) for i in range(40)]
+    assert "12 % of inputs failed and count as wrong." in plain(verdict(measure_run(fake_run(rows), missing="wrong")))

@@ -102,7 +102,24 @@ def test_within_a_margin(fake_run):
     assert "robust within 2 points" in plain(verdict(steady))
     few = measure_run(fake_run(rows(60, 0)), within=0.02)
     assert not few.within.whole.shown
-    assert few.within.whole.needed > 60
+    enough = few.within.whole.needed
+    assert enough > 60
+    assert measure_run(fake_run(rows(enough + enough % 2, 0)), within=0.02).within.whole.shown
+
+
+def test_the_examples_that_are_needed_are_enough_in_clusters_too(fake_run):
+    def within(n):
+        made = [("ab"[i % 2], "ab"[i % 2], [("o", 0, "same", "ab"[i % 2])], {"part": str(i // 10)}) for i in range(n)]
+        return measure_run(fake_run(made), within=0.05, cluster="part").within.whole
+
+    few = within(150)
+    assert not few.shown
+    assert few.needed > 250
+    assert within(few.needed + 10).shown
+
+
+def test_a_drop_near_the_margin(fake_run):
+    few = measure_run(fake_run(rows(60, 0)), within=0.02)
     said = plain(verdict(few))
     assert f"can't be shown to be within 2 points: more examples are needed (about {few.within.whole.needed:,})" in said
     worse = measure_run(fake_run(rows(400, 60)), within=0.02)

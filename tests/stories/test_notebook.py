@@ -59,7 +59,7 @@ def test_a_notebook(data: tuple[Any, Any]) -> None:
     shown = repr(r)
     assert len(shown) < 3_000
     assert shown.startswith("Accuracy falls from 0."), "the verdict comes first"
-    assert re.search(r"worst +0\.\d+ \[0\.\d+, 0\.\d+\]", shown), "then a table with intervals"
+    assert re.search(r"worst of 3 +0\.\d+ \[0\.\d+, 0\.\d+\]", shown), "then a table with intervals"
     assert r._repr_html_().count("<tr>") > 3
     assert r.clean.low < r.clean.value < r.clean.high
     assert r.worst.high < r.clean.low, "typing errors hurt words as features"

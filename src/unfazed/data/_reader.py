@@ -36,7 +36,7 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
             option("input"): self.inputs,
             option("gold"): (self.gold,) if self.gold else (),
             option("id"): (self.id,) if self.id else (),
-            option("group", "groups"): self.groups,
+            f"{option('group', 'groups')} or {option('cluster')}": self.groups,
         }
         return {name: fields for name, fields in chosen.items() if fields}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 from msgspec.structs import replace
 
 from unfazed.core.errors import NothingEvaluated, UnknownName, UsageError, option
@@ -48,8 +49,9 @@ def compare(
 
     Example: `unfazed.compare(before, after, fail_if_worse={"worst": 0.02}).passed`.
 
-    - `a`, the baseline, and `b`: runs on the same suite, paths of their folders, or results, whose main score is then
-      the default. Each of `more` is compared with `a` as well: `others` has these comparisons.
+    - `a`, the baseline, and `b`: runs on the same suite, paths of their folders, or results, whose main score,
+      `cluster` and `worst_of` are then the defaults. Each of `more` is compared with `a` as well: `others` has these
+      comparisons.
     - `primary`: the measure that is tested by itself, "average" by default, or "flips" without gold; all other
       differences are tested together and corrected for that (`correction`: max-t, holm, bonferroni or none).
     - `fail_if_worse`: from a measure, or a set, a colon and a measure, to how much worse it may be. `gate_on` is the
@@ -101,7 +103,7 @@ class _Baseline:
         self._asked, self._margins = asked, margins_of(asked.fail_if_worse)
         runs = [_opened(run) for run in given]
         refuse_other_suite(runs)
-        self._plan = plan = with_cluster(plan, runs[0].suite)
+        self._plan = plan = with_cluster(_as_measured(plan, given), runs[0].suite)
         self._suite, folder = runs[0].suite, runs[-1].path if isinstance(runs[-1], Run) else None
         with comparing_for(self._suite, plan.extract, plan.equivalent, plan.rubric).at(folder) as comparing:
             scores = plan.scores or _main_score(given)
@@ -205,11 +207,19 @@ class _Baseline:
             sanity=[*self._signs(a, 0, "A", clean), *self._signs(b, 1, letter(place + 1), clean)],
             failed={"a": a.failed, "b": b.failed},
             incomplete=bool(gates) and any(self._too_many(watched) for watched in (a, b)),
-            warnings=[*self._missing("A", a), *self._missing(letter(place + 1), b), *self._warnings],
+            warnings=[*self._sampled(), *self._missing("A", a), *self._missing(letter(place + 1), b), *self._warnings],
         ).of_runs(a.run, b.run, plan)
 
     def _too_many(self, watched: _Watched) -> bool:
         return self._plan.missing == "leave" and watched.failed > self._asked.allow_missing * watched.items
+
+    def _sampled(self) -> list[str]:
+        """That not all examples of the suite are compared, as a run asked but some of them."""
+        samples = [sample for one in self._runs if (sample := getattr(one.run, "sample", None)) is not None]
+        if not samples:
+            return []
+        both = int(np.logical_and.reduce([sample.chosen for sample in samples]).sum())
+        return [f"Compared on {both:,} of {samples[0].of:,} examples, a random sample: those that all runs asked."]
 
     def _missing(self, name: str, watched: _Watched) -> list[str]:
         if not watched.failed:
@@ -236,6 +246,16 @@ def _opened(given: AnyRun) -> Runlike:
             )
         return results.run
     return run_of(given)
+
+
+def _as_measured(plan: MeasurePlan, given: Sequence[AnyRun]) -> MeasurePlan:
+    """The plan with the clusters and the k of `worst` that all results were measured with, if it names none itself."""
+    results = [one for one in given if isinstance(one, Results)]
+    for name in ("cluster", "worst_of"):
+        found = {getattr(one, name) for one in results}
+        if getattr(plan, name) is None and len(found) == 1 and len(results) == len(given):
+            plan = replace(plan, **{name: found.pop()})
+    return plan
 
 
 def _main_score(given: Sequence[AnyRun]) -> list[str] | None:

@@ -246,7 +246,11 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def _figures(self) -> list[Cells]:
         found = ((m, getattr(self.whole, m)) for m in MEASURES)
-        return [{"measure": m, label(self.score): figure(e), "examples": f"{e.n:,}"} for m, e in found if e is not None]
+        return [
+            {"measure": self.head(m), label(self.score): figure(e), "examples": f"{e.n:,}"}
+            for m, e in found
+            if e is not None
+        ]
 
     def __repr__(self) -> str:
         return "\n".join([label(self._sentence(), 1000), "", *aligned(self._figures())])

@@ -132,6 +132,8 @@ def _lost(validity: Mapping[str, Json]) -> Markup | None:
     items = validity.get("examples", 0) + validity.get("variants", 0)
     if unreadable := validity.get("unreadable", 0):
         said.append(Markup("{} of outputs can't be read and count as wrong.").format(percent(unreadable / items)))
+    if wrong := validity.get("counted_wrong", 0):
+        said.append(Markup("{} of inputs failed and count as wrong.").format(percent(wrong / items)))
     if lost and lost["p_corrected"] < _SURELY:
         more = "more" if lost["varied"] > lost["clean"] else "less"
         said.append(

@@ -140,6 +140,7 @@ class Validity:
             "unseen_labels": {"count": sum(unseen.values()), "labels": commonest},
             "duplicated_texts": duplicates,
             "lost": self._missing.report(),
+            **({"counted_wrong": self.counts["failed"]} if missing == "wrong" and self.counts["failed"] else {}),
             "warnings": [*self._warnings(sum(unseen.values()), commonest, duplicates, missing), *warnings],
         }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
+from math import ceil, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -60,7 +60,9 @@ def _needed(questions: Questions, at: Place, drop: Estimate, margin: float, alph
     if room <= 0 or numbers.units < 2:
         return None
     values = numbers.total / np.maximum(numbers.weight, 1e-12)
-    spread = max(float(np.std(values, ddof=1)), 1 / numbers.units)
-    normal = NormalDist()
-    wanted = (normal.inv_cdf(1 - alpha) + normal.inv_cdf(_POWER)) * spread / room
-    return max(ceil(wanted**2), drop.n + 1)
+    spread = float(np.std(values, ddof=1))
+    z, power = NormalDist().inv_cdf(1 - alpha), NormalDist().inv_cdf(_POWER)
+    units = float(numbers.units)
+    while z * sqrt(spread**2 / units + (z / (2 * units)) ** 2) + power * spread / sqrt(units) > room:
+        units *= 1.02  # the second term is what the pseudo-examples of a difference add
+    return max(ceil(drop.n * units / numbers.units), drop.n + 1)

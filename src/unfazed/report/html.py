@@ -190,7 +190,12 @@ def commands(run: Run | None, path: str) -> list[str]:
             f"unfazed vary DATA --task {task} --lang {language} {chosen} "
             f"--draws {manifest.draws} --seed {manifest.seed} -o {suite}"
         )
-    lines.append(f"unfazed run {suite} --system {shlex.quote(label(run.system, 200))} -o {folder}")
+    asked = run.manifest
+    more = [f"--limit {asked.limit}"] if asked.limit is not None else []
+    more += [f"--stop-when {shlex.quote(label(rule, 200))}" for rule in asked.stop_when]
+    more += [f"--repeats {asked.repeats}"] if asked.repeats else []
+    system = shlex.quote(label(run.system, 200))
+    lines.append(" ".join([f"unfazed run {suite} --system {system}", *more, f"-o {folder}"]))
     lines.append(f"unfazed report {folder} -o {report}")
     return lines
 
