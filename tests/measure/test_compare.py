@@ -200,9 +200,7 @@ def test_the_primary_measure_is_tested_by_itself(fake_run):
     assert compared.primary == "average"
     assert average.primary
     assert average.p == average.p_corrected
-    assert (average.low, average.high) == tuple(
-        mean_interval(np.repeat([0, -0.1], [51, 9]), (-1, 1), 0.95, "difference")
-    )
+    assert (average.low, average.high) == tuple(mean_interval(np.repeat([0, -0.1], [51, 9]), (-1, 1), 0.95, "contrast"))
     third = found(compared, "average", "operator=k/3")
     assert third.p < third.p_corrected
     assert third.low < mean_interval(np.repeat([0, -1], [51, 9]), (-1, 1), 0.95, "difference")[0]
@@ -239,7 +237,7 @@ def test_slices_drop_and_consistency_are_compared(fake_run):
 
 def test_several_runs_are_compared_with_the_first(fake_run):
     a, b, c = wrong_of(fake_run), wrong_of(fake_run, **{"3": 9}), wrong_of(fake_run, all=20)
-    compared = compare(a, b, c, fail_if_worse={"average": 0.05})
+    compared = compare(a, b, c, fail_if_worse={"average": 0.1})
     (other,) = compared.others
     alone = compare(a, b)
     assert [d.difference for d in compared.differences] == [d.difference for d in alone.differences]

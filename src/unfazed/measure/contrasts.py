@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from unfazed.core.estimate import Array, Ints, Mean, Numbers, Observations, Ratio, mean_interval, numbers_of
+from unfazed.core.estimate import Array, Ints, Kind, Mean, Numbers, Observations, Ratio, mean_interval, numbers_of
 from unfazed.measure.class_scores import ClassSums, class_sums
 from unfazed.measure.set_scores import SetScore
 from unfazed.measure.sets import Named, labelled
@@ -60,6 +60,8 @@ class Contrast:
     def __init__(self, measure: str, set_: Named, column: Observations, spill: Spill, clustered: bool) -> None:
         self.measure, self.set = measure, set_
         self.span = column.span[0] - column.span[1], column.span[1] - column.span[0]
+        # For a margin the unseen matters: one example far off. That of a drop lies halfway to the end of the span.
+        self.to_margin: Kind = "contrast" if column.kind == "difference" else "difference"
         self.missing = self.n = 0
         self._statistic, self._mean = column.statistic, isinstance(column.statistic, (Mean, Ratio))
         statistic = column.statistic
@@ -160,10 +162,10 @@ class Contrast:
         a, b = self.values
         return None if a is None or b is None else b - a
 
-    def interval(self, level: float) -> Ends:
+    def interval(self, level: float, kind: Kind = "contrast") -> Ends:
         if self.difference is None:
             return None, None
-        low, high = mean_interval(self.numbers, self.span, level, "difference")
+        low, high = mean_interval(self.numbers, self.span, level, kind)
         value = self.difference
         return (None if low is None else min(low, value)), (None if high is None else max(high, value))
 

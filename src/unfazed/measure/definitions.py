@@ -14,7 +14,7 @@ from unfazed.measure.run_table import MISSING, Bools, Part, RunTable, Scored
 from unfazed.measure.set_scores import Layout, Pick, SetScore
 from unfazed.run.plan import Weigh
 
-VERSION = 2  # of these definitions; part of every signature
+VERSION = 3  # of these definitions; part of every signature
 SCORE_MEASURES = ("clean", "average", "worst", "cvar", "drop")
 ANSWER_MEASURES = ("flips", "consistency", "noticed")
 MEASURES = SCORE_MEASURES + ANSWER_MEASURES

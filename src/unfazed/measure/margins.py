@@ -54,7 +54,7 @@ def check_margin(margin: float, contrast: Contrast, level: float, on: GateOn) ->
     worse; "ci-upper", the other end, fails only what is shown to be worse; "value" is the difference itself.
     """
     sign = 1 if contrast.measure in AT_LEAST else -1
-    low, high = contrast.interval(level)
+    low, high = contrast.interval(level, contrast.to_margin)
     value = contrast.difference
     ends = {"value": value, "ci-lower": low if sign > 0 else high, "ci-upper": high if sign > 0 else low}
     bound = ends[on]
@@ -77,7 +77,7 @@ def check_margin(margin: float, contrast: Contrast, level: float, on: GateOn) ->
 
 
 def _sentence(what: str, margin: float, contrast: Contrast, level: float, status: str, on: GateOn) -> str:
-    ends = contrast.interval(level)
+    ends = contrast.interval(level, contrast.to_margin)
     if contrast.difference is None:
         return f"{what}: there is nothing to compare, so the margin of {margin:g} does not hold: failed."
     figures = f"difference {contrast.difference:.3f}"
@@ -111,5 +111,5 @@ def _needed(margin: float, contrast: Contrast, level: float) -> str:
 
 def _shows(n: int, margin: float, contrast: Contrast, level: float) -> bool:
     same = Numbers(np.zeros(1), np.ones(1), np.full(1, float(n)))
-    low, _ = mean_interval(same, contrast.span, level, "difference")
+    low, _ = mean_interval(same, contrast.span, level, contrast.to_margin)
     return low is not None and -low <= margin

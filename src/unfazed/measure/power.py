@@ -84,12 +84,16 @@ def power_of(results: Results, level: float = 0.95, power: float = 0.8, correlat
     z, tail = NormalDist().inv_cdf(power), (1 + level) / 2
     found = []
     for measure, sampled in _wanted({name: _of_units(one) for name, one in block.measures.items()}):
-        two = 2 * (1 - correlation) if measure == "difference" else 1.0
+        two = 2 * (1 - correlation) if measure == "difference" else None
         share = measure == "flips"
         for people in (False, True) if sampled.like_these is not None else (False,):
 
             def least(
-                design: Design, sampled: Sampled = sampled, two: float = two, share: bool = share, people: bool = people
+                design: Design,
+                sampled: Sampled = sampled,
+                two: float | None = two,
+                share: bool = share,
+                people: bool = people,
             ) -> float:
                 if share and not people:
                     return _least_share(sampled, design, z, tail)
@@ -130,13 +134,17 @@ def _variance(sampled: Sampled, draws: float, with_people: bool) -> float:
     return (parts.examples or 0.0) + within / draws
 
 
-def _least_mean(sampled: Sampled, design: Design, two: float, people: bool, z: float, tail: float) -> float:
-    """The least mean whose interval leaves out zero; the pseudo-examples of a difference widen it by their part."""
+def _least_mean(sampled: Sampled, design: Design, two: float | None, people: bool, z: float, tail: float) -> float:
+    """The least mean whose interval leaves out zero; the pseudo-examples of a difference widen it by their part.
+
+    `two` is the variance of the difference of two systems, in those of one; None for one system's own measure.
+    """
+    two, pseudo = (1.0, 1.0) if two is None else (two, 0.5)
     n = design.units
     own = two * _variance(sampled, design.draws, sampled.like_these is None)
     t, normal = t_quantile(tail, max(n - 1, 1.0)), NormalDist().inv_cdf(tail)
     if not people:
-        return t * sqrt(own / n + (normal / (2 * n)) ** 2) + z * sqrt(own / n)
+        return t * sqrt(own / n + (pseudo * normal / n) ** 2) + z * sqrt(own / n)
     examples = two * (sampled.variance.examples or 0.0) / n
     rest = two * ((sampled.variance.rest or 0.0) + (sampled.variance.repeats or 0.0)) / (n * design.draws)
     others = two * (sampled.variance.people or 0.0) / design.people + rest

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.estimate import Mean, Ratio, mean_interval, numbers_of, pseudo_values, t_quantile
+from unfazed.core.estimate import Mean, Numbers, Ratio, mean_interval, numbers_of, pseudo_values, t_quantile
 
 SHARE, DIFFERENCE = (0.0, 1.0), (-1.0, 1.0)
 
@@ -114,3 +114,20 @@ def test_intervals_cover_what_is_true(n: int, size: int, rate: float) -> None:
         assert high is not None
         inside += low <= rate <= high
     assert inside / times >= 0.93
+
+
+@pytest.mark.parametrize("n", [30, 100, 300, 1000])
+def test_losses_that_are_rare_and_all_one_way(n: int) -> None:
+    """Each example loses all or nothing, so that sums are binomial and coverage is known without drawing."""
+    lost = np.arange(min(n, 80) + 1)
+    numbers = [Numbers(np.array([1.0, 0.0]), np.ones(2), np.array([k, n - k], dtype=float)) for k in lost]
+    ends = [mean_interval(x, DIFFERENCE, 0.95, "difference") for x in numbers]
+    for rate in (0.5 / n, 1 / n, 2 / n, 3 / n, 5 / n, 10 / n):
+        chances = np.exp([
+            math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * math.log(rate)
+            + (n - k) * math.log1p(-rate)
+            for k in lost
+        ])  # fmt: skip
+        low, high = np.array(ends).T
+        assert chances[(low <= rate) & (rate <= high)].sum() >= 0.94
+        assert chances[high < rate].sum() <= 0.05  # what a claim that the drop is within a margin rests on

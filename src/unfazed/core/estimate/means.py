@@ -63,7 +63,8 @@ def mean_interval(
     """The interval of a mean over units drawn at random; the whole span if there is but one unit.
 
     `span` is the least and the greatest that a number can be; without ends the interval is Student's alone. The kind
-    "difference" is for numbers whose middle is the rule and whose ends are rare, such as drops. `at_most` bounds the
+    "difference" is for numbers whose middle is the rule and whose ends are rare, such as drops, and "contrast" for
+    those that are tested against zero. `at_most` bounds the
     degrees of freedom.
     """
     numbers = numbers if isinstance(numbers, Numbers) else numbers_of(numbers)
@@ -126,7 +127,7 @@ def _lower(numbers: Numbers, half: float, t: float, level: float, kind: Kind) ->
     z = NormalDist().inv_cdf((1 + level) / 2)
     average = float(numbers.counts @ numbers.weight) / numbers.units
     whole = float(numbers.counts @ numbers.weight) + z * z / 2 * average  # half of the pseudo-examples move the centre
-    at_ends, in_middle = (z * z, 0.0) if kind == "share" else (z * z / 4, z * z / 2)
+    at_ends, in_middle = z * z / (4 if kind == "contrast" else 1), 0.0 if kind == "share" else z * z / 2
     lever = _leverage(numbers)
     own = float(numbers.counts @ (lever * numbers.weight**2))
     sums = [float(numbers.counts @ column) for column in (

@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-Kind = Literal["share", "difference"]  # of a mean: of numbers anywhere in their span, or of such as are zero as a rule
+# Of a mean: of numbers anywhere in their span; of such as are zero as a rule; of such that are tested against zero, for
+# which it matters less how far off the unseen ones may be.
+Kind = Literal["share", "difference", "contrast"]
 
 
 def ratio(above: Array, below: Array) -> Array:
