@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks._measure import Row
 from benchmarks._simulated import share
-from unfazed.core.estimate import Array, Kind, mean_interval
+from unfazed.core.estimate import Array, MeanKind, mean_interval
 from unfazed.core.estimate.anytime import anytime_level
 
 EXAMPLES = 2000
@@ -39,7 +39,7 @@ def drop(clean: float, lost: float, gained: float, draws: int) -> Draw:
     return draw
 
 
-CASES: dict[str, tuple[Draw, Kind]] = {
+CASES: dict[str, tuple[Draw, MeanKind]] = {
     "flips of 0.5 %": (flips(0.005, 1), "share"),
     "flips of 5 %, three draws": (flips(0.05, 3), "share"),
     "flips of 30 %": (flips(0.3, 1), "share"),
@@ -66,7 +66,7 @@ class Found(NamedTuple):
     stops: dict[float, list[int]]
 
 
-def missed(draw: Draw, kind: Kind, runs: int, seed: int = 0) -> Found:
+def missed(draw: Draw, kind: MeanKind, runs: int, seed: int = 0) -> Found:
     rng = np.random.default_rng(seed)
     at_stop, ever, usual = dict.fromkeys(WITHIN, 0.0), 0.0, 0.0
     stops: dict[float, list[int]] = {within: [] for within in WITHIN}

@@ -12,7 +12,7 @@ import pytest
 
 import unfazed
 from unfazed.core.errors import UnknownName, UsageError
-from unfazed.core.estimate import Kind, mean_interval
+from unfazed.core.estimate import MeanKind, mean_interval
 from unfazed.core.estimate.anytime import anytime_deviate, anytime_level
 from unfazed.measure.early import stop_rules
 
@@ -53,7 +53,7 @@ def test_few_examples_show_nothing() -> None:
 
 
 @pytest.mark.parametrize(("rate", "kind"), [(0.3, "share"), (0.01, "difference")])
-def test_whenever_one_looks_the_truth_is_missed_seldom(rate: float, kind: Kind) -> None:
+def test_whenever_one_looks_the_truth_is_missed_seldom(rate: float, kind: MeanKind) -> None:
     """Runs that are looked at again and again; fixed intervals miss at some look more often than one in twenty."""
     rng = np.random.default_rng(4)
     looks = [int(32 * 1.25**k) for k in range(17)]

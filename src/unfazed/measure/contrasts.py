@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from unfazed.core.estimate import Array, Ints, Kind, Mean, Numbers, Observations, Ratio, mean_interval, numbers_of
+from unfazed.core.estimate import Array, Ints, Mean, MeanKind, Numbers, Observations, Ratio, mean_interval, numbers_of
 from unfazed.measure.class_scores import ClassSums, class_sums
 from unfazed.measure.set_scores import SetScore
 from unfazed.measure.sets import Named, labelled
@@ -61,7 +61,7 @@ class Contrast:
         self.measure, self.set = measure, set_
         self.span = column.span[0] - column.span[1], column.span[1] - column.span[0]
         # For a margin the unseen matters: one example far off. That of a drop lies halfway to the end of the span.
-        self.to_margin: Kind = "contrast" if column.kind == "difference" else "difference"
+        self.to_margin: MeanKind = "contrast" if column.kind == "difference" else "difference"
         self.missing = self.n = 0
         self._statistic, self._mean = column.statistic, isinstance(column.statistic, (Mean, Ratio))
         statistic = column.statistic
@@ -162,7 +162,7 @@ class Contrast:
         a, b = self.values
         return None if a is None or b is None else b - a
 
-    def interval(self, level: float, kind: Kind = "contrast") -> Ends:
+    def interval(self, level: float, kind: MeanKind = "contrast") -> Ends:
         if self.difference is None:
             return None, None
         low, high = mean_interval(self.numbers, self.span, level, kind)

@@ -10,8 +10,8 @@ import numpy as np
 from unfazed.core.estimate import (
     Array,
     Ints,
-    Kind,
     Mean,
+    MeanKind,
     Numbers,
     Observations,
     Ratio,
@@ -138,7 +138,7 @@ class _Found(NamedTuple):
     raised: float | None = None
     plain: bool = False
 
-    def interval(self, span: tuple[float, float], level: float, kind: Kind) -> tuple[float | None, float | None]:
+    def interval(self, span: tuple[float, float], level: float, kind: MeanKind) -> tuple[float | None, float | None]:
         """Of a biased statistic the interval reaches from below the value as it is to above the corrected ones."""
         numbers, value = self.numbers, self.value
         low, high = mean_interval(numbers, span, level, kind, None if self.plain else heavy_tails(numbers))

@@ -31,11 +31,11 @@ from unfazed.core.estimate.significance import (
     mcnemar,
     share_of,
 )
-from unfazed.core.estimate.statistics import Array, Ints, Kind, Mean, Observations, Paired, Ratio, Statistic, ratio
+from unfazed.core.estimate.statistics import Array, Ints, Mean, MeanKind, Observations, Paired, Ratio, Statistic, ratio
 from unfazed.core.estimate.student import t_p_value, t_quantile
 from unfazed.core.values import Estimate
 
-__all__ = ["CORRECTIONS", "Array", "Estimate", "Ints", "Kind", "Mean", "Numbers", "Observations",
+__all__ = ["CORRECTIONS", "Array", "Estimate", "Ints", "Mean", "MeanKind", "Numbers", "Observations",
     "Paired", "Question", "Ratio", "Resampling", "Sample", "Statistic", "Wanted", "binomial_tail",
     "bonferroni", "bootstrap", "certain_interval", "clopper_pearson", "correct", "count_rows",
     "digest", "estimates", "heavy_tails", "holm", "interval", "mcnemar", "mean_interval", "mean_of", "merge_rows",

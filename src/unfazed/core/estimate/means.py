@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from unfazed.core.estimate.statistics import Array, Ints, Kind, Statistic
+from unfazed.core.estimate.statistics import Array, Ints, MeanKind, Statistic
 from unfazed.core.estimate.student import t_quantile
 
 Span = tuple[float, float]
@@ -57,7 +57,7 @@ def numbers_of(values: Array, weights: Array | None = None, clusters: Ints | Non
 
 
 def mean_interval(
-    numbers: Array | Numbers, span: Span = (0.0, 1.0), level: float = 0.95, kind: Kind = "share",
+    numbers: Array | Numbers, span: Span = (0.0, 1.0), level: float = 0.95, kind: MeanKind = "share",
     at_most: float | None = None,
 ) -> Ends:  # fmt: skip
     """The interval of a mean over units drawn at random; the whole span if there is but one unit.
@@ -117,7 +117,7 @@ def _error(numbers: Numbers) -> float:
     return sqrt(squares * numbers.units / (numbers.units - 1)) / weight
 
 
-def _lower(numbers: Numbers, half: float, t: float, level: float, kind: Kind) -> float:
+def _lower(numbers: Numbers, half: float, t: float, level: float, kind: MeanKind) -> float:
     """The lower end of the interval of numbers from -half to half, and at most their mean.
 
     A number far above the others widens the interval by more than it lifts it. So that no number can lower this end by

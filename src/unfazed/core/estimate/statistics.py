@@ -12,7 +12,7 @@ Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 # Of a mean: of numbers anywhere in their span; of such as are zero as a rule; of such that are tested against zero, for
 # which it matters less how far off the unseen ones may be.
-Kind = Literal["share", "difference", "contrast"]
+MeanKind = Literal["share", "difference", "contrast"]
 
 
 def ratio(above: Array, below: Array) -> Array:
@@ -83,4 +83,4 @@ class Observations:
     statistic: Statistic
     missing: Ints
     span: tuple[float, float] = (0.0, 1.0)
-    kind: Kind = "share"
+    kind: MeanKind = "share"
