@@ -82,7 +82,7 @@ def test_a_run_prints_estimates(suite: Path) -> None:
     assert done.returncode == 0, done.stderr
     results = json.loads(done.stdout)
     for name in ("clean", "average", "worst", "flips", "drop", "consistency"):
-        assert list(results[name]) == ["value", "low", "high", "n", "missing", "signature"]
+        assert list(results[name]) == ["value", "low", "high", "n", "missing", "signature", "over"]
     assert results["clean"]["value"] == 1.0
     assert results["clean"]["n"] == 4
     assert set(results["by"]["operator"]) == {"spoken/filler_end"}
