@@ -157,6 +157,10 @@ CORPORA: dict[str, Kind] = {
     "csv": Kind({"a.csv": TABLE}, corpus("a.csv")),
     "tsv": Kind({"a.tsv": b"text\tlabel\none\ta\ntwo\tb\n"}, corpus("a.tsv")),
     "text": Kind({"a.txt": "one\nдва\n三\n".encode()}, corpus("a.txt")),
+    "promptfoo": Kind(
+        {"a.yaml": b"tests:\n  - vars: {q: 'who are you?', n: 1}\n    assert: [{type: equals, value: me}]\n"},
+        corpus("a.yaml"),
+    ),
     "parquet": Kind(
         {"a.parquet": parquet({"text": ["a", "b", "c"], "label": ["x", "y", "x"], "id": [1, 2, 3]})},
         corpus("a.parquet"),

@@ -325,9 +325,10 @@ def test_a_plan_and_the_command_line_say_the_same(
     Path("plan.toml").write_text(
         f'[run]\nsystem = "{server.url}/v1"\nsuite = "{place}"\n[run.options]\nmodel = "m"\nprompt = "mine.txt"\n'
         'answers = {good = "positive", bad = "negative"}\nkey_env = "MY_KEY"\nprice_in = 2.0\nprice_out = 8.0\n'
+        "[measure]\nsanity = false\n"
     )
     given = ["--system", f"{server.url}/v1", "--model", "m", "--prompt", "mine.txt", "--answers", answers]
-    given += ["--key-env", "MY_KEY", "--price-in", "2", "--price-out", "8"]
+    given += ["--key-env", "MY_KEY", "--price-in", "2", "--price-out", "8", "--no-sanity"]  # it has one answer
     ran = [
         CliRunner().invoke(command, ["run", *arguments], standalone_mode=False)
         for arguments in (["--plan", "plan.toml", "-o", "planned"], [str(place), *given, "-o", "said"])
