@@ -32,7 +32,7 @@ VALUES = {
     "Inputs": "The texts of an example by name.",
     "Ints": "A numpy array of integers.",
     "Json": "Any JSON value.",
-    "MeanKind": "What a mean is of: a share, or a difference that is mostly zero.",
+    "MeanKind": "What a mean is of: a share, a difference that is mostly zero, or a contrast of two systems.",
     "NATURE": "The operators that random and hard sets use by default.",
     "NONE": "The mark in a table for a number that does not exist.",
     "Pair": "An output and its gold.",
