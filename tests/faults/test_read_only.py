@@ -39,7 +39,7 @@ FILES = {
     "mine.jsonl": "".join(f'{{"text": "number {i} of all", "label": "{"ab"[i % 2]}"}}\n' for i in range(20)),
     "slu.jsonl": "".join(f'{{"text": "to oslo {i}", "intent": "go", "slots": ["O", "B-c", "O"]}}\n' for i in range(20)),
     "my_module.py": (
-        'def predict(batch):\n    return ["a" for _ in batch]\n\n\n'
+        'def predict(batch):\n    return ["ab"["13579".find(i["text"].split()[1][-1:]) >= 0] for i in batch]\n\n\n'
         'def mend(batch):\n    return [i["text"] for i in batch]\n'
     ),
     "noisy.txt": "a\n",

@@ -124,7 +124,7 @@ def test_a_missing_package_names_its_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str, spec: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    for name in ("model.bin", "tokens.txt", "model.onnx"):
+    for name in ("model.bin", "tokenizer.json", "tokens.txt", "model.onnx"):
         (tmp_path / name).write_bytes(b"")
     with pytest.raises(MissingExtra, match=r"unfazed\[speech\]"):
         open_recogniser(f"{spec}:{tmp_path}", "en")
