@@ -96,6 +96,8 @@ data_options = together(
     click.option("--labels", metavar="A,B,…", help="The labels there are; any other is an error."),
 )
 
+within_option = click.option("--within", type=float, help="Test if the drop lies within this margin, such as 0.02.")
+
 measure_options = together(
     click.option("--score", "scores", multiple=True, help="A scorer, the main one first. Default: the task's."),
     click.option(
@@ -134,7 +136,6 @@ measure_options = together(
         type=click.IntRange(min=1),
         help="Bootstrap samples, where numbers are compared with each other.  [default: 10000]",
     ),
-    click.option("--within", type=float, help="Test if the drop lies within this margin, such as 0.02."),
     click.option(
         "--missing",
         type=click.Choice(["leave", "wrong", "bounds"]),

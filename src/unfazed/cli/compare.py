@@ -55,7 +55,7 @@ def command(
     from unfazed.report.tables import render
     from unfazed.run.plan import read_plan
 
-    plan = read_plan(plan_file).with_("measure", {name: given[name] for name in MEASURES})
+    plan = read_plan(plan_file).with_("measure", {name: given.get(name) for name in MEASURES})
     asked = {name: given[name] for name in ("primary", "correction", "allow_missing")}
     limits = margin_limits(given["fail_if_worse"])
     plan = plan.with_("compare", {**asked, "on": given["gate_on"], "fail_if_worse": limits})

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import MEASURES, engine_options, format_option, measure_options, with_engine
+from unfazed.cli._options import MEASURES, engine_options, format_option, measure_options, with_engine, within_option
 
 
 @click.group("measure", short_help="Measure a finished run again, with other scores or levels.")
@@ -17,6 +17,7 @@ def command() -> None:
 @command.command("run", short_help="Measure a run again.")
 @click.argument("run", metavar="RUN")
 @measure_options
+@within_option
 @engine_options
 @format_option
 def run_command(run: str, format_: str, **given: Any) -> int:

@@ -23,6 +23,7 @@ from unfazed.cli._options import (
     trust_option,
     with_engine,
     with_judging,
+    within_option,
 )
 
 _url_options = together(
@@ -51,6 +52,7 @@ _url_options = together(
 @asking_options
 @engine_options
 @measure_options
+@within_option
 @gate_options
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Ask N examples, chosen at random.")
 @click.option(
