@@ -50,8 +50,8 @@ CASES: dict[str, Case] = {
         ["made"],
     ),
     "report": (
-        ["report run -o made.html --bootstrap 50"],
-        "report run -o made.html --bootstrap 60",
+        ["report run -o made.html --no-sanity --level 0.8"],
+        "report run -o made.html --no-sanity --level 0.9",
         ["made.html", "made.flips.jsonl"],
     ),
     "augment": (
@@ -103,7 +103,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "vary mine.jsonl --with keyboard/adjacent -o suite",
         "vary mine.jsonl --with keyboard/adjacent --seed 9 -o other",
         "vary slu.jsonl --with spoken/filler_end -o slu",
-        "run suite --system my_module:predict -o run",
+        "run suite --system my_module:predict --no-sanity -o run",
     ):
         commands.unfazed(*command.split(), cwd=folder, check=True)
     return folder
@@ -150,18 +150,18 @@ def test_killed_at_random_moments_of_a_report(place: Path, unfazed: Unfazed) -> 
     """The old report is there or the new one, and never half of one."""
     made(unfazed)
     assert unfazed("run", "suite", *RUN, "-o", "run").returncode == 0
-    report = [*COMMAND, "report", "run", "-o", "report.html", "--bootstrap"]
+    report = [*COMMAND, "report", "run", "-o", "report.html", "--level"]
     versions = set()
-    for samples in ("100", "200"):
+    for level in ("0.8", "0.9"):
         began = time.monotonic()
-        subprocess.run([*report, samples], cwd=place, check=True, capture_output=True)
+        subprocess.run([*report, level], cwd=place, check=True, capture_output=True)
         usual = time.monotonic() - began
         versions.add((place / "report.html").read_bytes())
     flips = (place / "report.flips.jsonl").read_bytes()
     assert len(versions) == 2
     moments = random.Random(2)
     for attempt in range(6):
-        child = subprocess.Popen([*report, ("100", "200")[attempt % 2]], cwd=place, stderr=subprocess.DEVNULL)
+        child = subprocess.Popen([*report, ("0.8", "0.9")[attempt % 2]], cwd=place, stderr=subprocess.DEVNULL)
         time.sleep(moments.uniform(0.3, 1.0) * usual)
         child.send_signal(signal.SIGKILL)
         child.wait()

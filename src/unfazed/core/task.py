@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Hashable, Sequence
+from typing import ClassVar, Generic, TypeVar
 
 from unfazed.core.edits import Edit, apply
 from unfazed.core.registry import Registry
 from unfazed.core.values import Example, Inputs, Json
+
+Read = TypeVar("Read")
+_SHORT, _MOST = 64, 4096  # characters of a text that is remembered, and how many are
 
 
 class Task:
@@ -81,3 +84,23 @@ def guess_task(example: Example) -> Task:
     fitting = [task_named(name) for name in tasks.names()]
     fitting = [task for task in fitting if task.fits(example)]
     return max(fitting, key=lambda task: (task.aligned, bool(task.scores), task.name))
+
+
+class Known(Generic[Read]):
+    """A function that reads values, called once for each short text or whole number, as labels come again and again."""
+
+    def __init__(self, read: Callable[[Json], Read]) -> None:
+        self._read = read
+        self._known: dict[Json, Read] = {}
+
+    def __call__(self, value: Json) -> Read:
+        kind = type(value)
+        if kind is not int and (kind is not str or len(value) > _SHORT):
+            return self._read(value)
+        try:
+            return self._known[value]
+        except KeyError:
+            found = self._read(value)
+            if len(self._known) < _MOST:
+                self._known[value] = found
+            return found

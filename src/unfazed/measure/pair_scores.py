@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from unfazed.core.estimate import Ints
 from unfazed.core.ids import canonical
-from unfazed.core.task import Task
+from unfazed.core.task import Known, Task
 from unfazed.core.values import Inputs, Json, Output
 from unfazed.score import Array, Scorer, Stats, due_of, stats_here
 
@@ -38,7 +39,7 @@ class PairCodes:
         self.scorers = scorers
         readers = {(type(scorer).key, type(scorer).gold_key): scorer for scorer in scorers}
         self._readers = list(readers.values())
-        self._keys = [reader.key for reader in self._readers]
+        self._keys = [Known(partial(_key, reader, task)) for reader in self._readers]
         self.reader_of = {s.name: list(readers).index((type(s).key, type(s).gold_key)) for s in scorers}
         self._codes: list[dict[tuple[Hashable, Hashable], int]] = [{} for _ in self._readers]
         self._pairs: list[list[tuple[Json, Json]]] = [[] for _ in self._readers]
@@ -64,7 +65,7 @@ class PairCodes:
             if true is None:
                 into[i].append(NO_GOLD)
                 continue
-            said = self._keys[i](output.value, self.task) if ok else None
+            said = self._keys[i](output.value) if ok else None
             if said is None:
                 into[i].append(NO_OUTPUT)
                 continue
@@ -147,3 +148,7 @@ def _size(key: Hashable) -> int:
     if type(key) is str or type(key) is bytes:
         return 100 + 3 * len(key)
     return 100 + (sum(map(_size, key)) if isinstance(key, tuple) else 0)
+
+
+def _key(reader: Scorer, task: Task, value: Json) -> Hashable:
+    return reader.key(value, task)

@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from unfazed.core.errors import NothingEvaluated
 from unfazed.core.ids import canonical
-from unfazed.core.task import Task
+from unfazed.core.task import Known, Task
 from unfazed.core.values import CUT_OFF, REFUSED, Json, Output
 from unfazed.measure.missing import Missingness
 from unfazed.measure.run_table import RunItem, RunTable
@@ -50,6 +50,7 @@ class Validity:
         self._texts = Distinct(spill)
         self._gold_labels = set(labels or ())
         self._output_labels: Counter[str] = Counter()
+        self._label: Known[str | None] = Known(lambda value: label_of(value, task))
         self._labelled = type(task).label is not Task.label
 
     def watch(self, items: Iterable[RunItem]) -> Iterator[RunItem]:
@@ -79,7 +80,7 @@ class Validity:
             yield item
 
     def _see_gold(self, gold: Json) -> None:
-        label = None if gold is None else label_of(gold, self.task)
+        label = None if gold is None else self._label(gold)
         if label is not None:
             self._gold_labels.add(label)
 
@@ -89,7 +90,7 @@ class Validity:
             self.answered += 1
             if isinstance(value, str) and not value.strip():
                 self._free["empty"] += 1
-            label = label_of(value, self.task) if self._labelled else None
+            label = self._label(value) if self._labelled else None
             if label is not None:
                 self._output_labels[label] += 1
             return

@@ -16,7 +16,7 @@ from unfazed.core.errors import StoredFileError, UnfazedError, option
 from unfazed.core.ids import content_id
 from unfazed.core.store import AnswerStore
 from unfazed.core.suite import Suite
-from unfazed.core.task import Task
+from unfazed.core.task import Known, Task
 from unfazed.core.values import Example, Inputs, Json, Output, Variant
 from unfazed.score._equivalent import Equivalent, Pair, equivalent_named
 from unfazed.score._extract import extract_named
@@ -44,6 +44,7 @@ class Comparing:
         self._store: AnswerStore | None = None
         self._known: deque[dict[tuple[int, Hashable, Hashable], bool | None]] = deque(maxlen=4)  # a block each
         self._words = self._answers = 0  # of clean answers
+        self._plain: Known[Hashable] = Known(lambda value: (task.answer(value),))
         self.unjudged = 0  # pairs on which a judge said neither yes nor no
 
     @property
@@ -113,7 +114,7 @@ class Comparing:
         if self._rule is not None:
             return self.key(output.value)
         try:
-            return (self.task.answer(output.value),)
+            return self._plain(output.value)
         except (AttributeError, KeyError, TypeError, ValueError):
             return self.unreadable
 
