@@ -131,7 +131,7 @@ def test_a_driver_that_is_stopped_or_killed_leaves_no_worker_and_the_run_goes_on
     suite = make(240, task="text")
     plain = outputs(run_system(suite, "at_work:shout", "plain"))
     nodes.want(2)
-    words = ("run", "suite", "--system", "at_work:slow", "-o", "run", "--batch-size", "4", "--engine")
+    words = ("run", "suite", "--system", "at_work:slow", "-o", "run", "--batch-size", "4", "--canary", "0", "--engine")
     for number, code in ((signal.SIGTERM, 2), (signal.SIGKILL, -9)):
         Path("asked.log").unlink()
         driver = start(nodes, *words, nodes.address)
@@ -195,7 +195,7 @@ def test_a_node_killed_in_mid_run_loses_nothing_and_only_what_it_was_at_is_asked
     assert len(twice) <= 3 * 4, "no more than the batches that the node had"
     assert all(pids[0] in killed and len(pids) == 2 for pids in twice.values())
     before = asked()
-    ended(start(nodes, *words))
+    ended(start(nodes, *words, "--canary", "0"))
     assert asked() == before
 
 
