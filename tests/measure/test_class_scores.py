@@ -93,5 +93,5 @@ def test_comparing_lays_no_class_side_by_side(fake_run, monkeypatch) -> None:
         for whole, s in zip(by_hand, sides, strict=True)
     ]
     assert (drop.a, drop.b) == pytest.approx(by_hand)
-    low, high = mean_interval(np.subtract(given[1], given[0]), (-2.0, 2.0), 0.95, "difference")
+    low, high = mean_interval(np.subtract(given[1], given[0]), (-2.0, 2.0), 0.95, "contrast")
     assert (drop.low, drop.high) == pytest.approx((min(low, drop.difference), max(high, drop.difference)))

@@ -39,7 +39,7 @@ def test_saved_and_opened(tmp_path: Path) -> None:
     assert list(opened.predict(asked)) == list(system.predict(asked))
     assert isinstance(opened.predict([{"text": "alone"}])[0], Failed)
     (tmp_path / "model/weights.npz").write_bytes(b"x")
-    with pytest.raises(StoredFileError, match="Train and save the system again"):
+    with pytest.raises(StoredFileError, match="train and save it again"):
         open_system(str(tmp_path / "model"))
 
 
