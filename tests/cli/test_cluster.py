@@ -57,6 +57,15 @@ def test_clusters_from_the_data_to_the_numbers(place: Path) -> None:
     assert "paragraph=" not in text, "the suite's clusters are used, and are not slices too"
 
 
+def test_a_cluster_among_the_groups_of_a_row(place: Path) -> None:
+    rows = [{"inputs": {"text": r["text"]}, "gold": r["label"], "groups": {"paragraph": r["paragraph"]}} for r in ROWS]
+    Path("native.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, text = said("vary", "native.jsonl", "--cluster", "paragraph", "--with", "keyboard/adjacent", "-o", "suite")
+    assert code == 0, text
+    assert unfazed.Suite("suite").manifest.cluster == "paragraph"
+    assert next(iter(unfazed.Suite("suite").examples())).groups == {"paragraph": "p0"}
+
+
 def test_a_plan_says_the_same(place: Path) -> None:
     Path("plan.toml").write_text(
         '[data]\npath = "mine.jsonl"\ngroups = ["paragraph"]\n[vary]\noperators = ["keyboard/adjacent"]\ndraws = 3\n'

@@ -88,7 +88,8 @@ class _Native:
         groups = record.get("groups") or {}
         if not isinstance(groups, dict):
             raise Problem(f"groups must be slices by name, such as {{'domain': 'home'}}, not {groups!r:.60}.")
-        return Example(row, id, inputs, gold, {**_groups(groups, groups), **_groups(record, options.groups)})
+        others = [name for name in options.groups if name not in groups]
+        return Example(row, id, inputs, gold, {**_groups(groups, groups), **_groups(record, others)})
 
 
 class _Flat:

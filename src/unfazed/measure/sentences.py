@@ -167,7 +167,8 @@ def _flips(flips: Estimate) -> Markup | None:
         return Markup(
             "<strong>{}</strong> of the answers that can be compared change, and between {} and {} of all."
         ).format(*map(percent, (flips.value, *flips.bounds)))
-    return Markup("<strong>{}</strong> of answers change.").format(percent(flips.value))
+    share = percent(flips.value)
+    return Markup("<strong>{}</strong> of answers change.").format(share[:1].upper() + share[1:])
 
 
 def slices(results: Results) -> dict[str, Mapping[str, Block]]:
