@@ -26,10 +26,10 @@ from unfazed.measure.measuring import scorers_for
 from unfazed.measure.questions import check_suite
 from unfazed.measure.results import Results
 from unfazed.measure.within import check_margin
-from unfazed.run.engine import Until, refuse_other, run_system
+from unfazed.run.engine import Until, run_system
 from unfazed.run.making import Selector, make_suite, suite_of
 from unfazed.run.plan import MeasurePlan, Missing, Plan, SetName, SystemPlan, VaryPlan, Weigh, from_arguments, listed
-from unfazed.run.record import Run
+from unfazed.run.record import Run, refuse_other
 from unfazed.run.workers import Engine
 from unfazed.score import Comparing, comparing_for, scorers
 from unfazed.systems.opening import open_system

@@ -57,7 +57,7 @@ def test_the_figure_that_is_held_against_the_margin(fake_run):
 def test_too_few_examples_say_how_many_it_takes(fake_run):
     few = gate(fake_run, 30, 0, "worst:0.02")
     assert few.status == "unclear"
-    needed = int(re.search(r"from ([\d,]+) examples on", few.sentence)[1].replace(",", ""))
+    needed = int(re.search(r"At least ([\d,]+) examples", few.sentence)[1].replace(",", ""))
     low = [mean_interval(np.zeros(n), (-1, 1), 0.95, "difference")[0] for n in (needed - 1, needed)]
     assert low[0] < -0.02 <= low[1]
     assert gate(fake_run, needed, 0, "worst:0.02").passed

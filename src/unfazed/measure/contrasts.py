@@ -66,7 +66,7 @@ class Contrast:
         self._statistic, self._mean = column.statistic, isinstance(column.statistic, (Mean, Ratio))
         statistic = column.statistic
         self._by_class = statistic if isinstance(statistic, SetScore) and statistic.by_class else None
-        self._seen, self._kept, self._clustered = Tally(spill), Tally(spill), clustered
+        self._seen, self._kept, self.clustered = Tally(spill), Tally(spill), clustered
 
     @property
     def label(self) -> str:
@@ -139,7 +139,7 @@ class Contrast:
         """What all examples or clusters give to the difference, B minus A."""
         rows, counts = self._kept.rows()
         given, weights = rows[:, -2] - rows[:, -3], rows[:, -1]
-        if self._clustered:
+        if self.clustered:
             return numbers_of(given / np.maximum(weights, 1), counts * weights, rows[:, 0].astype(np.int64))
         if isinstance(self._statistic, Ratio):
             return Numbers(given, weights, counts.astype(np.float64))

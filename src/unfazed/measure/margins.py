@@ -106,7 +106,8 @@ def _needed(margin: float, contrast: Contrast, level: float) -> str:
         least, enough = (least, middle) if _shows(middle, margin, contrast, level) else (middle, enough)
     if enough <= contrast.numbers.units or enough >= _MOST_EXAMPLES:
         return ""
-    return f" Even equal answers would show it only from {enough:,} examples on."
+    units = "clusters" if contrast.clustered else "examples"
+    return f" At least {enough:,} {units} are needed to show it, even with equal answers."
 
 
 def _shows(n: int, margin: float, contrast: Contrast, level: float) -> bool:

@@ -25,7 +25,7 @@ from unfazed.core.task import Task
 from unfazed.core.values import Inputs, Json, Output
 from unfazed.run.checking import asked_again, stored_answers
 from unfazed.run.order import Order, seed_of
-from unfazed.run.record import Run, RunManifest
+from unfazed.run.record import Run, RunManifest, refuse_other
 from unfazed.run.workers import Engine, Here, Lost, Pool
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
@@ -366,20 +366,6 @@ class _Engine:
         """What failed now and in an earlier session of a system that answers: that is no sign of a broken one."""
         failed = [key for (key, _), output in zip(batch, answers.outputs, strict=True) if output.error is not None]
         return self.store.tried(failed) if failed and self.answers else set()
-
-
-def refuse_other(folder: Path, suite: Suite | None = None) -> None:
-    """Raises where a folder is no place for a run, or, if the suite is known, holds a run on another one."""
-    if (folder / "run.json").exists():
-        if suite is not None and Run(folder).manifest.suite_id != suite.id:
-            raise UsageError(f"{folder} holds a run on another suite. Choose another folder with {option('o', 'to')}.")
-    elif folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file. Choose another folder with {option('o', 'to')}.")
-    elif folder.exists() and any(f.name not in _OWN for f in folder.iterdir()):
-        raise UsageError(f"{folder} exists and is not a run. Choose another folder with {option('o', 'to')}.")
-
-
-_OWN = {"outputs.sqlite", "outputs.sqlite-wal", "outputs.sqlite-shm", "lock", "suite"}
 
 
 def _write_manifest(job: _Job, system: System, asked: int | None) -> None:

@@ -251,3 +251,17 @@ def _read_manifest(path: Path) -> RunManifest:
         raise StoredFileError(
             f"{file}: the run's manifest is damaged ({error}). Run again into another folder."
         ) from error
+
+
+def refuse_other(folder: Path, suite: Suite | None = None) -> None:
+    """Raises where a folder is no place for a run, or, if the suite is known, holds a run on another one."""
+    if (folder / "run.json").exists():
+        if suite is not None and Run(folder).manifest.suite_id != suite.id:
+            raise UsageError(f"{folder} holds a run on another suite. Choose another folder with {option('o', 'to')}.")
+    elif folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file. Choose another folder with {option('o', 'to')}.")
+    elif folder.exists() and any(f.name not in _OWN for f in folder.iterdir()):
+        raise UsageError(f"{folder} exists and is not a run. Choose another folder with {option('o', 'to')}.")
+
+
+_OWN = {"outputs.sqlite", "outputs.sqlite-wal", "outputs.sqlite-shm", "lock", "suite"}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.estimate import Mean, Numbers, Ratio, mean_interval, numbers_of, pseudo_values, t_quantile
+from unfazed.core.estimate import Mean, Numbers, Ratio, mean_interval, numbers_of, pseudo_of, summed, t_quantile
 
 SHARE, DIFFERENCE = (0.0, 1.0), (-1.0, 1.0)
 
@@ -93,12 +93,12 @@ def test_clusters_are_what_is_drawn() -> None:
 
 def test_pseudo_values_of_a_mean_are_its_numbers_and_of_a_ratio_its_bias_is_removed() -> None:
     x = np.array([[0.0], [1.0], [0.5]])
-    assert pseudo_values(x, Mean()) == pytest.approx(x[:, 0])
+    assert pseudo_of(x, np.ones(3), Mean()) == pytest.approx(x[:, 0])
     pairs = np.array([[1.0, 2.0], [3.0, 3.0], [0.0, 1.0], [1.0, 4.0]])
     left = [np.delete(pairs, i, axis=0).sum(axis=0) for i in range(4)]
     by_hand = [4 * 0.5 - 3 * a / b for a, b in left]
-    assert pseudo_values(pairs, Ratio()) == pytest.approx(by_hand)
-    assert len(pseudo_values(pairs, Ratio(), np.array([5, 5, 7, 7]))) == 2
+    assert pseudo_of(pairs, np.ones(4), Ratio()) == pytest.approx(by_hand)
+    assert len(pseudo_of(summed(pairs, np.array([5, 5, 7, 7])), np.ones(2), Ratio())) == 2
 
 
 @pytest.mark.parametrize(("n", "size", "rate"), [(10, 1, 0.9), (30, 1, 0.98), (30, 20, 0.8), (100, 1, 0.6)])

@@ -17,7 +17,6 @@ from unfazed.core.estimate.means import (
     mean_interval,
     numbers_of,
     pseudo_of,
-    pseudo_values,
     summed,
 )
 from unfazed.core.estimate.resample import Sample, bootstrap, count_rows, merge_rows, sample_of, swap
@@ -39,5 +38,5 @@ __all__ = ["CORRECTIONS", "Array", "Estimate", "Ints", "Mean", "MeanKind", "Numb
     "Paired", "Question", "Ratio", "Resampling", "Sample", "Statistic", "Wanted", "binomial_tail",
     "bonferroni", "bootstrap", "certain_interval", "clopper_pearson", "correct", "count_rows",
     "digest", "estimates", "heavy_tails", "holm", "interval", "mcnemar", "mean_interval", "mean_of", "merge_rows",
-    "numbers_of", "pseudo_of", "pseudo_values", "ratio", "sample_of", "share_of", "sign", "summed",
+    "numbers_of", "pseudo_of", "ratio", "sample_of", "share_of", "sign", "summed",
     "swap", "t_p_value", "t_quantile"]  # fmt: skip

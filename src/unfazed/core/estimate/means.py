@@ -171,17 +171,6 @@ def _widest(numbers: Numbers, lever: Array, half: float, around: float) -> Ints:
     return np.repeat(below, times)[:_MOVED]
 
 
-def pseudo_values(values: Array, statistic: Statistic, clusters: Ints | None = None) -> Array:
-    """For each example, or cluster, n times the statistic less n - 1 times that of all the others.
-
-    Their mean is the statistic with its bias of order 1/n removed; they vary as the examples' numbers of a mean do.
-    """
-    rows = statistic.columns(values)
-    if clusters is not None:
-        rows = summed(rows, clusters)
-    return pseudo_of(rows, np.ones(len(rows)), statistic)
-
-
 def summed(rows: Array, clusters: Ints) -> Array:
     """The sum of each cluster's rows, in the order of the clusters' numbers."""
     _, code = np.unique(clusters, return_inverse=True)
@@ -191,7 +180,10 @@ def summed(rows: Array, clusters: Ints) -> Array:
 
 
 def pseudo_of(rows: Array, counts: Array, statistic: Statistic) -> Array:
-    """The pseudo-value of each distinct row, of which there are `counts`."""
+    """The pseudo-value of each distinct row, of which there are `counts`: n times the statistic less n - 1 times that
+    of all the others. Their mean is the statistic with its bias of order 1/n removed; they vary as the numbers of a
+    mean do.
+    """
     n = int(counts.sum())
     sums: Array = counts[None, :] @ rows
     whole = float(statistic(sums, n)[0])
