@@ -34,6 +34,7 @@ from unfazed.run.workers import Engine
 from unfazed.score import Comparing, comparing_for, scorers
 from unfazed.systems.opening import open_system
 from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unfazed.vary.presets import expand
 
 AnySystem = Any  # a function, a fitted model, a `System`, or a text
 
@@ -190,10 +191,11 @@ def vary_text(
     if not hasattr(n, "__index__") or isinstance(n, bool) or n < 1:
         raise UsageError(f"{option('n')} must be a whole number of 1 or more, not {n!r:.60}.")
     plan = from_arguments(VaryPlan, operators=listed(operators), seed=seed)
+    known = language or guess_language([text])
     variation = Variation(
-        operators=plan.specs(),
+        operators=expand(plan.specs(), known, "text")[0],
         task="text",
-        language=language or guess_language([text]),
+        language=known,
         language_guessed=language is None,
         draws=int(n),
         seed=plan.seed,

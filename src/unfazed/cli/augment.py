@@ -37,6 +37,7 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
     from unfazed.data import ReadOptions, read_examples, task_and_language
     from unfazed.mitigate.augment import augment, write_examples
     from unfazed.papers.nature.strategies import STRATEGIES, strategies
+    from unfazed.vary.presets import expand, tell
 
     options = ReadOptions(
         format=given["format_in"],
@@ -50,7 +51,9 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
     kind = task_and_language(data, options, given["lang"])
     named = [name for name in names if name in STRATEGIES]
     others = operator_specs(tuple(name for name in names if name not in STRATEGIES), params)
-    operators = strategies([*named, *others], lambda: read_examples(data, options), given["masked_lm"])
+    chosen, presets = expand(others, kind.language, kind.task)
+    tell(presets, kind.language, kind.task)
+    operators = strategies([*named, *chosen], lambda: read_examples(data, options), given["masked_lm"])
     none: Counter[str] = Counter()
     examples = augment(
         read_examples(data, options),

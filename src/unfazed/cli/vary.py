@@ -21,7 +21,13 @@ from unfazed.cli._options import (
 
 @click.command("vary", short_help="Make a suite of variants of your data.")
 @click.argument("data", required=False, metavar="DATA")
-@click.option("--with", "operators", multiple=True, metavar="OPERATOR", help="An operator. Repeatable.")
+@click.option(
+    "--with",
+    "operators",
+    multiple=True,
+    metavar="OPERATOR",
+    help="An operator, a preset such as @typing, or a pattern such as keyboard/*. Repeatable.",
+)
 @click.option("--param", "params", multiple=True, metavar="[OPERATOR:]KEY=VALUE", help="A parameter. Repeatable.")
 @click.option(
     "--set",
@@ -55,6 +61,7 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
 
     \b
       unfazed vary mine.jsonl --with keyboard/adjacent --with spoken/filler_end --draws 3 --seed 7 -o suite/
+      unfazed vary mine.jsonl --with @typing -o suite/                    # what people do who type in the language
       unfazed vary texts.txt --with keyboard/adjacent --draws 3 -o -      # one text per line in, JSON lines out
       unfazed vary atis/test --set random --draws 10 -o random/           # one operator at random, ten times
       unfazed vary atis/test --set hard --selector model/ -o hard/        # what `model/` does worst on
@@ -107,21 +114,10 @@ def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Any
 
 
 def operator_specs(names: tuple[str, ...], params: tuple[str, ...]) -> tuple[Any, ...]:
-    """Operators with their parameters. A parameter without an operator's name goes to all that know it."""
-    from unfazed.core.errors import UnknownName
-    from unfazed.vary import operators
-    from unfazed.vary.engine import OperatorSpec
+    """Operators, or presets, with their parameters. A parameter without an operator's name goes to all that know it."""
+    from unfazed.vary.presets import with_params
 
-    told: dict[str, dict[str, Any]] = {name: {} for name in names}
-    for key, value in key_values(params, "--param").items():
-        owner, colon, short = key.rpartition(":")
-        takers = [owner] if colon else [n for n in names if short in operators.get(n).parameters()]
-        if not takers or any(taker not in told for taker in takers):
-            known = [p for n in names for p in operators.get(n).parameters()]
-            raise UnknownName("parameter of these operators", key, known)
-        for taker in takers:
-            told[taker][short] = value
-    return tuple(OperatorSpec(name, told[name]) for name in names)
+    return with_params(names, key_values(params, "--param"))
 
 
 def _print(plan: Any) -> None:

@@ -145,6 +145,7 @@ class NothingEvaluated(UnfazedError):
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name most like `name`; a right last part (`filler_end`) counts as near."""
     known = list(known)
-    tails = [k for k in known if k.rsplit("/", 1)[-1] == name.rsplit("/", 1)[-1]]
+    tail = name.rsplit("/", 1)[-1]
+    tails = [k for k in known if k.rsplit("/", 1)[-1] == tail != "*"]
     close = tails or get_close_matches(name, known, n=1, cutoff=0.5)
     return close[0] if close else None

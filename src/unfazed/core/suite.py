@@ -52,6 +52,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
     draws: int | None = None
     operators: list[dict[str, Json]] = []
+    presets: list[dict[str, Json]] = []  # what each preset that was asked for meant: its operators, and those left out
     set: dict[str, str] = {}  # how variants were chosen, where not all were kept: its name, and who selected them
     cluster: str | None = None  # the field, among the groups, whose examples belong together
     compared: dict[str, str] = {}  # extract and equivalent, where the data decides what of an answer counts

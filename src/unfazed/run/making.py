@@ -28,6 +28,7 @@ from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 from unfazed.vary import operators
 from unfazed.vary.engine import Made, OperatorSpec, Variation, Varier, blocks_of
+from unfazed.vary.presets import Preset, expand, tell
 
 Selector = System | Callable[..., Any] | str
 
@@ -46,7 +47,7 @@ def make_suite(
 
     - `data`: the path of a file or folder; a list of texts, mappings or Examples; a pandas or polars DataFrame; or a
       `datasets.Dataset`.
-    - `operators`: an operator's name, or several.
+    - `operators`: an operator's name, a preset such as `@typing`, a family, a pattern such as `keyboard/*`, or several.
     - `to`: the folder of the suite. Without it, the suite is in a temporary folder until the process ends; `save`
       copies it. If the same plan made the suite in `to` already, it is kept as it is.
     - `input`, `gold`, `id`, `groups`: the fields or columns that hold texts, the right answer, ids, and slices.
@@ -95,8 +96,8 @@ def suite_of(
     to = temporary_folder() / "suite" if to is None else Path(to)
     with _selector(plan, selector) as hard_for:
         source = _source(plan, data)
-        variation = _variation(plan, source)
-        candidates = _manifest(plan, source, variation)
+        variation, presets = _variation(plan, source)
+        candidates = _manifest(plan, source, variation, presets)
         manifest = candidates if hard_for is None else hard_manifest(candidates, hard_for)
         if (to / "manifest.json").exists() and not overwrite and (there := Suite(to)).manifest.plan == manifest.plan:
             clear_left(to)
@@ -126,7 +127,7 @@ def variants_of(plan: Plan, unchanged: Counter[str]) -> Iterator[Variant]:
         return
     with _selector(plan, None):
         source = _source(plan, None)
-        yield from vary_on(plan.engine, source.examples, _variation(plan, source), unchanged)
+        yield from vary_on(plan.engine, source.examples, _variation(plan, source)[0], unchanged)
 
 
 @contextmanager
@@ -155,11 +156,14 @@ def _source(plan: Plan, data: object) -> Source:
     return open_source(data, plan.data.reading(), plan.data.language)
 
 
-def _variation(plan: Plan, source: Source) -> Variation:
+def _variation(plan: Plan, source: Source) -> tuple[Variation, tuple[Preset, ...]]:
+    """How the data is varied, and what the presets among the operators mean for it, which is printed."""
     if plan.data.turn != DataPlan().turn and CHAT not in task_named(source.kind.task).fields:
         raise UsageError(f"{option('turn')} is for chats, and this data is for the task {source.kind.task}.")
+    chosen, presets = expand(plan.vary.specs(), source.kind.language, source.kind.task)
+    tell(presets, source.kind.language, source.kind.task)
     variation = Variation(
-        operators=plan.vary.specs(),
+        operators=chosen,
         task=source.kind.task,
         language=source.kind.language,
         language_guessed=source.kind.language_guessed,
@@ -169,10 +173,10 @@ def _variation(plan: Plan, source: Source) -> Variation:
         set="random" if plan.vary.set == "random" else "each",
     )
     variation.check()
-    return variation
+    return variation, presets
 
 
-def _manifest(plan: Plan, source: Source, varied: Variation) -> Manifest:
+def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[Preset]) -> Manifest:
     described = [spec.describe() for spec in varied.operators]
     data = plan.data
     decides = [source.id, masked_data(varied), described, data.inputs, data.gold, data.id, data.groups, data.labels]
@@ -187,6 +191,7 @@ def _manifest(plan: Plan, source: Source, varied: Variation) -> Manifest:
         seed=varied.seed,
         draws=varied.draws,
         operators=described,
+        presets=[preset.record() for preset in presets],
         set={"name": varied.set} if varied.set != "each" else {},
         compared=source.kind.compared,
         cluster=data.cluster,

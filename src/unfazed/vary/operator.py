@@ -85,6 +85,7 @@ class Operator:
     meaning: ClassVar[Meaning] = "same"
     people: ClassVar[bool] = False  # each draw is one person for the whole suite
     aligned: ClassVar[bool] = True  # False: rewrites whole texts, so token and span labels can't be kept
+    presets: ClassVar[tuple[str, ...]] = ()  # presets that it belongs to: "typing" puts it in `@typing`
     example: ClassVar[tuple[str, str]]  # a text, and what draw 0 of seed 0 makes of it
 
     name: str = ""  # these two are set from the registry, before first use

@@ -31,6 +31,7 @@ class Taiwan(Operator):
 
     def __init__(self, script: str = "simplified", rate: float = 0.0) -> None:
         self.script, self.rate = checked_choice("script", script, "simplified", "traditional"), checked_rate(rate)
+        _converter("s2twp")  # raises here if OpenCC is not installed
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         said = text.text[:LONGEST]

@@ -32,6 +32,7 @@ class Adjacent(Operator):
     """
 
     languages = ("en", "es", "pt", "it", "nl", "sv", "da", "nb", "fi", "pl", "id", "ms", "vi", "tr")
+    presets = ("typing",)
     example = ("play some jazz by miles davis", "plsy some jazz by miles davis")
 
     def __init__(self, rate: float = 0.0, words: float = 1.0) -> None:

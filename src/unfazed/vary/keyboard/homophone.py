@@ -33,6 +33,7 @@ class Homophone(Operator):
     """
 
     languages = ("zh",)
+    presets = ("typing",)
     example = ("请帮我查一下明天的高铁票", "请帮我查一下铭天的高铁票")
 
     def __init__(self, rate: float = 0.15) -> None:

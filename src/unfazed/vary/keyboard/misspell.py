@@ -51,6 +51,7 @@ class Misspell(Operator):
     """
 
     languages = ("en",)
+    presets = ("typing",)
     example = ("find a restaurant for tomorrow", "fidn a restaurant for tomorrow")
 
     def __init__(self, rate: float = 0.0) -> None:

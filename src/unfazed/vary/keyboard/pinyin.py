@@ -23,6 +23,7 @@ class Pinyin(Operator):
 
     languages = ("zh",)
     people = True
+    presets = ("typing",)
     example = ("我的支付宝账户为什么不能提现到银行卡", "我的支付宝这南湖为什么不能提现到银行卡")
 
     def __init__(self, engine: str = "embedded", profile: str = "") -> None:

@@ -19,6 +19,7 @@ class Mandarin(Operator):
 
     languages = ("zh",)
     people = True
+    presets = ("speech",)
     example = ("新华时评：把优秀返乡农民工打造成乡村振兴生力军", "新华视频，把优秀返乡弄命中打造成乡村振兴胜利就。")
 
     def __init__(self, accent: str = "", profile: str = "") -> None:

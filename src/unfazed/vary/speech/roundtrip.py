@@ -106,6 +106,7 @@ class Roundtrip(Operator):
 
     aligned = False
     people = True  # a voice
+    presets = ("speech",)
     # with pocketsphinx
     example = ("play some music by the beatles", "play some music be old")
 

@@ -13,6 +13,7 @@ class FillerBegin(Operator):
     """Begins with a filler such as *so*, *like* or *okay so*."""
 
     languages = ("en",)
+    presets = ("speech",)
     example = ("play some jazz by miles davis", "so play some jazz by miles davis")
 
     def change(self, text: Text, rng: Stream) -> Change | None:

@@ -15,6 +15,7 @@ class FillerEnd(Operator):
     """Ends with a filler such as *please*, *right now* or *would you mind?*."""
 
     languages = ("en",)
+    presets = ("speech",)
     example = ("play some jazz by miles davis", "play some jazz by miles davis now")
 
     def change(self, text: Text, rng: Stream) -> Change | None:

@@ -11,6 +11,7 @@ class FillerPostVerb(VerbFiller):
     """Says *basically*, *actually*, *like* or *you know* after the verb and its particle or pronoun."""
 
     fillers = ("basically", "actually", "like", "you know")
+    presets = ("speech",)
     example = ("show me the flights to boston", "show me like the flights to boston")
 
     @classmethod

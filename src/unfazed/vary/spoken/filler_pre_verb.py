@@ -11,6 +11,7 @@ class FillerPreVerb(VerbFiller):
     """Says *like*, *basically* or *actually* before the verb."""
 
     fillers = ("like", "basically", "actually")
+    presets = ("speech",)
     example = ("can you play some jazz by miles davis", "can you basically play some jazz by miles davis")
 
     @classmethod

@@ -35,6 +35,7 @@ class Speako(BatchOperator):
     """
 
     languages = ("en",)
+    presets = ("speech",)
     example = ("watch a comedy video", "which a comedy video")
 
     def __init__(self, homophones: str = "allow") -> None:
