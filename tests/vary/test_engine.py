@@ -9,7 +9,6 @@ from unfazed.core.errors import CannotKeepLabels, UnknownName, UsageError
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Example
 from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.keyboard.adjacent import NEIGHBOURS
 from unfazed.vary.operator import Change, Operator, Text
 
 
@@ -102,15 +101,6 @@ def test_usage_is_checked_before_any_work() -> None:
         variation().check()
     with pytest.raises(UnknownName, match=r"parameter of keyboard/adjacent.*'rate'"):
         OperatorSpec("keyboard/adjacent", {"raet": 1}).make()
-
-
-def test_the_keyboard_map_is_symmetric() -> None:
-    for key, near in NEIGHBOURS.items():
-        assert key not in near
-        assert near
-        for other in near:
-            assert key in NEIGHBOURS[other]
-    assert set(NEIGHBOURS["g"]) == set("ftyhbv")
 
 
 def test_a_rate_changes_about_that_share() -> None:

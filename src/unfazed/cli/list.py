@@ -23,7 +23,7 @@ _REGISTRIES = {
 
 
 @click.command("list", short_help="List operators, scorers, readers, systems, metrics and more.")
-@click.argument("kind", type=click.Choice([*_REGISTRIES, "corpora"]))
+@click.argument("kind", type=click.Choice([*_REGISTRIES, "corpora", "layouts"]))
 @format_option
 def command(kind: str, format_: str) -> None:
     """List everything of one KIND, built in or from plug-ins, with what each does.
@@ -34,7 +34,8 @@ def command(kind: str, format_: str) -> None:
     """
     from unfazed.report.tables import render
 
-    rows = _corpora() if kind == "corpora" else _things(getattr(import_module(_REGISTRIES[kind]), kind))
+    others = {"corpora": _corpora, "layouts": _layouts}
+    rows = others[kind]() if kind in others else _things(getattr(import_module(_REGISTRIES[kind]), kind))
     click.echo(render(rows, format_))
 
 
@@ -55,3 +56,13 @@ def _corpora() -> list[dict[str, Any]]:
     from unfazed.data import corpora
 
     return [{"name": c.name, "what": c.description, "licence": c.licence} for c in corpora()]
+
+
+def _layouts() -> list[dict[str, Any]]:
+    from unfazed.vary.keyboard.layouts import languages_of, layout, names
+
+    boards = [layout(name) for name in names()]
+    return [
+        {"name": b.name, "what": b.title, "languages": ", ".join(languages_of(b.name)), "source": b.source}
+        for b in boards
+    ]

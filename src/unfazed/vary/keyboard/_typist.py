@@ -10,7 +10,7 @@ from math import exp
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
 from unfazed.vary.chinese import lexicon
-from unfazed.vary.keyboard.adjacent import NEIGHBOURS
+from unfazed.vary.keyboard.adjacent import slips_on
 from unfazed.vary.keyboard.ime import Engine
 from unfazed.vary.people import WORD_KINDS, TypistProfile, normal, typed_class, typed_mark
 
@@ -302,7 +302,7 @@ def _one(keys: str, rng: Stream) -> str:
     if kind == "sound":
         return _mix_sounds(keys, rng)
     if len(keys) < 2:
-        return rng.choice(NEIGHBOURS.get(keys, "e"))
+        return rng.choice(slips_on("en")[keys] or "e")
     at = 1 + rng.below(len(keys) - 1)  # the first key of a word is seldom wrong
     c = keys[at]
     if kind == "drop":
@@ -313,8 +313,8 @@ def _one(keys: str, rng: Stream) -> str:
         return keys[:at] + c + keys[at:]
     if kind == "space":  # a key too many, before the space bar
         return keys + rng.choice("iuhnge")
-    near = _VOWELS.get(c) if kind == "vowel" else NEIGHBOURS.get(c)
-    return keys[:at] + rng.choice(near or NEIGHBOURS.get(c, "e")) + keys[at + 1 :]
+    near = _VOWELS.get(c) if kind == "vowel" else None
+    return keys[:at] + rng.choice(near or slips_on("en")[c] or "e") + keys[at + 1 :]
 
 
 def _mix_sounds(keys: str, rng: Stream) -> str:

@@ -1,65 +1,165 @@
-"""A finger lands one key to the side on a QWERTY keyboard."""
+"""A finger lands one key to the side, on the keyboard of the text's language."""
 
 from __future__ import annotations
 
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
+from unfazed.vary.keyboard.layouts import LANGUAGES, Layout, Run, Stroke, layout_for
+from unfazed.vary.keyboard.layouts import layout as layout_named
 from unfazed.vary.operator import Change, Operator, Text
 from unfazed.vary.words import checked_rate, picked, some
 
-_ROWS = ("1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")
-_SHIFT = (0.0, 0.5, 0.75, 1.25)  # how far each row is set in, in keys
+
+class Slips(dict[str, tuple[str, ...]]):
+    """What comes out on a keyboard when one stroke lands on a key beside its own that writes letters too.
+
+    Example: `Slips(layout("en"))["a"]` is `("q", "w", "s", "z")`.
+    """
+
+    def __init__(self, board: Layout) -> None:
+        super().__init__()
+        self.board = board
+        self._near: dict[Stroke, tuple[Stroke, ...]] = {}
+
+    def __missing__(self, written: str) -> tuple[str, ...]:
+        """What may come out for a letter, with the marks on it; nothing where the keyboard does not write it."""
+        run = self.board.run_at(written, 0)
+        self[written] = found = tuple(self._of(run, written)) if run and run.end == len(written) else ()
+        return found
+
+    def near(self, stroke: Stroke) -> tuple[Stroke, ...]:
+        """The strokes beside a stroke that write letters."""
+        if stroke not in self._near:
+            beside = [Stroke(near.key, stroke.level) for near in self.board.neighbours(stroke.key)]
+            self._near[stroke] = tuple(other for other in beside if _letters(self.board.written(other)))
+        return self._near[stroke]
+
+    def _of(self, run: Run, written: str) -> Iterator[str]:
+        if not _letters(written):
+            return
+        for k, stroke in enumerate(run.strokes):
+            for other in self.near(stroke):
+                new = self.board.compose((*run.strokes[:k], other, *run.strokes[k + 1 :]), written)
+                if new != written:
+                    yield new
 
 
-def _neighbours() -> dict[str, str]:
-    """Letters within about one key of each letter. Distance is mutual, so the map is symmetric."""
-    at = {key: (x + _SHIFT[y], y) for y, row in enumerate(_ROWS) for x, key in enumerate(row) if key.isalpha()}
-    near = {
-        a: "".join(b for b, (x2, y2) in at.items() if a != b and abs(x - x2) <= 1 and abs(y - y2) <= 1)
-        for a, (x, y) in at.items()
-    }
-    return {**near, **{a.upper(): b.upper() for a, b in near.items()}}
+@lru_cache(64)
+def slips_on(name: str) -> Slips:
+    """The slips on the layout of this name."""
+    return Slips(layout_named(name))
 
 
-NEIGHBOURS = _neighbours()
+def _letters(text: str) -> bool:
+    """Letters and the signs on them, which scripts such as Devanagari and Thai have keys for."""
+    return bool(text) and all(unicodedata.category(c)[0] in "LM" for c in text)
 
 
 class Adjacent(Operator):
-    """Replaces letters by the letter of a key beside theirs.
+    """Replaces letters by the letter of a key beside theirs, on the keyboard of the text's language.
 
     With `rate` 0, the default, one letter changes. Otherwise each letter changes with that probability, and at least
-    one. `words` limits the mistakes to that share of the words, so that they come together.
+    one. `words` limits the mistakes to that share of the words, so that they come together. `layout` chooses another
+    keyboard, such as `fr-CH` or `en-dvorak`. `unfazed list layouts` shows all.
     """
 
-    languages = ("en", "es", "pt", "it", "nl", "sv", "da", "nb", "fi", "pl", "id", "ms", "vi", "tr")
+    languages = LANGUAGES
     presets = ("typing",)
     example = ("play some jazz by miles davis", "plsy some jazz by miles davis")
 
-    def __init__(self, rate: float = 0.0, words: float = 1.0) -> None:
+    def __init__(self, rate: float = 0.0, words: float = 1.0, layout: str = "") -> None:
         self.rate, self.words = checked_rate(rate), checked_rate(words)
+        self._chosen = slips_on(layout) if layout else None
+        self._slips: dict[str, Slips] = {}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        places = self._many(text, rng) if self.rate else []
-        if not places:
-            place = self._one(text.text, rng)
-            if place is None:
-                return None
-            places = [place]
-        edits = [Edit(i, i + 1, rng.choice(NEIGHBOURS[text.text[i]])) for i in places]
-        return Change(tuple(edits), ", ".join(f"{text.text[i]}→{new} at {i}" for i, _, new in edits[:5]))
+        slips = self._slips.get(text.language) if self._chosen is None else self._chosen
+        if slips is None:
+            slips = self._slips[text.language] = slips_on(layout_for(text.language).name)
+        if slips.board.input:
+            edits = self._together(text, slips, rng)
+        else:
+            places = self._many(text, slips, rng) if self.rate else []
+            places = places or self._one(text.text, slips, rng)
+            edits = [Edit(start, end, rng.choice(slips[text.text[start:end]])) for start, end in places]
+        if not edits:
+            return None
+        if not text.text.isascii() and not unicodedata.is_normalized("NFC", text.text):
+            edits = [Edit(start, end, _in_form_of(text.text, new)) for start, end, new in edits]
+        notes = [f"{text.text[start:end]}→{new} at {start}" for start, end, new in edits[:5]]
+        return Change(tuple(edits), ", ".join(notes))
 
-    def _many(self, text: Text, rng: Stream) -> list[int]:
+    def _many(self, text: Text, slips: Slips, rng: Stream) -> list[tuple[int, int]]:
         written = text.text
         if self.words == 1:
-            return [i for i, c in enumerate(written) if c in NEIGHBOURS and rng.random() < self.rate]
+            places = _places(written, range(len(written)), slips)
+            return [place for place in places if rng.random() < self.rate]
         letters = [i for start, end in some(text.tokens, self.words, rng) for i in range(start, end)]
-        return [letters[k] for k in picked(len(letters), self.rate, rng) if written[letters[k]] in NEIGHBOURS]
+        return _places(written, [letters[k] for k in picked(len(letters), self.rate, rng)], slips)
 
-    def _one(self, text: str, rng: Stream) -> int | None:
+    def _one(self, text: str, slips: Slips, rng: Stream) -> list[tuple[int, int]]:
         """A random letter's place. Guessing finds one at once in most texts, and each letter as likely as any."""
-        for _ in range(8):
-            i = rng.below(len(text))
-            if text[i : i + 1] in NEIGHBOURS:
-                return i
-        letters = [i for i, c in enumerate(text) if c in NEIGHBOURS]
-        return rng.choice(letters) if letters else None
+        for _ in range(8 if text else 0):
+            found = _places(text, (rng.below(len(text)),), slips)
+            if found:
+                return found
+        letters = _places(text, range(len(text)), slips)
+        return [rng.choice(letters)] if letters else []
+
+    def _together(self, text: Text, slips: Slips, rng: Stream) -> list[Edit]:
+        """Slips among keys that write syllables together: what comes out is composed again."""
+        words = some(text.tokens, self.words, rng) if self.rate and self.words < 1 else text.tokens
+        runs = [run for run in slips.board.runs(text.text) if any(start <= run.start < end for start, end in words)]
+        keys = [(n, k) for n, run in enumerate(runs) for k, stroke in enumerate(run.strokes) if slips.near(stroke)]
+        chosen: dict[int, list[int]] = defaultdict(list)
+        for n, k in some(keys, self.rate, rng):
+            chosen[n].append(k)
+        edits = []
+        for n, places in chosen.items():
+            run, strokes = runs[n], list(runs[n].strokes)
+            for k in places:
+                strokes[k] = rng.choice(slips.near(strokes[k]))
+            before = text.text[run.start : run.end]
+            edits += _difference(run.start, before, slips.board.compose(strokes, before))
+        return edits
+
+
+def _in_form_of(text: str, new: str) -> str:
+    """Letters and marks apart where the text has them so."""
+    return unicodedata.normalize("NFD", new) if unicodedata.is_normalized("NFD", text) else new
+
+
+def _places(text: str, at: Iterable[int], slips: Slips) -> list[tuple[int, int]]:
+    """Where letters stand that may slip, with the marks on them that are typed together with them."""
+    if text.isascii():
+        return [(i, i + 1) for i in at if slips[text[i]]]
+    places, end = [], 0
+    for i in at:
+        if i < end:
+            continue
+        end = i + 1
+        while end < len(text) and "\u0300" <= text[end] <= "\u036f":
+            end += 1
+        if end > i + 1 and not slips[text[i:end]]:
+            end = i + 1
+        if slips[text[i:end]]:
+            places.append((i, end))
+    return places
+
+
+def _difference(start: int, before: str, after: str) -> list[Edit]:
+    """The part of a text that changed, as an edit; none if nothing did."""
+    if before == after:
+        return []
+    head = 0
+    while head < min(len(before), len(after)) and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    return [Edit(start + head, start + len(before) - tail, after[head : len(after) - tail])]
