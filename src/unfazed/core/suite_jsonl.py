@@ -9,8 +9,9 @@ import msgspec
 
 from unfazed.core.errors import DataError, StoredFileError, UnknownName
 from unfazed.core.files import replacing_or_printing
+from unfazed.core.identify import identify
 from unfazed.core.json import decode
-from unfazed.core.language import guess_language
+from unfazed.core.language import language_tag
 from unfazed.core.outside import bounded_lines, open_regular
 from unfazed.core.suite import Manifest, Suite, write_suite
 from unfazed.core.task import guess_task, task_named, tasks
@@ -46,7 +47,7 @@ def import_suite(
     if manifest is None:
         manifest = Manifest(
             task=task or guess_task(examples[0]).name,
-            language=language or guess_language(_texts(examples, task)),
+            language=language_tag(language) if language else identify(_texts(examples, task), rows=False).language,
         )
     _check(file, examples, variants, manifest)
     variants.sort(key=lambda v: v.row)

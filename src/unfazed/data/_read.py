@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unfazed.core.errors import DataError, UsageError, nearest, option
+from unfazed.core.identify import identify
 from unfazed.core.ids import content_id, file_hash
-from unfazed.core.language import guess_language
+from unfazed.core.language import language_tag
 from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
 from unfazed.core.task import Task, task_named
 from unfazed.core.values import Example, Variant
@@ -74,7 +75,7 @@ def open_source(data: object, options: ReadOptions | None = None, language: str 
         opened = _open(path, options, find_reader(path, options))
         return Source(opened.kind(language), _hashed(path), opened.sound())
     examples, found = guessed_examples(data, options)
-    kind = _kind(found, task_named(found.task), examples, language)
+    kind = _kind(found, examples, language)
     return Source(kind, content_id([[e.id, e.inputs, e.gold, e.groups] for e in examples], size=16), examples)
 
 
@@ -91,9 +92,10 @@ class _Opened(NamedTuple):
     path: Path
     options: ReadOptions
     guessed: Guess
+    language: str
 
     def kind(self, language: str | None) -> Kind:
-        return _kind(self.guessed, self.task, [placed.example for placed in self.head], language)
+        return _kind(self.guessed, [placed.example for placed in self.head], language or self.language)
 
     def sound(self) -> Iterator[Example]:
         checks, labels = Checks(self.task, self.options.labels), LabelCounts(self.path, self.task, self.options)
@@ -115,12 +117,15 @@ def _open(path: Path, options: ReadOptions, reader: Reader) -> _Opened:
         raise _empty(path)
     gold = reader.fields.gold if reader.fields else None
     found = guess([placed.example for placed in head], gold, options.task or reader.task, reader.equivalent)
-    return _Opened(head, rest, task_named(found.task), path, options, found)
+    return _Opened(head, rest, task_named(found.task), path, options, found, reader.language)
 
 
-def _kind(found: Guess, task: Task, examples: Sequence[Example], language: str | None) -> Kind:
-    texts = (example.inputs[name] for example in examples for name in task.texts(example.inputs))
-    return Kind(task.name, language or guess_language(texts), language is None, found.compared)
+def _kind(found: Guess, examples: Sequence[Example], language: str | None) -> Kind:
+    if language:
+        return Kind(found.task, language_tag(language), False, found.compared)
+    task = task_named(found.task)
+    rows = (" ".join(example.inputs[name] for name in task.texts(example.inputs)) for example in examples)
+    return Kind(found.task, identify(rows).language, True, found.compared)
 
 
 def _hashed(path: Path) -> str:

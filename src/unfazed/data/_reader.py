@@ -64,6 +64,7 @@ class Reader:
     people: ClassVar[str] = ""  # what of a variant names the person who made it, if any: draw, source or note
     has_fields: ClassVar[bool] = True  # False: there are no named fields to choose from
     task: ClassVar[str] = ""  # of all that it reads, where that is always the same
+    language: str = ""  # of all that it reads, where the format says so, at the latest once reading began
 
     file: Path
     line: int = 0  # 1-based, as editors count

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unfazed.core.language import guess_language
+from unfazed.core.identify import by_script
 from unfazed.core.task import Task
 from unfazed.core.tasks.translate import references_of
 from unfazed.core.values import Json
@@ -38,7 +38,7 @@ class SegmentScorer(Scorer):
             return np.zeros((0, 1))
         references = [references_of(gold) for gold in golds]
         if self._metric is None:
-            language = guess_language(text for texts in references for text in texts)
+            language = by_script(text for texts in references for text in texts)
             self._metric = self.metric(sacrebleu_metrics(), language)
         most = max(map(len, references))
         streams = [[texts[i] if i < len(texts) else None for texts in references] for i in range(most)]

@@ -11,7 +11,7 @@ import msgspec
 
 from unfazed.core.edits import LabelsLost, apply
 from unfazed.core.errors import CannotKeepLabels, UnknownName, UsageError, option
-from unfazed.core.language import require_language
+from unfazed.core.language import knows, require_language
 from unfazed.core.seeds import Seeds
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json, Variant
@@ -77,11 +77,18 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
 
     def require(self, name: str, operator: type[Operator]) -> None:
         """Raises where one operator can't be used."""
-        require_language(name, operator.languages, self.language, self.language_guessed)
+        if not knows(operator.languages, self.language):
+            require_language(name, operator.languages, self.language, self.language_guessed, self._usable())
         if task_named(self.task).aligned and not operator.aligned:
             raise CannotKeepLabels(
                 f"{name} rewrites whole texts, so the labels of a {self.task} example can't be kept true."
             )
+
+    def _usable(self) -> list[str]:
+        """The operators that know this language and keep the labels of this task."""
+        aligned = task_named(self.task).aligned
+        every = [(name, operators.get(name)) for name in operators.names()]
+        return [name for name, o in every if knows(o.languages, self.language) and (o.aligned or not aligned)]
 
 
 _Place = tuple[int, int]  # an example's place in a block, and a draw

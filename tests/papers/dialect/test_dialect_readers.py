@@ -78,7 +78,7 @@ def test_indian_english_pairs(tmp_path: Path) -> None:
     )
     (tmp_path / "pairs_derived.tsv").write_text(text, encoding="utf-8")
     assert [e.inputs["text"] for e in read_examples(tmp_path)] == ["So I came.", "I go"]
-    assert task_and_language(tmp_path) == Kind("text", "en", True)
+    assert task_and_language(tmp_path) == Kind("text", "en", False)
     variants = list(import_corpus(tmp_path, tmp_path.parent / "ie").variants())
     assert [(v.draw, v.note) for v in variants] == [(0, 'General Extender "and all"'), (1, "Focus Only")]
     (tmp_path / "pairs_derived.tsv").write_text(text + "Focus Only\t\tI go\n", encoding="utf-8")

@@ -32,7 +32,7 @@ def test_slots_become_tags_and_marks_stay_with_their_token(tmp_path: Path) -> No
     assert one.gold == {"intent": "alarm_set", "slots": ["O", "O", "O", "B-time", "I-time", "B-date"]}
     assert two == Example(1, two.id, {"text": "ask bob, now"}, {"intent": "alarm_set", "slots": ["O", "B-person", "O"]})
     assert three.gold["slots"] == ["B-a", "B-a"]
-    assert task_and_language(place) == Kind("slu", "en", True)
+    assert task_and_language(place) == Kind("slu", "en", False)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_an_xml_file_and_its_folder(tmp_path: Path) -> None:
     assert found[0].id == "rte2_dev_1"
     assert found[0].groups == {"task": "IR", "challenge": "RTE2"}
     assert list(read_examples(tmp_path)) == found
-    assert task_and_language(tmp_path) == Kind("classify", "en", True)
+    assert task_and_language(tmp_path) == Kind("classify", "en", False)
 
 
 @pytest.mark.parametrize(

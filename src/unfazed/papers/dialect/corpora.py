@@ -40,7 +40,7 @@ class Frmt(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         for row, (segment, base) in enumerate(_chosen(path)):
-            self.file, self.line = path, segment.line
+            self.file, self.line, self.language = path, segment.line, base.removesuffix("_Simplified")
             groups = {"bucket": segment.bucket, "split": segment.split}
             yield Example(row, segment.id, {"text": segment.texts[base]}, None, groups)
 
@@ -140,6 +140,7 @@ class IndianEnglish(Reader):
     """
 
     has_fields = False
+    language = "en"
 
     def accepts(self, path: Path) -> bool:
         return path.is_dir() and (path / FILE).is_file()

