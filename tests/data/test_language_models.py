@@ -129,7 +129,8 @@ def test_a_turn_says_which_texts_are_varied(tmp_path: Path, turn: str, texts: di
     example = only(tmp_path, {"messages": CHAT}, turn=turn)
     assert {name: text for name, text in example.inputs.items() if name != "chat"} == texts
     assert as_sent(example.inputs) == {"messages": CHAT}
-    suite = make_suite(written(tmp_path, [{"messages": CHAT}]), "keyboard/adjacent", turn=turn, seed=1)  # type: ignore[arg-type]
+    file = written(tmp_path, [{"messages": CHAT}])
+    suite = make_suite(file, "keyboard/adjacent", turn=turn, seed=1, language="en")  # type: ignore[arg-type]
     for variant in suite:
         sent = as_sent(variant.inputs)["messages"]
         assert [m["role"] for m in sent] == [m["role"] for m in CHAT]

@@ -82,7 +82,7 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 data_options = together(
     click.option("--task", help="The task: text, classify, slu, qa, … Guessed from the data."),
-    click.option("--lang", help="The data's language, such as en or zh-TW. Guessed from its script."),
+    click.option("--lang", help="The language: de, pt-BR, German; mul: by row. Default: identified."),
     click.option("--format-in", metavar="READER", help="The data's format. Guessed from its name."),
     click.option("--input", "inputs", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable."),
     click.option("--gold", metavar="FIELD", help="The field that holds the right answer."),
