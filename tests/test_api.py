@@ -54,7 +54,8 @@ def test_with_polars_records_texts_and_datasets(tmp_path: Path) -> None:
     kinds = [ROWS, polars.DataFrame(ROWS), datasets.Dataset.from_list(ROWS)]
     found = [unfazed.check(always, data, ["keyboard/adjacent"], bootstrap=20) for data in kinds]
     assert len({r.suite for r in found}) == 1
-    assert unfazed.check(lambda batch: [x["text"] for x in batch], ["a text here", "there is more"], "keyboard/adjacent").score
+    texts = ["a text here", "there is more"]
+    assert unfazed.check(lambda batch: [x["text"] for x in batch], texts, "keyboard/adjacent").score
 
 
 def test_a_suite_is_checked_as_it_is(tmp_path: Path) -> None:
@@ -133,7 +134,7 @@ class TestSuite:
         suite.save(tmp_path / "kept", overwrite=True)
 
     def test_temporary_ones_go_with_the_process(self, tmp_path: Path) -> None:
-        code = "import unfazed; s = unfazed.make_suite(['it is a text'], 'keyboard/adjacent'); print(len(list(s)), s.path)"
+        code = "import unfazed; s = unfazed.make_suite(['be quiet'], 'keyboard/adjacent'); print(len(list(s)), s.path)"
         environment = {**os.environ, "TMPDIR": str(tmp_path)}
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
         count, _, path = done.stdout.strip().partition(" ")
