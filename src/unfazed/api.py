@@ -23,6 +23,7 @@ from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
 from unfazed.measure.early import check_stop_rules, stop_rules
 from unfazed.measure.gates import Verdict, check_sets, gates_of, judge, measured_by
+from unfazed.measure.judging import cited
 from unfazed.measure.measuring import scorers_for
 from unfazed.measure.questions import check_suite
 from unfazed.measure.results import Results
@@ -47,9 +48,9 @@ def check(
     task: str | None = None, language: str | None = None, turn: Turn | None = None, set: SetName = "each",
     selector: Selector | None = None, draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (),
     scores: str | Sequence[str] = (), extract: str = "", equivalent: str = "", rubric: str | None = None,
-    level: float = 0.95, bootstrap: int = 10_000, sanity: bool = True, missing: Missing = "leave",
-    to: str | Path | None = None, asking: Asking | None = None, engine: Engine | None = None,
-    limit: int | None = None, fresh: bool = False, stop_when: str | Sequence[str] = (), cluster: str | None = None,
+    agreement: str | None = None, level: float = 0.95, bootstrap: int = 10_000, sanity: bool = True,
+    missing: Missing = "leave", to: str | Path | None = None, asking: Asking | None = None,
+    engine: Engine | None = None, limit: int | None = None, fresh: bool = False, stop_when: str | Sequence[str] = (), cluster: str | None = None,
     weigh: Weigh = "examples", worst_of: int | None = None, within: float | None = None, repeats: int = 0,
 ) -> Results:  # fmt: skip
     """Makes variants of `data`, runs `system` on them, and measures what changed.
@@ -60,7 +61,7 @@ def check(
       of transformers', a `System`, or a text as after `unfazed run --system`.
     - `data`, `operators`, `input` … `fields`: as in `make_suite`. `data` may also be a `Suite`.
     - `scores`: the scorers, the main one first; by default those of the task.
-    - `extract`, `equivalent`, `rubric`: what of an answer is compared, as in `MeasurePlan`.
+    - `extract`, `equivalent`, `rubric`, `agreement`: what of an answer is compared, as in `MeasurePlan`.
     - `sanity=False`: measure even if the set-up looks broken, for example a system that always answers the same.
     - `missing`: how failed outputs count: `leave` leaves them out, with bounds beside numbers; or `wrong`, or `bounds`.
     - `cluster`, `weigh`, `worst_of`, `within`: as in `measure_run`.
@@ -86,6 +87,7 @@ def check(
             extract=extract,
             equivalent=equivalent,
             rubric=rubric,
+            agreement=agreement,
             level=level,
             bootstrap=bootstrap,
             sanity=sanity,
@@ -174,7 +176,8 @@ def _check_measures(measure: MeasurePlan) -> None:
     check_margin(measure.within)
     for name in measure.scores:
         scorers.get(name)
-    Comparing(task_named("text"), measure.extract, measure.equivalent, measure.rubric)
+    comparing = Comparing(task_named("text"), measure.extract, measure.equivalent, measure.rubric)
+    cited(measure.agreement, comparing)
 
 
 def vary_text(

@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # options that are fields of a MeasurePlan
 MEASURES = (
-    "scores", "extract", "equivalent", "rubric", "level", "bootstrap", "sanity", "missing",
+    "scores", "extract", "equivalent", "rubric", "agreement", "level", "bootstrap", "sanity", "missing",
     "cluster", "weigh", "worst_of", "within",
 )  # fmt: skip
 FORMATS = ("table", "json", "jsonl", "md")
@@ -96,7 +96,13 @@ data_options = together(
     click.option("--labels", metavar="A,B,…", help="The labels there are; any other is an error."),
 )
 
-within_option = click.option("--within", type=float, help="Test if the drop lies within this margin, such as 0.02.")
+# of commands that measure one run
+one_run_options = together(
+    click.option("--within", type=float, help="Test if the drop lies within this margin, such as 0.02."),
+    click.option(
+        "--agreement", metavar="FILE", help="For the report: how far the judge agrees with people (`measure judge -o`)."
+    ),
+)
 
 measure_options = together(
     click.option("--score", "scores", multiple=True, help="A scorer, the main one first. Default: the task's."),

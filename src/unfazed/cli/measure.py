@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import MEASURES, engine_options, format_option, measure_options, with_engine, within_option
+from unfazed.cli._options import MEASURES, engine_options, format_option, measure_options, one_run_options, with_engine
 
 
 @click.group("measure", short_help="Measure a finished run again, with other scores or levels.")
@@ -17,7 +17,7 @@ def command() -> None:
 @command.command("run", short_help="Measure a run again.")
 @click.argument("run", metavar="RUN")
 @measure_options
-@within_option
+@one_run_options
 @engine_options
 @format_option
 def run_command(run: str, format_: str, **given: Any) -> int:
@@ -132,6 +132,49 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
     click.echo(render(shown, format_))
     if found.missing:
         click.echo(f"{found.missing} pairs have no score in {metric}; they are left out.", err=True)
+
+
+@command.command("judge", short_help="Agreement of a judge with people.")
+@click.argument("people", metavar="PEOPLE")
+@click.option(
+    "--equivalent", required=True, metavar="RULE", help="judge:SYSTEM, or any other rule, as in `run --equivalent`."
+)
+@click.option("--rubric", metavar="FILE", help="The judge's prompt, as in `run --rubric`.")
+@click.option(
+    "--threshold", type=float, default=75.0, show_default=True, help="Rating from which people find two texts the same."
+)
+@_level
+@click.option("-o", "to", metavar="FILE", help="Write the result here, for `report --agreement FILE`.")
+@click.option("--pairs", "pairs_to", metavar="FILE", help="Write the pairs and both verdicts here, as rows to vary.")
+@format_option
+def judge_command(people: str, to: str | None, format_: str, **given: Any) -> None:
+    """Compare a judge with PEOPLE: what `collect export` wrote for a `same_meaning` study.
+
+    \b
+      unfazed measure judge people.jsonl --equivalent judge:my:judge -o agreement.json
+      unfazed report run/ --equivalent judge:my:judge --agreement agreement.json
+
+    PEOPLE may also be JSON lines or CSV with the columns reference, answer, and same (true or false) or similarity
+    (0 to 100); person, question and source are optional. `agreement` is the share of pairs on which the judge and
+    the mean of people's ratings say the same, and kappa the same beyond chance. For comparison, it prints how often
+    the judge agrees with one person, and how often two people agree. Intervals are for original texts like these.
+
+    The rows of --pairs put the judge itself to the test, with people's verdicts as labels:
+
+    \b
+      unfazed vary pairs.jsonl --field answer --with keyboard/adjacent -o judged/
+      unfazed run judged/ --system judge:my:judge -o judged-run/
+
+    With -o, the judge's answers are stored in FILE.sqlite, so that nothing is asked twice.
+    """
+    from unfazed.measure.judging import judge_agreement, save_agreement
+    from unfazed.report.tables import render
+
+    found = judge_agreement(people, store=None if to is None else f"{to}.sqlite", **given)
+    if to is not None:
+        save_agreement(found, to)
+    click.echo(render(found if format_ == "json" else found.rows(), format_))
+    click.echo(found.sentence(), err=True)
 
 
 @command.command("power", short_help="What a run could detect, or how many sentences a study needs.")

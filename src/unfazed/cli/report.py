@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import gate_options, measure_options, plan_option, with_judging, within_option
+from unfazed.cli._options import gate_options, measure_options, one_run_options, plan_option, with_judging
 
 
 @click.command("report", short_help="Write a run's report as one HTML file.")
 @click.argument("run", metavar="RUN")
 @measure_options
-@within_option
+@one_run_options
 @gate_options
 @plan_option
 @click.option("-o", "to", default="report.html", show_default=True, metavar="FILE", help="The HTML file to write.")

@@ -17,13 +17,13 @@ from unfazed.cli._options import (
     gate_options,
     key_values,
     measure_options,
+    one_run_options,
     plan_option,
     secret_option,
     together,
     trust_option,
     with_engine,
     with_judging,
-    within_option,
 )
 
 _url_options = together(
@@ -52,7 +52,7 @@ _url_options = together(
 @asking_options
 @engine_options
 @measure_options
-@within_option
+@one_run_options
 @gate_options
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Ask N examples, chosen at random.")
 @click.option(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ _PAIRS = (
     ("question1", "question2"),
     ("text1", "text2"),
     ("question", "context"),
+    ("question", "reference", "answer"),  # as a judge compares them
+    ("reference", "answer"),
 )
 _TEXTS = (
     *("text", "sentence", "utterance", "query", "question", "source", "src", "input", "prompt"),
@@ -106,8 +108,7 @@ class _Flat:
         if self._is_slu and not options.gold and "intent" in first:
             self.gold = "intent"
         self._is_slu = self._is_slu and self.gold is not None
-        taken = {self._id, self.gold, *self._groups}
-        self._inputs = options.inputs or _guess_inputs(first, taken)
+        self._inputs = options.inputs or _guess_inputs(first, {self._id, self.gold}, self._groups)
 
     def example(self, row: int, record: Record) -> Example:
         inputs = {name: _text(record, name) for name in self._inputs}
@@ -137,10 +138,11 @@ def _first(names: Iterable[str], record: Record) -> str | None:
     return next((name for name in names if name in record), None)
 
 
-def _guess_inputs(record: Record, taken: set[str | None]) -> tuple[str, ...]:
-    for pair in _PAIRS:
+def _guess_inputs(record: Record, taken: set[str | None], groups: Sequence[str]) -> tuple[str, ...]:
+    for pair in _PAIRS:  # a paragraph may be both: an input, and what clusters the questions on it
         if all(isinstance(record.get(name), str) and name not in taken for name in pair):
             return pair
+    taken = {*taken, *groups}
     known = next((name for name in _TEXTS if name in record and name not in taken), None)
     if known:
         return (known,)

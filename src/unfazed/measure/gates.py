@@ -211,8 +211,8 @@ def measured_by(run: Run, plan: Plan) -> Results:
     return measure_run(
         run, measured.scores, measured.level, measured.bootstrap, measured.seed, engine=plan.engine,
         sanity=measured.sanity, missing=measured.missing, extract=measured.extract,
-        equivalent=measured.equivalent, rubric=measured.rubric, cluster=measured.cluster, weigh=measured.weigh,
-        worst_of=measured.worst_of, within=measured.within,
+        equivalent=measured.equivalent, rubric=measured.rubric, agreement=measured.agreement, cluster=measured.cluster,
+        weigh=measured.weigh, worst_of=measured.worst_of, within=measured.within,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from unfazed.core.values import Example, Json, Output, Variant
 from unfazed.measure.class_scores import rare_classes
 from unfazed.measure.definitions import Way, tries_of, way_of
 from unfazed.measure.early import stop_rules
+from unfazed.measure.judging import cited
 from unfazed.measure.missing import FILLS, as_wrong
 from unfazed.measure.naming import naming
 from unfazed.measure.pair_scores import PairCodes
@@ -80,7 +81,8 @@ def measure_run(
     run: Runlike | str | Path, scores: str | Sequence[str] | None = None, level: float = 0.95, bootstrap: int = 10_000,
     seed: int = 0, groups: str | Sequence[str] | None = None, engine: Engine | None = None, stored: bool = True,
     sanity: bool = True, missing: Missing = "leave", extract: str = "", equivalent: str = "", rubric: str | None = None,
-    cluster: str | None = None, weigh: Weigh = "examples", worst_of: int | None = None, within: float | None = None,
+    agreement: str | None = None, cluster: str | None = None, weigh: Weigh = "examples", worst_of: int | None = None,
+    within: float | None = None,
 ) -> Results:  # fmt: skip
     """All measures of a run, which is a `Run` or the path of its folder.
 
@@ -89,16 +91,16 @@ def measure_run(
     The first of `scores` is the main one; by default they are the task's. `groups` are the slices to cut, all by
     default. Results are stored with the run and used again until its outputs, the scores or the settings change;
     `stored=False` measures anew and stores nothing. `sanity=False` looks for no signs of a broken set-up. `missing`
-    says how outputs that failed count, and `extract`, `equivalent` and `rubric` what of an answer is compared, as in
-    `MeasurePlan`. `cluster` is a field of the data whose examples belong together, such as the questions on one
-    paragraph. `weigh="variants"` gives every variant, not every example, the same weight. `worst_of` is the number of
-    variants that `worst` is of: three by default, or as many as there are. `within` is a margin, such as 0.02, that
-    the drop is tested to lie in. Raises NothingEvaluated if there is no output to measure.
+    says how outputs that failed count, and `extract`, `equivalent`, `rubric` and `agreement` what of an answer is
+    compared, as in `MeasurePlan`. `cluster` is a field of the data whose examples belong together, such as the
+    questions on one paragraph. `weigh="variants"` gives every variant, not every example, the same weight. `worst_of`
+    is the number of variants that `worst` is of: three by default, or as many as there are. `within` is a margin, such
+    as 0.02, that the drop is tested to lie in. Raises NothingEvaluated if there is no output to measure.
     """
     plan = from_arguments(
         MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed, sanity=sanity,
-        missing=missing, extract=extract, equivalent=equivalent, rubric=rubric, cluster=cluster, weigh=weigh,
-        worst_of=worst_of, within=within,
+        missing=missing, extract=extract, equivalent=equivalent, rubric=rubric, agreement=agreement, cluster=cluster,
+        weigh=weigh, worst_of=worst_of, within=within,
     )  # fmt: skip
     check_margin(plan.within)
     Resampling(plan.level, plan.bootstrap, plan.seed)
@@ -106,14 +108,15 @@ def measure_run(
     plan = with_cluster(plan, run.suite)
     with comparing_for(run.suite, plan.extract, plan.equivalent, plan.rubric).at(_folder(run)) as comparing:
         used = scorers_for(run.suite.task, plan.scores, comparing)
-        groups = None if groups is None else list(listed(groups))
+        groups, judged = None if groups is None else list(listed(groups)), cited(plan.agreement, comparing)
         decided = decided_by(run, used, plan, groups, comparing) if stored else None
         results = find(run, decided) if decided is not None and isinstance(run, Run) else None
         if results is None:
             results = _measured(run, used, groups, engine, stored, comparing, plan)
             if decided is not None and isinstance(run, Run):
                 keep(run, decided, results)
-    return (results if plan.sanity else msgspec.structs.replace(results, sanity=[])).of_run(run)
+    sanity_found = results.sanity if plan.sanity else []
+    return msgspec.structs.replace(results, sanity=sanity_found, agreement=judged).of_run(run)
 
 
 def _folder(run: Runlike) -> Path | None:

@@ -15,6 +15,7 @@ from unfazed.core.errors import UnknownName, UsageError
 from unfazed.core.files import as_path
 from unfazed.core.text import figure, label, pandas_frame, spelled
 from unfazed.core.values import Estimate, Json
+from unfazed.measure.judging import JudgeAgreement
 from unfazed.measure.sampling import PeopleBlock, Repeats
 from unfazed.measure.tabular import Cells, Tabular, aligned, html, load_from, save_to
 
@@ -156,6 +157,7 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     within: Within | None = None
     repeats: Repeats | None = None
     people: PeopleBlock | None = None
+    agreement: JudgeAgreement | None = None  # how far the judge agrees with people
     compared: dict[str, str] = {}  # the score that was named, extract, equivalent and a judge's rubric
 
     def head(self, measure: str) -> str:

@@ -97,7 +97,7 @@ def decided_by(
         stop_when=run.manifest.stop_when,
         scores=scores,
         compared=compared,
-        measured=msgspec.structs.replace(plan, scores=(), sanity=True),  # which only hides what was found
+        measured=msgspec.structs.replace(plan, scores=(), sanity=True, agreement=None),  # these change no number
         groups=groups,
         versions={
             "unfazed": VERSION,

@@ -136,7 +136,8 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     Example: `MeasurePlan(scores=("accuracy",), level=0.9, cluster="paragraph")`.
 
     `extract` and `equivalent` say which part of an answer is compared, with gold and with the clean answer, and when
-    two are the same; empty, the suite or the task decides. `rubric` is the file of a judge's prompt.
+    two are the same; empty, the suite or the task decides. `rubric` is the file of a judge's prompt,
+    and `agreement` the file that `unfazed measure judge -o` wrote of how far this judge agrees with people.
     `cluster` is the field whose values say which examples belong together, so that intervals draw these together.
     `weigh` says whether every example weighs the same, or every variant. `worst_of` is the number of variants that the
     worst is of; by default three, or as many as there are. `within` is a margin that the drop is tested to lie in.
@@ -146,6 +147,7 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     extract: str = ""
     equivalent: str = ""
     rubric: str | None = None
+    agreement: str | None = None
     level: float = 0.95
     bootstrap: int = 10_000
     seed: int = 0

@@ -66,12 +66,30 @@ class Comparing:
     def sees_inputs(self) -> bool:
         return self._rule is not None and self._rule.sees_inputs
 
+    @property
+    def rule(self) -> str | None:
+        """What decides when two parts are the same, whatever the part: the rule, its judge and its rubric."""
+        more = self._rule.decides if self._rule else ""
+        return None if more is None else content_id([self.equivalent, more])
+
     def at(self, folder: object) -> Self:
         """With what a judge says kept in the folder of a run, so that nothing is asked twice."""
-        if isinstance(folder, Path) and self._rule is not None:
-            with suppress(UnfazedError):  # nothing can be written there
-                self._store = AnswerStore.shared(folder / _JUDGED) if self._rule.asks else None
+        with suppress(UnfazedError):  # nothing can be written there
+            self.kept_in(folder / _JUDGED if isinstance(folder, Path) else None)
         return self
+
+    def kept_in(self, file: str | Path | None) -> Self:
+        """With what a judge says kept in a file."""
+        if file is not None and self._rule is not None and self._rule.asks:
+            self._store = AnswerStore.shared(Path(file))
+        return self
+
+    def used(self) -> dict[str, float]:
+        """What the judge used, such as calls, tokens and cost."""
+        if self._store is None:
+            return {}
+        self._store.commit()
+        return self._store.used()
 
     def close(self) -> None:
         if self._store is not None:
@@ -158,6 +176,13 @@ class Comparing:
         found = self._rule.same(pairs, self._store) if pairs else []
         self.unjudged += found.count(None)
         return found
+
+    def verdicts(self, asked: Sequence[tuple[Json, Json, Inputs]]) -> list[bool | None]:
+        """Whether each answer is the same as its reference, both given with the inputs that they answer."""
+        pairs = [Pair(self._part(said), self._part(reference), inputs, False) for said, reference, inputs in asked]
+        alike = [self.key(said) == self.key(reference) for said, reference, _ in asked]
+        told = iter(self.same([pair for pair, same in zip(pairs, alike, strict=True) if not same]))
+        return [True if same else next(told) for same in alike]
 
     def right(self, output: Json, gold: Json, inputs: Inputs) -> list[Pair] | bool:
         """Whether an output is right, or the pairs of which one must be the same for that."""

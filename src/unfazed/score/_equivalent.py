@@ -15,7 +15,6 @@ from rapidfuzz.distance import LCSseq
 from unfazed.core.asking import ask
 from unfazed.core.errors import UnknownName, UsageError, option
 from unfazed.core.ids import content_id, file_hash
-from unfazed.core.prompt import Template
 from unfazed.core.registry import import_reference
 from unfazed.core.store import AnswerStore
 from unfazed.core.values import Inputs, Json
@@ -23,7 +22,6 @@ from unfazed.score._extract import text_of
 from unfazed.systems.system import Failed, System, SystemAround
 
 EQUIVALENTS = ("exact", "contains", "rouge-l", "embedding:FOLDER", "nli:FOLDER", "judge:SYSTEM", "module:function")
-RUBRIC = Path(__file__).parent / "prompts" / "judge.txt"
 ROUGE, COSINE = 0.7, 0.85  # from which on two answers are the same, unless @THRESHOLD says otherwise
 
 _UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -232,50 +230,32 @@ class Judge(Equivalent):
     asks = True
 
     def __init__(self, system: str, rubric: str | None) -> None:
-        from unfazed.systems.http import ChatSystem
+        from unfazed.systems.judge import JudgeSystem
         from unfazed.systems.opening import open_system
 
-        self._template = Template.read(rubric or str(RUBRIC))
-        self._template.require(("question", "answer", "reference"))
-        self.rubric = self._template.text
-        opened = open_system(system)
-        self._only_prompt = isinstance(opened, ChatSystem)
-        self._system = _Counted(opened)
+        self._judge = JudgeSystem(open_system(system), rubric)
+        self.rubric = self._judge.template.text
+        self._system = _Counted(self._judge.system)
 
     @property
     def decides(self) -> str | None:
-        return f"{self._system.identity} rubric={self._template.id}"
+        return self._judge.identity
 
     def same(self, pairs: Sequence[Pair], store: AnswerStore | None = None) -> list[bool | None]:
+        from unfazed.systems.judge import verdict
+
         outputs = ask(self._system, [self._request(pair) for pair in pairs], store)
-        return [_verdict(output.value) if output.ok else None for output in outputs]
+        return [verdict(output.value) if output.ok else None for output in outputs]
 
     def _request(self, pair: Pair) -> Inputs:
-        """The filled rubric; a system that is not a chat model also gets what was filled in, by name."""
         texts = {"answer": text_of(pair.said), "reference": text_of(pair.reference)}
-        texts["question"] = question_of(pair.inputs)
-        prompt = self._template.fill(texts)
-        return {"prompt": prompt} if self._only_prompt else {"prompt": prompt, **texts}
+        return self._judge.request({**texts, "question": question_of(pair.inputs)})
 
 
 def question_of(inputs: Inputs) -> str:
     """What was asked, for a judge: the only text, or each text after its name."""
     texts = {name: text for name, text in inputs.items() if name != "chat"}
     return next(iter(texts.values())) if len(texts) == 1 else "\n".join(f"{n}: {t}" for n, t in texts.items())
-
-
-_YES, _NO = ("yes", "true", "same", "1"), ("no", "false", "different", "0")
-
-
-def _verdict(value: Json) -> bool | None:
-    """Yes or no, also in words such as `Yes, both …`; None where it is neither."""
-    if isinstance(value, dict):
-        value = next((value[k] for k in ("same", "verdict", "label", "content", "text") if k in value), None)
-    if isinstance(value, bool):
-        return value
-    words = words_of(text_of(value))
-    first = words[0] if words else ""
-    return True if first in _YES else False if first in _NO else None
 
 
 class Function(Equivalent):

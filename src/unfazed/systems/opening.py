@@ -41,6 +41,7 @@ _FORMS = """A system is one of
   onnx:FOLDER               such a model as an ONNX graph, or FOLDER alone where it has nothing but the graph
   sklearn:FILE.skops        a scikit-learn model in a skops file
   spacy:FOLDER              a spaCy pipeline that was saved with to_disk, or FOLDER alone
+  judge:SYSTEM              a system that says if two answers are the same: yes or no to a rubric
   logged:LOGS               answers that lm_eval or inspect logged, or JSON lines of inputs and outputs
   whisper:FOLDER            a recogniser of speech; also sherpa:FOLDER, sherpa/KIND:FOLDER, pocketsphinx and
                             command:COMMAND, a program that is run once for each file
@@ -201,12 +202,21 @@ def _open_logged(path: str, options: Options) -> System:
     return _made(LoggedSystem, f"logged:{path}", {"path": path, **options})
 
 
+def _open_judge(rest: str, options: Options) -> System:
+    from unfazed.systems.judge import JudgeSystem
+
+    own = {name: value for name, value in options.items() if name == "rubric"}
+    others = {name: value for name, value in options.items() if name not in own}
+    return _made(JudgeSystem, f"judge:{rest}", {"system": open_system(rest, **others), **own})
+
+
 # What stands before the first colon → who opens the rest.
 SCHEMES: dict[str, Callable[[str, Options], System]] = {
     "cmd": _open_command,
     "http": partial(_open_url, "http"),
     "https": partial(_open_url, "https"),
     "hf": _open_hf,
+    "judge": _open_judge,
     "logged": _open_logged,
     "onnx": _open_onnx,
     "sklearn": partial(_open_named, "sklearn/skops", "sklearn"),
