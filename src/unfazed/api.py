@@ -50,7 +50,8 @@ def check(
     scores: str | Sequence[str] = (), extract: str = "", equivalent: str = "", rubric: str | None = None,
     agreement: str | None = None, level: float = 0.95, bootstrap: int = 10_000, sanity: bool = True,
     missing: Missing = "leave", to: str | Path | None = None, asking: Asking | None = None,
-    engine: Engine | None = None, limit: int | None = None, fresh: bool = False, stop_when: str | Sequence[str] = (), cluster: str | None = None,
+    engine: Engine | None = None, limit: int | None = None, fresh: bool = False, stop_when: str | Sequence[str] = (),
+    cluster: str | None = None,
     weigh: Weigh = "examples", worst_of: int | None = None, within: float | None = None, repeats: int = 0,
 ) -> Results:  # fmt: skip
     """Makes variants of `data`, runs `system` on them, and measures what changed.
