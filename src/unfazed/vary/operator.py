@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from unfazed.core.edits import Edit
+from unfazed.core.edits import Edit, LabelsLost, apply
 from unfazed.core.errors import option
 from unfazed.core.secrets import masked_data
 from unfazed.core.seeds import Stream
@@ -65,6 +65,16 @@ class Text:
     def labelled(self, at: int) -> bool:
         """Is the character at this place part of a labelled span?"""
         return self._task is not None and self._task.labelled(self._gold, self.field, self.text, at)
+
+    def keeps(self, edits: Sequence[Edit]) -> bool:
+        """Can these edits be made as they are, with all labels true? A text that is stored as tokens has no two spaces
+        together."""
+        if self._task is None or self._gold is None:
+            return True
+        try:
+            return self._task.move(self._gold, self.field, self.text, edits)[0] == apply(self.text, edits)
+        except LabelsLost:
+            return False
 
     def inside(self, at: int) -> bool:
         """Would a word put at this character break a labelled span?"""
