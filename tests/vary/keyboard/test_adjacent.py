@@ -90,6 +90,8 @@ def test_the_form_of_the_text_is_kept(form: str, language: str) -> None:
 def test_what_is_not_typed_with_letters_stays() -> None:
     for text in ("🙂🙃", "12:30", "👩‍👩‍👧 1️⃣", "ℹ️", ""):
         assert varied(text, "de") == []
+    for text, language in (("5.04 (--gdk)", "ko"), ("() 5.04", "ja")):
+        assert varied(text, language) == []
     for variant in varied("ja 👩‍👩‍👧 🇩🇪 nein", "de", draws=20):
         assert " 👩‍👩‍👧 🇩🇪 " in variant
 

@@ -114,7 +114,8 @@ class Adjacent(Operator):
     def _together(self, text: Text, slips: Slips, rng: Stream) -> list[Edit]:
         """Slips among keys that write syllables together: what comes out is composed again."""
         words = some(text.tokens, self.words, rng) if self.rate and self.words < 1 else text.tokens
-        runs = [run for run in slips.board.runs(text.text) if any(start <= run.start < end for start, end in words)]
+        letters = [run for run in slips.board.runs(text.text) if _letters(text.text[run.start : run.end])]
+        runs = [run for run in letters if any(start <= run.start < end for start, end in words)]
         keys = [(n, k) for n, run in enumerate(runs) for k, stroke in enumerate(run.strokes) if slips.near(stroke)]
         chosen: dict[int, list[int]] = defaultdict(list)
         for n, k in some(keys, self.rate, rng):

@@ -88,7 +88,7 @@ def kana(typed: str) -> str:
             out, at = out + table[typed[at : at + size]], at + size
             continue
         c, after = typed[at], typed[at + 1 : at + 2]
-        if c == "n" and after and after not in "aiueoy":
+        if c == "n" and after not in ("a", "i", "u", "e", "o", "y"):
             out += "ん"
         elif c == after and c.isalpha():
             out += "っ"
