@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from math import isfinite
 from typing import NamedTuple, Protocol
 
 import msgspec
 
 from unfazed.core.canary import Kept, check, how_many, lot
-from unfazed.core.errors import SystemBroken, UnfazedError
+from unfazed.core.errors import SystemBroken, UnfazedError, UsageError, option
+from unfazed.core.http.pace import Pace
+from unfazed.core.meter import Spent, metered
 from unfazed.core.store import AnswerStore, Key, keyer
 from unfazed.core.values import UNREADABLE, Failed, Inputs, Json, Output
 
@@ -34,9 +38,9 @@ class Answerer(Protocol):
 
 
 class Asking(msgspec.Struct, frozen=True, kw_only=True):
-    """How a system is asked. None leaves a choice to the system.
+    """How a system is asked. None leaves a choice to the system. `rate` is the most requests a second.
 
-    Example: `unfazed.Asking(concurrency=8, retries=3)`.
+    Example: `unfazed.Asking(concurrency=8, retries=3, rate=20)`.
     """
 
     batch_size: int | None = None
@@ -45,6 +49,11 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     backoff: float = 0.1  # seconds before the first retry of an item; doubled each time
     give_up: int = 20  # items that fail one after another before the system counts as broken
     canary: int | None = None  # stored answers that are asked again before any is used; None: 1 %, 8 to 200 of them
+    rate: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.rate is not None and not (self.rate > 0 and isfinite(self.rate)):
+            raise UsageError(f"{option('rate')} must be a number above 0, of requests a second, not {self.rate!r}.")
 
     def apply(self, system: Answerer) -> None:
         """Sets what was chosen on the system itself."""
@@ -63,6 +72,10 @@ def _no_problem(value: Json, inputs: Inputs) -> str | None:
     return None
 
 
+def _no_limit(rate: float) -> bool:
+    return False
+
+
 class Asker:
     """Asks one system in this process; batches may come from several threads.
 
@@ -76,6 +89,9 @@ class Asker:
     ) -> None:  # fmt: skip
         asking.apply(system)
         self.system, self.asking, self._problem, self._fatal = system, asking, problem, fatal
+        self._turns = None
+        if asking.rate is not None and not getattr(system, "limit", _no_limit)(asking.rate):
+            self._turns = _Turns(asking.rate)
 
     def do(self, batch: Sequence[Inputs]) -> Answers:
         outputs = self.ask(batch)
@@ -86,17 +102,19 @@ class Asker:
 
     def ask(self, batch: Sequence[Inputs]) -> list[Output]:
         """An output for each request. What fails in a batch is asked again by itself."""
-        began = time.perf_counter()
-        try:
-            values = self.predict(batch)
-        except Exception as error:
-            if isinstance(error, self._fatal):
-                raise
-            if len(batch) > 1:
-                return self.ask_each(batch)
-            values = [Failed(_describe(error))]
-        seconds = (time.perf_counter() - began) / len(batch)
-        outputs = [self.checked(value, item, seconds) for value, item in zip(values, batch, strict=True)]
+        with metered() as spent:
+            began = time.perf_counter()
+            try:
+                values = self.predict(batch)
+            except Exception as error:
+                if isinstance(error, self._fatal):
+                    raise
+                if len(batch) > 1:
+                    return self.ask_each(batch)
+                values = [Failed(_describe(error))]
+            seconds = (time.perf_counter() - began) / len(batch)
+            shares = _shared_out(spent, seconds, len(batch))
+        outputs = [self.checked(v, item, share) for v, item, share in zip(values, batch, shares, strict=True)]
         for i, value in enumerate(values):
             if isinstance(value, Failed) and not value.final:
                 outputs[i] = self.ask_again(batch[i], outputs[i])
@@ -115,14 +133,16 @@ class Asker:
         for attempt in range(first, self.system.retries + 2):
             if attempt > 1:
                 time.sleep(self.asking.backoff * 2 ** (attempt - 2))
-            began = time.perf_counter()
-            try:
-                value = self.predict([item])[0]
-            except Exception as error:
-                if isinstance(error, self._fatal):
-                    raise
-                value = Failed(_describe(error))
-            last = msgspec.structs.replace(self.checked(value, item, time.perf_counter() - began), attempts=attempt)
+            with metered() as spent:
+                began = time.perf_counter()
+                try:
+                    value = self.predict([item])[0]
+                except Exception as error:
+                    if isinstance(error, self._fatal):
+                        raise
+                    value = Failed(_describe(error))
+                (share,) = _shared_out(spent, time.perf_counter() - began, 1)
+            last = msgspec.structs.replace(self.checked(value, item, share), attempts=attempt)
             if not isinstance(value, Failed) or value.final:
                 break
         assert last is not None
@@ -130,6 +150,8 @@ class Asker:
 
     def predict(self, inputs: Sequence[Inputs]) -> Sequence[Json | Failed]:
         process = os.getpid()
+        if self._turns is not None:
+            self._turns.wait()
         try:
             values = self.system.predict(inputs)
         except (Exception, KeyboardInterrupt):
@@ -146,14 +168,37 @@ class Asker:
             )
         return values
 
-    def checked(self, value: Json | Failed, inputs: Inputs, seconds: float) -> Output:
+    def checked(self, value: Json | Failed, inputs: Inputs, took: Output) -> Output:
         """The value as a stored output; one that can't be read has an error that says so."""
         if isinstance(value, Failed):
-            return Output(None, value.error, seconds)
+            return Output(None, value.error, took.seconds, 1, took.tokens_in, took.tokens_out)
         problem = self._problem(value, inputs)
-        if problem:
-            return Output(None, f"{UNREADABLE}{problem} (input: {_quote(inputs)})", seconds)
-        return Output(value, None, seconds)
+        error = f"{UNREADABLE}{problem} (input: {_quote(inputs)})" if problem else None
+        return Output(None if problem else value, error, took.seconds, 1, took.tokens_in, took.tokens_out)
+
+
+def _shared_out(spent: Spent, seconds: float, items: int) -> list[Output]:
+    """For each item of a batch what it took: the seconds of its request, or of the call; its share of the tokens."""
+    took = seconds if spent.seconds is None else spent.seconds
+    if spent.tokens_in is None and spent.tokens_out is None:
+        return [Output(seconds=took)] * items
+    halves = ([None if n is None else n // items + (i < n % items) for n in (spent.tokens_in, spent.tokens_out)]
+              for i in range(items))  # fmt: skip
+    return [Output(seconds=took, tokens_in=read, tokens_out=written) for read, written in halves]
+
+
+class _Turns:
+    """Holds calls of a system that knows no rate to so many a second, from whichever thread."""
+
+    def __init__(self, rate: float) -> None:
+        self._pace, self._lock = Pace(rate), threading.Lock()
+
+    def wait(self) -> None:
+        with self._lock:
+            while (wait := self._pace.delay(now := time.monotonic())) != 0.0:
+                time.sleep(wait or 0.0)
+            self._pace.send(now)
+            self._pace.accept()
 
 
 def ask(

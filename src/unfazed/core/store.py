@@ -51,7 +51,18 @@ _COMMIT_AT_LEAST = 1.0  # but at least every second
 _KEYS_A_QUERY = 900
 
 _MOVE = f"INSERT OR REPLACE INTO {_ALL} SELECT * FROM {_RECENT} WHERE key >= ? AND key < ? ORDER BY key"  # noqa: S608
-_USUAL = ("requests", "retries", "tokens in", "tokens out", "cost")  # told in this order, others after them
+_USUAL = (
+    "requests",
+    "retries",
+    "429",
+    "5xx",
+    "time-outs",
+    "refusals",
+    "cut off",
+    "tokens in",
+    "tokens out",
+    "cost",
+)  # told in this order, others after them
 _ADD = "INSERT INTO usage VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET amount = amount + excluded.amount"
 
 Key = bytes
@@ -113,6 +124,9 @@ class AnswerStore:
             there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_RECENT,)).fetchone()
             self._tables = (_ALL, _RECENT) if there else (_ALL,)  # a run of before this was made has no second table
             self._sizes = {table: self._rows(table) for table in self._tables} if lock else {}
+            self._columns = "key, value, error, seconds, attempts"
+            if any(column[1] == "tokens_out" for column in connection.execute(f"PRAGMA table_info({_ALL})").fetchall()):
+                self._columns += ", tokens_in, tokens_out"
             if shared:
                 self._tables, self._sizes = (_ALL,), {_ALL: 0, _RECENT: 0}
         except (sqlite3.DatabaseError, ValueError, TypeError) as error:
@@ -247,9 +261,9 @@ class AnswerStore:
         """Adds outputs; a later answer to the same request takes the place of an earlier one."""
         encode, session = msgspec.json.encode, self._session()
         new = [
-            (key, without_known_bytes(encode(o.value)), None, o.seconds, o.attempts, session)
+            (key, without_known_bytes(encode(o.value)), None, o.seconds, o.attempts, session, o.tokens_in, o.tokens_out)
             if o.error is None
-            else (key, None, masked(o.error), o.seconds, o.attempts, session)
+            else (key, None, masked(o.error), o.seconds, o.attempts, session, o.tokens_in, o.tokens_out)
             for key, o in rows
         ]
         self.asked += len(new)
@@ -292,10 +306,13 @@ class AnswerStore:
         decode = msgspec.json.decode
         found = {}
         try:
-            for key, value, error, seconds, attempts in self._select("key, value, error, seconds, attempts", keys):
+            for key, value, error, seconds, attempts, *tokens in self._select(self._columns, keys):
                 if not isinstance(error, (str, NoneType)) or not isinstance(attempts, int):
                     raise TypeError("a value of another type")
-                found[key] = Output(None if error is not None else decode(value), error, float(seconds), attempts)
+                if not all(isinstance(count, (int, NoneType)) for count in tokens):
+                    raise TypeError("a count of tokens of another type")
+                answer = None if error is not None else decode(value)
+                found[key] = Output(answer, error, float(seconds), attempts, *tokens)
         except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as damage:
             raise damaged(self.file, damage) from damage
         return found
@@ -346,7 +363,7 @@ class AnswerStore:
         table = _ALL if self._shared or self._sizes[_ALL] < _DIRECTLY else _RECENT
         self._sizes[table] += len(rows)
         try:
-            self._db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?)", rows)  # noqa: S608
+            self._db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)  # noqa: S608
             self._db.executemany(_ADD, self._used.items())
             self._used.clear()
         except sqlite3.OperationalError as error:

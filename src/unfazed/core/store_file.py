@@ -21,23 +21,34 @@ CREATE TABLE IF NOT EXISTS {} (
 )
 """
 _SESSION = "session INTEGER NOT NULL DEFAULT 0"
+_TOKENS = ("tokens_in INTEGER", "tokens_out INTEGER")
+_LATER = (_SESSION, *_TOKENS)  # columns that older stores lack, in the order in which they came
 _SESSIONS = "CREATE TABLE IF NOT EXISTS sessions (id INTEGER PRIMARY KEY, day TEXT NOT NULL, identity TEXT)"
 _OLD = 0  # the session of answers from before sessions were noted; its identity is not known
 _USAGE = "CREATE TABLE IF NOT EXISTS usage (name TEXT PRIMARY KEY, amount REAL NOT NULL)"
 ALL, RECENT = "outputs", "recent"
-# All that a store may hold, and what one may that was made before sessions were noted.
-_OURS = (*(_FIRST.format(table, f", {_SESSION}") for table in (ALL, RECENT)), _USAGE, _SESSIONS)
-_BEFORE = (*(_FIRST.format(table, "") for table in (ALL, RECENT)), _USAGE)
+
+
+def _schema(columns: Sequence[str], tables: Sequence[str] = (ALL, RECENT)) -> tuple[str, ...]:
+    made = [_FIRST.format(table, "".join(f", {column}" for column in columns)) for table in tables]
+    return (*made, _USAGE, *([_SESSIONS] if columns else []))
+
+
+# All that a store may hold: today's, one from before tokens were noted, and one from before sessions were.
+_OURS = (_schema(_LATER), _schema(_LATER[:1]), _schema(()))
 
 
 def make_tables(db: sqlite3.Connection, file: Path, tables: Sequence[str]) -> None:
     """Makes the tables that are not there, and adds to those of an older store what they lack, all at once."""
     db.execute("BEGIN IMMEDIATE")
-    for schema in (*(_FIRST.format(table, f", {_SESSION}") for table in tables), _USAGE, _SESSIONS):
+    for schema in _schema(_LATER, tables):
         db.execute(schema)
     for table in tables:
-        if not any(column[1] == "session" for column in db.execute(f"PRAGMA table_info({table})").fetchall()):
-            db.execute(f"ALTER TABLE {table} ADD COLUMN {_SESSION}")
+        there = {column[1] for column in db.execute(f"PRAGMA table_info({table})").fetchall()}
+        for column in _LATER:
+            if column.split()[0] not in there:
+                db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+        if "session" not in there:
             day = date.fromtimestamp(file.stat().st_mtime).isoformat()
             db.execute("INSERT OR IGNORE INTO sessions VALUES (?, ?, NULL)", (_OLD, day))
     db.commit()
@@ -80,11 +91,13 @@ def connect_to_read(file: Path) -> sqlite3.Connection:
 
 
 def _connect(file: Path, write: bool = False, immutable: bool = False) -> sqlite3.Connection:
+    today, *before = _OURS
     try:
-        return connect(file, _OURS, write, immutable)
+        return connect(file, today, write, immutable)
     except StoredFileError:
-        with suppress(StoredFileError):
-            return connect(file, _BEFORE, write, immutable)
+        for schema in before:
+            with suppress(StoredFileError):
+                return connect(file, schema, write, immutable)
         raise
 
 

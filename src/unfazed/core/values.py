@@ -53,12 +53,17 @@ class Output(msgspec.Struct, frozen=True):
     """What a system answered to one request, or the error that it gave instead.
 
     Example: `[output.value for variant, output in run if output.ok]`.
+
+    `seconds` is how long a server took for the answer; of other systems, the time of a batch shared out evenly. Tokens
+    are None where the server counts none.
     """
 
     value: Json = None
     error: str | None = None
     seconds: float = 0.0
     attempts: int = 1
+    tokens_in: int | None = None
+    tokens_out: int | None = None
 
     @property
     def ok(self) -> bool:

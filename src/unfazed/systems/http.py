@@ -8,10 +8,12 @@ from pathlib import Path
 
 from unfazed.core.chat import as_sent, chat_of, is_chat
 from unfazed.core.errors import SystemBroken, UsageError, option
-from unfazed.core.http.chat import Answer, Chat, Prices, counted, json_in
+from unfazed.core.http.chat import Answer, Chat, counted, json_in
 from unfazed.core.http.client import Client, HttpSettings, Malformed, Unanswered
 from unfazed.core.http.line import checked_url, key_for
 from unfazed.core.ids import content_id
+from unfazed.core.meter import spend
+from unfazed.core.prices import costs, prices_of
 from unfazed.core.prompt import Template
 from unfazed.core.secrets import masked_data, masked_url
 from unfazed.core.suite import Suite
@@ -47,10 +49,13 @@ class ChatSystem(System):
         system_message: str | None = None, key_env: str | None = None, price_in: float | None = None,
         price_out: float | None = None, temperature: float | None = 0.0, max_tokens: int | None = None,
         body: dict[str, Json] | None = None, json: bool = False, identity: str | None = None,
-        insecure: bool = False, **waits: float,
+        insecure: bool = False, seed: int | None = None, **waits: float,
     ) -> None:  # fmt: skip
         settings = HttpSettings(**waits)  # type: ignore[arg-type]
-        self._chat = Chat(url, model, key_env, Prices(price_in, price_out), body, settings, insecure=insecure)
+        self.prices = prices_of(price_in, price_out)
+        body = body if seed is None else {"seed": seed, **(body or {})}
+        self._chat = Chat(url, model, key_env, self.prices, body, settings, insecure=insecure)
+        self._body = masked_data(body or {})
         self.name = f"{checked_url(url)._replace(query='').geturl()}#{model}"
         self._template = None if prompt is None else Template.read(prompt, PROMPTS)
         self._system, self._temperature, self._max_tokens = system_message, temperature, max_tokens
@@ -94,6 +99,14 @@ class ChatSystem(System):
     def used(self) -> dict[str, float]:
         return self._chat.client.used()
 
+    def limit(self, rate: float) -> bool:
+        self._chat.client.limit(rate)
+        return True
+
+    def settings(self) -> dict[str, Json]:
+        sent = {"model": self._chat.model, "temperature": self._temperature, "max_tokens": self._tokens(), "seed": None}
+        return {**sent, **self._body}
+
     def close(self) -> None:
         self._chat.client.close()
 
@@ -135,7 +148,10 @@ class ChatSystem(System):
         if answer.calls and (self._calls or not answer.text):
             return plain(answer.calls if self._calls else {"tool_calls": answer.calls})
         if answer.refusal and not answer.text:
+            self._chat.client.use(refusals=1)
             return Failed(f"{REFUSED}: {_short(answer.refusal)}", final=True)
+        if answer.cut and not answer.text:
+            return self._cut_off("")
         if answer.text is None:
             return Failed("the model gave no answer, only a refusal or a call", final=True)
         if self._answers is not None:
@@ -145,13 +161,17 @@ class ChatSystem(System):
             known = ", ".join(list(self._answers)[:10]) + (", …" if len(self._answers) > 10 else "")
             return Failed(f"the answer {_short(answer.text)} is none of: {known}", final=True)
         if answer.cut:
-            return Failed(f"{CUT_OFF} after {self._tokens()} tokens: {_short(answer.text)}", final=True)
+            return self._cut_off(answer.text)
         if not self._json:
             return plain(answer.text.strip())
         try:
             return plain(json_in(answer.text))
         except ValueError as error:
             return Failed(f"the answer {_short(answer.text)} is not JSON: {error}", final=True)
+
+    def _cut_off(self, text: str) -> Failed:
+        self._chat.client.use(cut=1)
+        return Failed(f"{CUT_OFF} after {self._tokens()} tokens: {_short(text)}", final=True)
 
 
 class HttpSystem(System):
@@ -162,6 +182,10 @@ class HttpSystem(System):
 
     def used(self) -> dict[str, float]:
         return self._client.used()
+
+    def limit(self, rate: float) -> bool:
+        self._client.limit(rate)
+        return True
 
     def close(self) -> None:
         self._client.close()
@@ -177,9 +201,11 @@ class JsonSystem(HttpSystem):
     concurrency = 4
 
     def __init__(
-        self, url: str, key_env: str | None = None, identity: str | None = None, insecure: bool = False, **waits: float
-    ) -> None:
+        self, url: str, key_env: str | None = None, identity: str | None = None, insecure: bool = False,
+        price_in: float | None = None, price_out: float | None = None, **waits: float,
+    ) -> None:  # fmt: skip
         parts = checked_url(url)
+        self.prices = prices_of(price_in, price_out)
         self._client = Client(url, key_for(parts, key_env, default=False, insecure=insecure), HttpSettings(**waits))  # type: ignore[arg-type]
         self.name = self._client.shown
         self._identity = f"http {content_id(masked_url(parts))} {self.name}" if identity is None else identity
@@ -205,7 +231,9 @@ class JsonSystem(HttpSystem):
                 f"{self.name} returned {len(outputs)} outputs for {asked} inputs; it must return one for each, "
                 f"in order, and as many errors, if any."
             )
-        self._client.use(**counted(value.get("usage")))
+        tokens = counted(value.get("usage"))
+        spend(**tokens)
+        self._client.use(**tokens, **costs(tokens, self.prices))
         return [
             plain(output) if error is None else Failed(str(error)[:2000], final=True)
             for output, error in zip(outputs, errors, strict=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from unfazed.core.errors import UsageError
+from unfazed.core.prices import Prices
 from unfazed.core.values import Failed, Inputs, Json
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class System:
     retries: int = 2  # how often an item that failed, not finally, is asked again
     deterministic: bool | None = None  # False where the same input may have another answer; None if that is not known
     reference: tuple[str, dict[str, Json]] | None = None  # what opens it again in another process, where that is known
+    prices: Prices | None = None  # of tokens, for systems that count them and know both
 
     _identity: str  # for systems whose identity is known when they are made
 
@@ -45,6 +47,14 @@ class System:
 
     def used(self) -> dict[str, float]:
         """What answering has used since this was asked last, such as requests and tokens, for those that know."""
+        return {}
+
+    def limit(self, rate: float) -> bool:
+        """Sends no more requests a second than this; False for systems that send none themselves."""
+        return False
+
+    def settings(self) -> dict[str, Json]:
+        """What decides how an answer is drawn, such as temperature and seed, for those that know; kept with the run."""
         return {}
 
     def close(self) -> None:
@@ -75,13 +85,19 @@ class SystemAround(System):
     def __init__(self, system: System) -> None:
         self.system, self.name = system, system.name
         self.batch_size, self.concurrency, self.retries = system.batch_size, system.concurrency, system.retries
-        self.deterministic = system.deterministic
+        self.deterministic, self.prices = system.deterministic, system.prices
 
     def prepare(self, suite: Suite) -> None:
         self.system.prepare(suite)
 
     def used(self) -> dict[str, float]:
         return self.system.used()
+
+    def limit(self, rate: float) -> bool:
+        return self.system.limit(rate)
+
+    def settings(self) -> dict[str, Json]:
+        return self.system.settings()
 
     def close(self) -> None:
         self.system.close()

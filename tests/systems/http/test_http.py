@@ -210,7 +210,7 @@ def test_a_server_of_ones_own(scripted: Make, opened: Make, monkeypatch: pytest.
     assert outputs[2].error == "no"
     assert server.bodies == [{"inputs": batch}] * 2
     assert "sesame" not in "".join(server.heads), "that key was not named for this server"
-    assert system.used() == {"requests": 2, "retries": 1, "tokens in": 5}
+    assert system.used() == {"requests": 2, "retries": 1, "5xx": 1, "tokens in": 5}
     server.replies = [scripted.reply({"outputs": ["a"]})]
     with pytest.raises(SystemBroken, match="1 outputs for 3 inputs"):
         system.predict(batch)
@@ -249,7 +249,7 @@ def test_tokens_and_cost_are_added_up_over_a_run_that_was_stopped(
     run = run_system(pairs, opened(server.url, **told), tmp_path / "run", Asking(concurrency=1, canary=0))
     used = run.used()
     assert used.pop("cost") == pytest.approx(20 * (100 * 2.5 + 2 * 10) / 1e6)
-    assert used == {"requests": 22, "retries": 1, "tokens in": 2000, "tokens out": 40}
+    assert used == {"requests": 22, "retries": 1, "5xx": 1, "tokens in": 2000, "tokens out": 40}
     shown = facts(run, measure_run(run))
     assert {name: shown[name] for name in ("requests", "retries", "tokens in", "cost")} == {
         "requests": "22",

@@ -10,10 +10,15 @@ import msgspec
 from unfazed.core.errors import UsageError
 from unfazed.core.http.client import Client, HttpSettings, Malformed
 from unfazed.core.http.line import checked_url, key_for
+from unfazed.core.meter import spend
+from unfazed.core.prices import Prices, costs
+from unfazed.core.secrets import masked
+from unfazed.core.text import one_line
 from unfazed.core.values import Json
 
 _PATH = "/chat/completions"
-_MILLION = 1_000_000
+_MODELS = 20  # names of models that are told apart
+_LONGEST = 80  # characters of a model's name
 
 
 class Answer(NamedTuple):
@@ -23,17 +28,6 @@ class Answer(NamedTuple):
     cut: bool = False
     calls: list[Json] | None = None  # as OpenAI has `tool_calls`
     refusal: str = ""
-
-
-class Prices(msgspec.Struct, frozen=True):
-    """What a million tokens cost, in whatever money; None where that is not known."""
-
-    tokens_in: float | None = None
-    tokens_out: float | None = None
-
-    def __post_init__(self) -> None:
-        if any(price is not None and not 0 <= price < float("inf") for price in (self.tokens_in, self.tokens_out)):
-            raise UsageError("A price is 0 or more, for a million tokens.")
 
 
 class Chat:
@@ -53,8 +47,9 @@ class Chat:
             parts.geturl(), key_for(parts, key_env, default=True, insecure=insecure), settings, retries
         )
         self.model = model
-        self._prices = prices or Prices()
+        self._prices = prices
         self._more = more or {}
+        self._models: set[str] = set()  # that the server says it used
 
     def ask(self, prompt: str, system: str | None = None, **parameters: Json) -> Answer:
         """The answer to one prompt. Raises `Unanswered` where none is to be had."""
@@ -75,21 +70,24 @@ class Chat:
             raise Malformed("the answer is not one to a chat") from None
         if not isinstance(text, str | None):
             raise Malformed("the answer is not a text")
-        self._count(value.get("usage"))
-        refusal = message.get("refusal")
-        calls = calls if isinstance(calls, list) and calls else None
-        return Answer(text, choice.get("finish_reason") == "length", calls, refusal if isinstance(refusal, str) else "")
+        self._count(value)
+        why, refusal = choice.get("finish_reason"), message.get("refusal")
+        refusal = refusal if isinstance(refusal, str) else "its content filter" if why == "content_filter" else ""
+        return Answer(text, why == "length", calls if isinstance(calls, list) and calls else None, refusal)
 
-    def _count(self, usage: Json) -> None:
-        tokens = counted(usage)
-        if tokens:
-            self.client.use(**tokens)
-        prices = {"tokens_in": self._prices.tokens_in, "tokens_out": self._prices.tokens_out}
-        costs = [
-            price * tokens[name] / _MILLION for name, price in prices.items() if price is not None and name in tokens
-        ]
-        if costs:
-            self.client.use(cost=sum(costs))
+    def _count(self, value: Json) -> None:
+        """Notes tokens, their cost, and the model that answered."""
+        tokens = counted(value.get("usage"))
+        spend(**tokens)
+        used = {**tokens, **costs(tokens, self._prices)}
+        model = value.get("model")
+        if isinstance(model, str) and model:
+            name = one_line(masked(model[:_LONGEST]))
+            if name in self._models or len(self._models) < _MODELS:
+                self._models.add(name)
+                used[f"answers of {name}"] = 1
+        if used:
+            self.client.use(**used)
 
 
 def json_in(text: str) -> Json:

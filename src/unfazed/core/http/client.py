@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import ssl
+import time
 import weakref
 from collections import Counter
 from collections.abc import Callable
@@ -11,20 +12,24 @@ from datetime import UTC, datetime
 from email.message import Message
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, IncompleteRead, RemoteDisconnected
-from threading import Event, Lock
+from threading import Condition, Event, Lock
 from typing import NoReturn, TypeVar
 
 import msgspec
 
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.http.line import Limits, Line, Reply, Unreachable, checked_url
+from unfazed.core.http.pace import Pace, Sent
+from unfazed.core.meter import spend
 from unfazed.core.registry import VERSION
 from unfazed.core.seeds import Stream
-from unfazed.core.values import Json
+from unfazed.core.values import REFUSED, Json
 
 T = TypeVar("T")
+_NAMES = {"tokens_in": "tokens in", "tokens_out": "tokens out", "timeouts": "time-outs", "cut": "cut off"}
 _FALSE_STARTS = 5  # failures to connect before any answer at all: the address is wrong, or nobody is there
 _PASSING = {408, 409, 425, 429}  # of the request's own faults, those that another try may mend
+_BUSY = {429, 503, 529}  # the server takes no more for now
 _BROKEN = {401, 404, 405, 407}  # and those that every other request will have too
 
 
@@ -65,17 +70,23 @@ class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
     backoff: float = 0.5
     longest_wait: float = 120.0  # a server that wants to be left alone for longer has failed
     largest: int = 16 << 20
+    rate: float | None = None  # requests a second, at most
 
     def __post_init__(self) -> None:
         for name in ("timeout", "connect_timeout", "read_timeout", "total_timeout", "largest"):
             if (value := getattr(self, name)) is not None and not value > 0:
                 raise UsageError(f"{name} must be more than 0.")
+        if self.rate is not None and not (self.rate > 0 and math.isfinite(self.rate)):
+            raise UsageError(f"rate must be a number above 0, of requests a second, not {self.rate!r:.60}.")
         if not (self.backoff >= 0 and self.longest_wait >= 0):
             raise UsageError("backoff and longest_wait must be 0 or more.")
 
 
 class Client:
-    """A connection is opened for each request that is under way at the same time, and kept for the next."""
+    """A connection is opened for each request that is under way at the same time, and kept for the next.
+
+    All threads share one pace, which slows down where the server refuses requests because there are too many.
+    """
 
     def __init__(
         self, url: str, key: str | None = None, settings: HttpSettings | None = None, retries: int = 6
@@ -94,10 +105,15 @@ class Client:
         self._free: list[Line] = []
         self._busy: set[Line] = set()
         self._closed = Event()
+        self._pace, self._turn = Pace(s.rate), Condition()
         weakref.finalize(self, _close_all, self._free)  # also where nobody called close()
         self._used: Counter[str] = Counter()
         self._answered = False
         self._unreachable = 0
+
+    def limit(self, rate: float) -> None:
+        """Sends no more requests a second than this."""
+        self._pace.cap = rate
 
     def post(self, body: Json, read: Callable[[Json], T]) -> T:
         """What `read` makes of the answer; where it raises Malformed, the request is made again."""
@@ -113,10 +129,10 @@ class Client:
         raise AssertionError("the last try returns or raises")
 
     def use(self, **amounts: float) -> None:
-        """Adds to what is counted; names with a space are written with `_`."""
+        """Adds to what is counted."""
         with self._lock:
             for name, amount in amounts.items():
-                self._used[name.replace("_", " ")] += amount  # type: ignore[assignment]
+                self._used[_NAMES.get(name, name)] += amount  # type: ignore[assignment]
 
     def used(self) -> dict[str, float]:
         """What was used since this was asked last: requests, retries, and what readers of answers counted."""
@@ -127,14 +143,23 @@ class Client:
     def close(self) -> None:
         """Ends requests that are under way, and waits between them, at once."""
         self._closed.set()
+        with self._turn:
+            self._turn.notify_all()
         with self._lock:
             for line in self._busy:
                 line.interrupt()
             _close_all(self._free)
 
     def _try(self, content: bytes, read: Callable[[Json], T]) -> T:
-        self.use(requests=1, retries=0)
-        reply = self._exchange(content)
+        sent = self._next_turn()
+        reply: Reply | None = None
+        began = time.monotonic()
+        try:
+            self.use(requests=1, retries=0)
+            reply = self._exchange(content)
+        finally:
+            self._end_turn(sent, reply)
+        spend(seconds=time.monotonic() - began)
         if not 200 <= reply.status < 300:
             self._refuse(reply)
         try:
@@ -153,6 +178,7 @@ class Client:
         except Unreachable as error:
             raise self._not_reached(error) from error
         except TimeoutError:
+            self.use(timeouts=1)
             raise _Again("no answer in time") from None
         except (OSError, HTTPException, ValueError) as error:  # the last for a chunk of less than no bytes
             raise _Again(_broken_off(error)) from error
@@ -164,10 +190,31 @@ class Client:
             if self._closed.is_set():
                 line.close()
 
+    def _next_turn(self) -> Sent:
+        """Waits until the server's limits let one more request be sent."""
+        with self._turn:
+            while not self._closed.is_set() and (wait := self._pace.delay(now := time.monotonic())) != 0.0:
+                self._turn.wait(wait)
+            if self._closed.is_set():
+                raise self._was_closed()
+            return self._pace.send(now)
+
+    def _end_turn(self, sent: Sent, reply: Reply | None) -> None:
+        with self._turn:
+            if reply is not None and reply.status in _BUSY:
+                wait = min(retry_after(reply.headers), self._settings.longest_wait)
+                self._pace.refuse(sent, time.monotonic(), wait)
+            else:
+                self._pace.accept()
+            self._turn.notify()
+
+    def _was_closed(self) -> UsageError:
+        return UsageError(f"{self.shown} was closed; open it again to ask it.")
+
     def _take(self) -> Line:
         with self._lock:
             if self._closed.is_set():
-                raise UsageError(f"{self.shown} was closed; open it again to ask it.")
+                raise self._was_closed()
             line = self._free.pop() if self._free else Line(self.url, self._limits)
             self._busy.add(line)
         return line
@@ -199,14 +246,19 @@ class Client:
         if status in _BROKEN or b"insufficient_quota" in reply.content:
             hint = " Is the key right, and in the environment?" if status == 401 else ""
             raise SystemBroken(f"{self.shown}: {told}.{hint}")
+        if status == 429 or status >= 500:
+            self.use(**{"429" if status == 429 else "5xx": 1})
         if status in _PASSING or status >= 500:
             raise _Again(told, retry_after(reply.headers))
+        if b"content_filter" in reply.content or b"content_policy" in reply.content:
+            self.use(refusals=1)
+            raise Refused(f"{REFUSED}: {told}")
         raise Refused(told)
 
     def _pause(self, trouble: _Again, attempt: int, content: bytes) -> None:
         """Waits before the next try, or gives up. How long is derived from the request, so that threads spread out."""
         if self._closed.is_set():
-            raise UsageError(f"{self.shown} was closed; open it again to ask it.")
+            raise self._was_closed()
         if attempt > self.retries:
             times = "once" if attempt == 1 else f"{attempt} times"
             raise Unanswered(f"{trouble} (asked {times})", trouble.reached)
