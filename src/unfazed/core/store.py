@@ -51,18 +51,9 @@ _COMMIT_AT_LEAST = 1.0  # but at least every second
 _KEYS_A_QUERY = 900
 
 _MOVE = f"INSERT OR REPLACE INTO {_ALL} SELECT * FROM {_RECENT} WHERE key >= ? AND key < ? ORDER BY key"  # noqa: S608
-_USUAL = (
-    "requests",
-    "retries",
-    "429",
-    "5xx",
-    "time-outs",
-    "refusals",
-    "cut off",
-    "tokens in",
-    "tokens out",
-    "cost",
-)  # told in this order, others after them
+_USUAL = (  # told in this order, others after them
+    "requests", "retries", "429", "5xx", "time-outs", "refusals", "cut off", "tokens in", "tokens out", "cost",
+)  # fmt: skip
 _ADD = "INSERT INTO usage VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET amount = amount + excluded.amount"
 
 Key = bytes

@@ -88,7 +88,7 @@ def test_a_refusal_of_one_request_slows_down_no_other() -> None:
     turn = count()
     seconds, refused = played(Pace(), lambda now: next(turn) % 100 != 50, 4000, 0.01, retry_after=1.0)
     assert refused == pytest.approx(40, abs=1)
-    assert seconds < 10
+    assert seconds < 12, "4,000 answers take 5 seconds, and 40 waits of a second are shared by 8 threads"
 
 
 def test_refusals_halve_what_is_under_way_and_it_grows_again() -> None:
