@@ -146,6 +146,40 @@ HF = {
     ).encode(),
 }
 
+CONLL = (
+    b"-DOCSTART- -X- -X- O\n\nAnna NNP B-NP I-PER\nBerg NNP I-NP I-PER\nlives VBZ B-VP O\nin IN B-PP O\n"
+    b"Oslo NNP B-NP I-LOC\n. . O O\n\n# # O O\n1 CD O O\n"
+)
+CONLL_U = (
+    "# global.columns = ID FORM UPOS NER\n# sent_id = s1\n1-2\tImHaus\t_\t_\n1\tIm\tADP\tO\n2\tHaus\tNOUN\tO\n"
+    "3\tMüller\tPROPN\tS-ORG\n\n# sent_id = s2\n1\tBad\tPROPN\tB-LOC\n2\tEms\tPROPN\tE-LOC\n\n"
+).encode()
+XSID = (
+    b"# id = 1\n# intent = weather/find\n# text = Regnet es heute?\n1\tRegnet\tweather/find\tB-weather\n"
+    b"2\tes\tweather/find\tO\n3\theute\tweather/find\tB-datetime\n\n"
+    b"# id = 2\n# intent = alarm/set\n1\tweck\talarm/set\tO\n2\tmich\talarm/set\tO\n"
+)
+TOKENS = rows(
+    {"id": "1", "tokens": ["Anna", "lives", "in", "Oslo"], "ner_tags": ["B-PER", "O", "O", "B-LOC"]},
+    {"id": "2", "tokens": ["🎷", "שלום"], "ner_tags": ["O", "O"]},
+)
+ENTITIES = rows(
+    {"text": "Anna lives in Oslo.", "entities": [{"start": 0, "end": 4, "label": "PER"}, [14, 18, "LOC"]]},
+    {"text": "Nobody 🎷", "entities": []},
+)
+STUDIO = rows(
+    {
+        "id": 7,
+        "data": {"text": "🎷 Anna in Oslo"},
+        "annotations": [
+            {"result": [{"type": "labels", "value": {"start": 3, "end": 7, "text": "Anna", "labels": ["PER"]}}]}
+        ],
+    }
+)
+SQUAD_2 = SQUAD.replace(
+    b'"qas": [', b'"qas": [{"question": "Who?", "id": "q0", "answers": [], "is_impossible": true}, '
+)
+
 CORPORA: dict[str, Kind] = {
     "jsonl": Kind({"a.jsonl": NATIVE}, corpus("a.jsonl")),
     "jsonl, flat": Kind({"a.jsonl": rows({"text": "a", "label": 1}, {"text": "b", "label": 2})}, corpus("a.jsonl")),
@@ -192,4 +226,11 @@ CORPORA: dict[str, Kind] = {
     "nlu_ed": Kind({"d/alarm.csv": NLU_ED}, corpus("d", "nlu_ed")),
     "indian_english": Kind({"d/pairs_derived.tsv": INDIAN}, corpus("d", "indian_english")),
     "hf": Kind(HF, corpus("d")),
+    "conll": Kind({"a.conll": CONLL}, corpus("a.conll")),
+    "conll, numbered": Kind({"a.conllu": CONLL_U}, corpus("a.conllu")),
+    "conll, intents": Kind({"a.conll": XSID}, corpus("a.conll")),
+    "jsonl, tokens": Kind({"a.jsonl": TOKENS}, corpus("a.jsonl")),
+    "jsonl, entities": Kind({"a.jsonl": ENTITIES}, corpus("a.jsonl")),
+    "jsonl, Label Studio": Kind({"a.jsonl": STUDIO}, corpus("a.jsonl")),
+    "squad, version 2": Kind({"a.json": SQUAD_2}, corpus("a.json", "squad")),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
@@ -45,6 +45,30 @@ def test_slot_f1_is_seqevals(drawn):
     ours = score("slot_f1", [slu("i", t) for t in outputs], [slu("i", t) for t in golds], "slu")
     if any(tag != "O" for tags in golds for tag in tags):
         assert ours == pytest.approx(seqeval.f1_score(golds, outputs, zero_division=0), abs=1e-9)
+
+
+ANY_TAG = st.sampled_from(["O", "O", *(f"{prefix}-{kind}" for prefix in "BIES" for kind in "xy")])
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.lists(st.tuples(ANY_TAG, ANY_TAG, st.booleans()), min_size=1, max_size=10), min_size=1, max_size=8))
+def test_entity_f1_is_seqevals_also_by_type_and_scheme(drawn):
+    seqeval = pytest.importorskip("seqeval.metrics")
+    golds = [[gold for gold, _, _ in row] for row in drawn]
+    outputs = [[gold if same else said for gold, said, same in row] for row in drawn]
+    assume(any(tag != "O" for tags in golds for tag in tags))
+    report = seqeval.classification_report(golds, outputs, output_dict=True, zero_division=0)
+    task = task_named("tag")
+    texts = [{"text": " ".join("w" for _ in row)} for row in drawn]
+    read = [task.read(tags, text) for tags, text in zip(outputs, texts, strict=True)]
+    by_token = [{"tags": task.read(tags, text)["tags"]} for tags, text in zip(golds, texts, strict=True)]
+    by_letter = [{"entities": task.read(tags, text)["entities"]} for tags, text in zip(golds, texts, strict=True)]
+    for due in (by_token, by_letter):
+        scorer = scorers.get("entity_f1")()
+        for one in [scorer, *scorer.parts(due, task)]:
+            name = one.name.removeprefix("entity_f1(").removesuffix(")") if "(" in one.name else "micro avg"
+            ours = one.aggregate(one.stats(read, due, task).sum(0))
+            assert np.nan_to_num(ours) == pytest.approx(report[name]["f1-score"], abs=1e-9)
 
 
 def test_slot_f1_counts_whole_chunks():

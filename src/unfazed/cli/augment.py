@@ -18,7 +18,13 @@ from unfazed.cli._options import data_options, split_list
 @click.option("--people", type=click.IntRange(min=1), default=1, show_default=True, help="Simulated people who vary.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @data_options
-@click.option("-o", "to", required=True, metavar="FILE", help="The JSON-lines file to write, or - for standard output.")
+@click.option(
+    "-o",
+    "to",
+    required=True,
+    metavar="FILE",
+    help="The file: .jsonl, .conll for tagged tokens, or - for standard output.",
+)
 def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str, **given: Any) -> None:
     """Write the examples of DATA, each followed by a copy that one strategy altered, drawn at random.
 
@@ -26,6 +32,7 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
       unfazed augment atis/train -o augmented.jsonl
       unfazed train slu augmented.jsonl --dev atis/valid -o model/
       unfazed augment train.jsonl --with keyboard/homophone -o noisy.jsonl     # any operators, any task
+      unfazed augment ner.conll --with keyboard/adjacent -o more.conll
 
     Strategies, all six unless --with names some: keyboard, misspelling, synonym, antonym, tfidf, context. The last two
     learn from DATA itself; with --masked-lm, `context` asks a language model. Labels move with the words and are kept

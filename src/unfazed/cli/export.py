@@ -12,7 +12,7 @@ from unfazed.cli._options import key_values
 @click.command("export", short_help="Bring a suite or a run to another tool.")
 @click.argument("what", metavar="SUITE|RUN")
 @click.option(
-    "--as", "tool", required=True, metavar="TOOL", help="lm_eval, inspect_ai, datasets, mlflow or a plug-in's."
+    "--as", "tool", required=True, metavar="TOOL", help="lm_eval, inspect_ai, datasets, conll, mlflow or a plug-in's."
 )
 @click.option("-o", "to", metavar="TO", help="The folder to make; for mlflow, where its server or store is.")
 @click.option("--name", help="For lm_eval: the tasks' name.")

@@ -205,7 +205,7 @@ def reader(data: str, seed: int, overwrite: bool, to: str) -> None:
 @command.command("hf", short_help="Fine-tune a Hugging Face model from a folder.")
 @click.argument("data", metavar="DATA")
 @click.option("--model", required=True, metavar="FOLDER", help="The model to start from, as save_pretrained leaves it.")
-@click.option("--task", help="classify, slu (tags), qa, translate or sql. Guessed from the data.")
+@click.option("--task", help="classify, tag, slu, qa, translate or sql. Guessed from the data.")
 @_dev
 @click.option("--input", "inputs", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
 @click.option("--gold", metavar="FIELD", help="The field that holds the right answer.")

@@ -76,19 +76,23 @@ def _no_limit(rate: float) -> bool:
     return False
 
 
+def _as_it_is(value: Json, inputs: Inputs) -> Json:
+    return value
+
+
 class Asker:
     """Asks one system in this process; batches may come from several threads.
 
-    `problem` says what is wrong with an output, if anything; such an output is unreadable. Errors that are `fatal`
-    end the asking; all others fail the item.
+    `problem` says what is wrong with an output, if anything; such an output is unreadable. `read` gives an output the
+    form in which it is stored. Errors that are `fatal` end the asking; all others fail the item.
     """
 
     def __init__(
         self, system: Answerer, asking: Asking, problem: Callable[[Json, Inputs], str | None] = _no_problem,
-        fatal: type[UnfazedError] = SystemBroken,
+        fatal: type[UnfazedError] = SystemBroken, read: Callable[[Json, Inputs], Json] = _as_it_is,
     ) -> None:  # fmt: skip
         asking.apply(system)
-        self.system, self.asking, self._problem, self._fatal = system, asking, problem, fatal
+        self.system, self.asking, self._problem, self._fatal, self._read = system, asking, problem, fatal, read
         self._turns = None
         if asking.rate is not None and not getattr(system, "limit", _no_limit)(asking.rate):
             self._turns = _Turns(asking.rate)
@@ -172,6 +176,7 @@ class Asker:
         """The value as a stored output; one that can't be read has an error that says so."""
         if isinstance(value, Failed):
             return Output(None, value.error, took.seconds, 1, took.tokens_in, took.tokens_out)
+        value = self._read(value, inputs)
         problem = self._problem(value, inputs)
         error = f"{UNREADABLE}{problem} (input: {_quote(inputs)})" if problem else None
         return Output(None if problem else value, error, took.seconds, 1, took.tokens_in, took.tokens_out)

@@ -209,20 +209,48 @@ def _slot_start(tags: Sequence[str], i: int) -> int:
 
 
 def slots_of(tags: Sequence[str]) -> list[tuple[str, int, int]]:
-    """The slots that tags spell, as (type, first token, token after the last), by conlleval's reading."""
+    """The slots that tags spell, as (type, first token, token after the last), by conlleval's reading.
+
+    IOB1, BIO and BIOES are read alike.
+    """
     slots: list[tuple[str, int, int]] = []
-    kind, start = "", 0
+    kind, start, closed = "", 0, False
     for i, tag in enumerate(tags):
         prefix, _, name = tag.partition("-")
-        inside = prefix in ("I", "E") and kind == name and bool(kind)
+        inside = prefix in ("I", "E") and kind == name and bool(kind) and not closed
         if kind and not inside:
             slots.append((kind, start, i))
             kind = ""
         if not inside and tag != "O":
             kind, start = name, i
+        closed = prefix in ("E", "S")
     if kind:
         slots.append((kind, start, len(tags)))
     return slots
+
+
+_SAME_PREFIX = {"L": "E", "U": "S", "M": "I"}  # of BILOU and BMES
+_PREFIXES = frozenset("BIES")
+NO_TYPE = "_"  # the type of tags such as B, which name none
+
+
+def to_bio(tags: Iterable[str]) -> list[str]:
+    """Tags of BIO, IOB1, BIOES or BILOU, each as BIO has it. Raises ValueError with the first that is none of these."""
+    plain = [_plain_tag(tag) for tag in tags]
+    out = ["O"] * len(plain)
+    for kind, first, last in slots_of(plain):
+        out[first:last] = [f"B-{kind}", *([f"I-{kind}"] * (last - first - 1))]
+    return out
+
+
+def _plain_tag(tag: str) -> str:
+    if tag == "O":
+        return tag
+    prefix, _, name = tag.partition("-")
+    prefix = _SAME_PREFIX.get(prefix, prefix)
+    if prefix not in _PREFIXES or (not name and "-" in tag):
+        raise ValueError(tag)
+    return f"{prefix}-{name or NO_TYPE}"
 
 
 def _begin_slots(tags: list[str]) -> None:

@@ -38,6 +38,10 @@ class Task:
         """What is wrong with an example's gold, if anything."""
         return None
 
+    def read(self, output: Json, inputs: Inputs) -> Json:
+        """A system's output in the task's own form, where systems may answer in others; what can't be read as it is."""
+        return output
+
     def output_problem(self, output: Json, inputs: Inputs) -> str | None:
         """What is wrong with a system's output, if anything."""
         return None

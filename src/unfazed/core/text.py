@@ -70,6 +70,8 @@ def spelled(value: Json, inputs: Inputs | None = None) -> str:
     """A gold or an answer as people read it: texts as they are, slots with the words that they label, else JSON."""
     if isinstance(value, str):
         return value
+    if isinstance(value, dict) and value and value.keys() <= {"tags", "entities"}:
+        return _entities(value, (inputs or {}).get("text"))
     if isinstance(value, dict):
         return " · ".join(_entry(str(key), part, inputs) for key, part in value.items())
     if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
@@ -78,6 +80,19 @@ def spelled(value: Json, inputs: Inputs | None = None) -> str:
         return msgspec.json.encode(value).decode()
     except (TypeError, ValueError, OverflowError):
         return repr(value)
+
+
+def _entities(value: dict[str, Json], text: str | None) -> str:
+    """`PER: Angela Merkel, LOC: Berlin`; tags as they are where the text is not known."""
+    entities, tags = value.get("entities"), value.get("tags")
+    try:
+        if entities is None and text is not None and len(text.split(" ")) == len(tags):  # type: ignore[arg-type]
+            return _entry("slots", tags, {"text": text}).replace("no slots", "no entities")
+        if entities is not None and text is not None:
+            return ", ".join(f"{e['label']}: {text[e['start'] : e['end']]}" for e in entities) or "no entities"
+    except (TypeError, KeyError):
+        pass  # not in the task's form
+    return " ".join(map(str, entities or tags or ())) or "no entities"
 
 
 def _entry(key: str, value: Json, inputs: Inputs | None) -> str:

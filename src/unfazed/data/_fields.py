@@ -19,6 +19,7 @@ from unfazed.core.task import Task
 from unfazed.core.values import Example, Inputs, Json
 from unfazed.data._chats import ChatForm, is_chat_record
 from unfazed.data._reader import Problem, ReadOptions
+from unfazed.data._tagged import TaggedForm, is_tagged_record
 
 Record = Mapping[str, Any]
 
@@ -51,7 +52,7 @@ class Fields:
         """`cells`: values are cells of a text table, where an empty one means that there is no value."""
         self._options = options
         self._cells = cells
-        self._form: _Native | _Flat | ChatForm | None = None
+        self._form: _Native | _Flat | ChatForm | TaggedForm | None = None
         self.gold: str | None = None  # the field that holds it, once a record was seen
 
     def example(self, row: int, record: Record, path: Path, line: int) -> Example:
@@ -62,12 +63,16 @@ class Fields:
         except Problem as problem:
             raise DataError(str(problem), path, line) from None
 
-    def _form_of(self, record: Record, path: Path) -> _Native | _Flat | ChatForm:
+    def _form_of(self, record: Record, path: Path) -> _Native | _Flat | ChatForm | TaggedForm:
         if isinstance(record.get("inputs"), dict):
             self.gold = self._options.gold or "gold"
             return _Native(self._options)
         if not self._options.inputs and is_chat_record(record):
             return ChatForm(record, self._options, path)
+        if is_tagged_record(record, self._options, _GOLDS):
+            tagged = TaggedForm(record, self._options)
+            self.gold = tagged.gold
+            return tagged
         flat = _Flat(record, self._options, self._cells)
         self.gold = flat.gold
         return flat

@@ -11,6 +11,7 @@ from unfazed.core.errors import DataError
 from unfazed.core.values import Example
 from unfazed.data._fields import Fields
 from unfazed.data._reader import Reader, ReadOptions, read_lines, without_break
+from unfazed.data.conll import looks_like_conll
 
 _LONGEST_CELL = (1 << 31) - 1  # the csv module's own limit is 128 kB
 
@@ -21,6 +22,9 @@ class Tabular(Reader):
     """CSV with quoting, by `,` or `;`; TSV without any, so that a quotation mark is only that."""
 
     suffixes = (".csv", ".tsv", ".tab")
+
+    def accepts(self, path: Path) -> bool:
+        return super().accepts(path) and not (path.suffix.lower() == ".tsv" and looks_like_conll(path))
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from unfazed.core.values import Example
 from unfazed.data._reader import Reader, ReadOptions, read_lines, without_break
+from unfazed.data.conll import looks_like_conll
 
 
 class TextLines(Reader):
@@ -14,6 +15,9 @@ class TextLines(Reader):
 
     suffixes = (".txt", ".text")
     has_fields = False
+
+    def accepts(self, path: Path) -> bool:
+        return super().accepts(path) and not looks_like_conll(path)
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path

@@ -107,7 +107,7 @@ def measure_run(
     run = run_of(run)
     plan = with_cluster(plan, run.suite)
     with comparing_for(run.suite, plan.extract, plan.equivalent, plan.rubric).at(_folder(run)) as comparing:
-        used = scorers_for(run.suite.task, plan.scores, comparing)
+        used = with_parts(scorers_for(run.suite.task, plan.scores, comparing), run.suite)
         groups, judged = None if groups is None else list(listed(groups)), cited(plan.agreement, comparing)
         decided = decided_by(run, used, plan, groups, comparing) if stored else None
         results = find(run, decided) if decided is not None and isinstance(run, Run) else None
@@ -242,6 +242,12 @@ def scorers_for(task: Task, names: Sequence[str] | None, comparing: Comparing | 
     comparing = comparing if comparing is not None and comparing.name else None
     chosen = names or (("match",) if comparing is not None else task.scores)
     return [Match(comparing) if name == "match" else scorers.get(name)() for name in dict.fromkeys(chosen)]
+
+
+def with_parts(used: list[Scorer], suite: Suite) -> list[Scorer]:
+    """The scorers, and behind them those of each kind of gold, such as each type of entity."""
+    divided = [scorer for scorer in used if type(scorer).parts is not Scorer.parts]
+    return used + [part for scorer in divided for part in scorer.parts((e.gold for e in suite.examples()), suite.task)]
 
 
 class Flip(NamedTuple):

@@ -15,6 +15,8 @@ from unfazed.core.ids import content_id
 from unfazed.core.seeds import Seeds
 from unfazed.core.task import guess_task
 from unfazed.core.values import Example, Variant
+from unfazed.data.conll import SUFFIXES as CONLL
+from unfazed.data.conll import conll_sentence
 from unfazed.vary.engine import BLOCK, Variation, Varier
 from unfazed.vary.operator import Operator
 
@@ -85,16 +87,18 @@ def _joined(block: Sequence[Example], variants: Sequence[Variant]) -> Iterator[E
 def write_examples(examples: Iterable[Example], to: str | Path) -> Counter[str]:
     """Writes examples as JSON lines in unfazed's own form; counts them by the operator that made them, "" for none.
 
-    The file appears when it is whole. `-` is standard output.
+    A file that has a name as CoNLL's, such as `train.conll`, gets tokens and tags. The file appears when it is whole.
+    `-` is standard output.
     """
+    in_columns = Path(to).suffix.lower() in CONLL
     with replacing_or_printing(to) as write:
-        return _written(examples, write)
+        return _written(examples, write, in_columns)
 
 
-def _written(examples: Iterable[Example], write: Callable[[bytes], object]) -> Counter[str]:
+def _written(examples: Iterable[Example], write: Callable[[bytes], object], in_columns: bool) -> Counter[str]:
     encode = msgspec.json.Encoder().encode
     counts: Counter[str] = Counter()
     for example in examples:
-        write(encode(example) + b"\n")
+        write(conll_sentence(example).encode() if in_columns else encode(example) + b"\n")
         counts[example.groups.get(BY, "")] += 1
     return counts

@@ -66,7 +66,7 @@ def asker_of(system: System, suite: Suite, asking: Asking) -> Asker:
     def problem(value: Json, inputs: Inputs) -> str | None:
         return task.output_problem(value, inputs) or _label_problem(value, task, labels)
 
-    return Asker(system, asking, problem)
+    return Asker(system, asking, problem, read=task.read)
 
 
 def _label_problem(value: Json, task: Task, labels: set[str] | None) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from math import sqrt
 from typing import ClassVar
 
@@ -71,6 +71,10 @@ class Scorer:
         """The score of a set from the sum of its rows, along the last axis; NaN where it is not defined."""
         raise NotImplementedError
 
+    def parts(self, golds: Iterable[Json], task: Task) -> list[Scorer]:
+        """The same score of each kind of gold that there is, such as each type of entity; reported beside the whole."""
+        return []
+
     def classes(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array | None:
         """Of a score that is a mean over classes: each item's (class said, class in gold, number of classes).
 
@@ -131,7 +135,7 @@ def label_among(labels: tuple[str, ...], gold: Json, task: Task) -> str | None:
 
 def tags_of(value: Json) -> tuple[str, ...] | None:
     """The tags, or None where there is no list of texts."""
-    slots = value.get("slots") if isinstance(value, dict) else None
+    slots = value.get("slots", value.get("tags")) if isinstance(value, dict) else value
     if not isinstance(slots, (list, tuple)) or not all(isinstance(tag, str) for tag in slots):
         return None
     return tuple(slots)

@@ -11,6 +11,8 @@ from unfazed.core.task import Task
 from unfazed.core.values import Json
 from unfazed.score._scorer import Array, Scorer, ratio, tags_of
 
+Found = tuple[str, int, int]  # a type, and the places where it begins and ends
+
 
 class SlotF1(Scorer):
     """A row is (slots right, slots predicted, slots in gold). Not defined where there are no slots at all."""
@@ -22,10 +24,14 @@ class SlotF1(Scorer):
     def key(self, value: Json, task: Task) -> Hashable:
         return tags_of(value)
 
+    def found(self, output: Json, gold: Json) -> tuple[set[Found], set[Found]]:
+        """The slots of an output and of its gold."""
+        return set(slots_of(tags_of(output) or ())), set(slots_of(tags_of(gold) or ()))
+
     def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
         rows = np.zeros((len(outputs), 3))
         for i, (output, gold) in enumerate(zip(outputs, golds, strict=True)):
-            predicted, true = set(slots_of(tags_of(output) or ())), set(slots_of(tags_of(gold) or ()))
+            predicted, true = self.found(output, gold)
             rows[i] = len(predicted & true), len(predicted), len(true)
         return rows
 

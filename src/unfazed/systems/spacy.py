@@ -1,4 +1,4 @@
-"""A spaCy pipeline in a folder, `spacy/pipeline`: the label of its categorizer, or its entities as tags."""
+"""A spaCy pipeline in a folder, `spacy/pipeline`: the label of its categorizer, or its entities."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 _LETTERS = 100_000  # of a text that are read
 _CATEGORIZERS = ("textcat", "textcat_multilabel")
-_ANSWERS = {"classify": "label", "slu": "tags"}
+_ANSWERS = {"classify": "label", "slu": "tags", "tag": "entities"}
 
 
 class Pipeline(System):
-    """A spaCy pipeline: its likeliest category, or an intent and its entities as BIO tags, as the task wants."""
+    """A spaCy pipeline: its likeliest category, its entities, or these as tags with an intent, as the task wants."""
 
     name = "spacy/pipeline"
     deterministic = True
@@ -33,7 +33,7 @@ class Pipeline(System):
         if not (self.path / "config.cfg").is_file():
             raise UsageError(f"{self.path} holds no spaCy pipeline. Save one with nlp.to_disk({str(self.path)!r}).")
         if answer not in (None, *_ANSWERS.values()):
-            raise UsageError(f"A spaCy pipeline's answer is label or tags, not {answer!r}.")
+            raise UsageError(f"A spaCy pipeline's answer is label, tags or entities, not {answer!r}.")
         self.answer, self.field = answer, field
 
     @property
@@ -67,7 +67,12 @@ class Pipeline(System):
 
     def _check(self) -> None:
         """Settles what is answered, and makes sure that the pipeline has what it takes."""
-        has = {"label": bool({*_CATEGORIZERS} & {*self.nlp.pipe_names}), "tags": "ner" in self.nlp.pipe_names}
+        entities = "ner" in self.nlp.pipe_names or "entity_ruler" in self.nlp.pipe_names
+        has = {
+            "label": bool({*_CATEGORIZERS} & {*self.nlp.pipe_names}),
+            "tags": entities,
+            "entities": entities,
+        }
         self.answer = self.answer or ("tags" if has["tags"] else "label")
         if not has[self.answer]:
             lacks = "a textcat" if self.answer == "label" else "an ner"
@@ -96,6 +101,8 @@ class Pipeline(System):
         if self.answer == "label":
             return label
         spans = [Span(entity.start_char, entity.end_char, entity.label_) for entity in doc.ents]
+        if self.answer == "entities":
+            return {"entities": [{"start": span.start, "end": span.end, "label": span.name} for span in spans]}
         return {"intent": label, "slots": bio(text, spans)}
 
     def close(self) -> None:

@@ -39,21 +39,7 @@ class Slu(Task):
         return intent if isinstance(intent, str) else None
 
     def marked(self, gold: Json, field: str, text: str) -> list[tuple[int, int]]:
-        if field != "text" or not gold:
-            return []
-        spans: list[tuple[int, int]] = []
-        at, kind = 0, ""  # kind: of the slot that the token before is in; slots as `slots_of` reads them
-        for token, tag in zip(text.split(" "), gold["slots"], strict=True):
-            end = at + len(token)
-            if tag == "O":
-                kind = ""
-            elif kind and tag[0] in "IE" and tag[2:] == kind:
-                spans[-1] = spans[-1][0], end
-            else:
-                spans.append((at, end))
-                kind = tag[2:]
-            at = end + 1
-        return spans
+        return marked_tags(text, gold["slots"]) if field == "text" and gold else []
 
     def labelled(self, gold: Json, field: str, text: str, at: int) -> bool:
         return bool(gold) and field == "text" and gold["slots"][text.count(" ", 0, at)] != "O"
@@ -63,14 +49,35 @@ class Slu(Task):
         return text, {**gold, "slots": tags}
 
 
+def marked_tags(text: str, tags: Sequence[str]) -> list[tuple[int, int]]:
+    """The characters of each slot, as `slots_of` reads them."""
+    spans: list[tuple[int, int]] = []
+    at, kind = 0, ""  # kind: of the slot that the token before is in
+    for token, tag in zip(text.split(" "), tags, strict=True):
+        end = at + len(token)
+        if tag == "O":
+            kind = ""
+        elif kind and tag[0] in "IE" and tag[2:] == kind:
+            spans[-1] = spans[-1][0], end
+        else:
+            spans.append((at, end))
+            kind = tag[2:]
+        at = end + 1
+    return spans
+
+
+def tags_problem(tags: Json, text: str, what: str, name: str) -> str | None:
+    """What is wrong with the BIO tags of a text's tokens, if anything."""
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        return f"{what}'s {name} must be a list of BIO tags, not {tags!r:.80}"
+    tokens = text.split(" ")
+    if len(tokens) != len(tags):
+        return f"{what} has {len(tags)} tags for {len(tokens)} tokens"
+    wrong = next((tag for tag in tags if tag != "O" and tag[:2] not in ("B-", "I-")), None)
+    return f"{what} has the tag {wrong!r}, which is not O, B-… or I-…" if wrong is not None else None
+
+
 def _problem(value: Json, text: str, what: str) -> str | None:
     if not isinstance(value, dict) or not isinstance(value.get("intent"), str):
         return f'{what} must be {{"intent": text, "slots": [tags]}}, not {value!r:.80}'
-    slots = value.get("slots")
-    if not isinstance(slots, list) or not all(isinstance(tag, str) for tag in slots):
-        return f"{what}'s slots must be a list of BIO tags, not {slots!r:.80}"
-    tokens = text.split(" ")
-    if len(tokens) != len(slots):
-        return f"{what} has {len(slots)} tags for {len(tokens)} tokens"
-    wrong = next((tag for tag in slots if tag != "O" and tag[:2] not in ("B-", "I-")), None)
-    return f"{what} has the tag {wrong!r}, which is not O, B-… or I-…" if wrong is not None else None
+    return tags_problem(value.get("slots"), text, what, "slots")

@@ -8,7 +8,10 @@ from typing import Any
 from unfazed.systems.folders import ModelFolder
 
 # The task → the kind of system that learns it.
-BY_TASK = {"classify": "hf/classify", "slu": "hf/tag", "qa": "hf/read", "translate": "hf/seq2seq", "sql": "hf/seq2seq"}
+BY_TASK = {
+    "classify": "hf/classify", "slu": "hf/tag", "tag": "hf/tag", "qa": "hf/read", "translate": "hf/seq2seq",
+    "sql": "hf/seq2seq",
+}  # fmt: skip
 
 
 def load_pretrained(kind: str, folder: str | Path, what: str, **options: Any) -> tuple[Any, Any]:

@@ -6,13 +6,17 @@ import json
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from unfazed.core.edits import Span, slots_of
 from unfazed.core.errors import UsageError
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Inputs, Json
 from unfazed.systems.hf._lessons import IGNORED, Lesson, Teachable, padded_labels, share
 from unfazed.systems.hf._model import HfSystem, groups
+
+if TYPE_CHECKING:
+    from unfazed.core.suite import Suite
 
 _FIRST = ("premise", "question", "text", "sentence1")  # texts that stand first where names alone do not say it
 
@@ -80,10 +84,24 @@ class TagWindow(NamedTuple):
 
 
 class Tagging(HfSystem):
-    """A token's tag is that of its first piece, and O where the tokenizer makes nothing of it. There is no intent."""
+    """A token's tag is that of its first piece, and O where the tokenizer makes nothing of it. There is no intent.
+
+    Of texts whose gold is entities in characters, words and marks are the tokens.
+    """
 
     auto = "AutoModelForTokenClassification"
-    tasks = ("slu", "text")
+    tasks = ("tag", "slu", "text")
+    _by_character = False
+
+    @property
+    def identity(self) -> str:
+        return f"{super().identity} entities" if self._by_character else super().identity
+
+    def prepare(self, suite: Suite) -> None:
+        super().prepare(suite)
+        if suite.manifest.task == "tag":
+            gold = next((example.gold for example in suite.examples() if example.gold is not None), None)
+            self._by_character = gold is not None and "entities" in gold
 
     @cached_property
     def labels(self) -> list[str]:
@@ -136,8 +154,18 @@ class Tagging(HfSystem):
         return TagWindow(number, start, dict(row), [first.get(n) for n in range(len(tokens))])
 
     def answers(self, batch: Sequence[Inputs]) -> list[Json]:
-        tags = self.tagged([inputs["text"] for inputs in batch])
-        return [{"intent": "", "slots": row} for row in tags]
+        texts = [inputs["text"] for inputs in batch]
+        if not self._by_character:
+            return [{"intent": "", "slots": row} for row in self.tagged(texts)]
+        words = [words_in(text) for text in texts]
+        split = [" ".join(text[a:b] for a, b in row) for text, row in zip(texts, words, strict=True)]
+        found = zip(words, self.tagged(split), strict=True)
+        return [
+            {"entities": [{"start": row[a][0], "end": row[b - 1][1], "label": kind} for kind, a, b in slots_of(tags)]}
+            if row
+            else {"entities": []}
+            for row, tags in found
+        ]
 
     def tagged(self, texts: Sequence[str]) -> list[list[str]]:
         found = [["O"] * (text.count(" ") + 1) for text in texts]
@@ -151,6 +179,29 @@ class Tagging(HfSystem):
                     if piece is not None:
                         found[window.text][window.start + n] = self.labels[best[piece]]
         return found
+
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+def words_in(text: str) -> list[tuple[int, int]]:
+    """Where the words and marks of a text stand."""
+    return [match.span() for match in _WORD.finditer(text)]
+
+
+def tokened(example: Example) -> tuple[str, list[str]]:
+    """A text of which single spaces separate the tokens, and their tags."""
+    gold, text = example.gold, example.inputs["text"]
+    if "entities" not in gold:
+        return text, gold["slots"] if "slots" in gold else gold["tags"]
+    spans = [Span(entity["start"], entity["end"], entity["label"]) for entity in gold["entities"]]
+    words = words_in(text)
+    tags = ["O"] * len(words)
+    for n, (start, end) in enumerate(words):
+        inside = next((span for span in spans if span.start < end and start < span.end), None)
+        if inside is not None:
+            tags[n] = f"{'B' if start <= inside.start else 'I'}-{inside.name}"
+    return " ".join(text[a:b] for a, b in words), tags
 
 
 def as_bio(tag: str) -> str:
@@ -271,10 +322,11 @@ class Tag(Tagging, Teachable):
 
     @classmethod
     def labels_in(cls, examples: Sequence[Example]) -> list[str]:
-        return sorted({"O", *(tag for example in examples for tag in example.gold["slots"])})
+        return sorted({"O", *(tag for example in examples for tag in tokened(example)[1])})
 
     def lessons(self, number: int, example: Example) -> list[Lesson]:
-        return [self._lesson(window, example.gold["slots"]) for window in self.windows(number, example.inputs["text"])]
+        text, tags = tokened(example)
+        return [self._lesson(window, tags) for window in self.windows(number, text)]
 
     def _lesson(self, window: TagWindow, tags: Sequence[str]) -> Lesson:
         gold = [IGNORED] * len(window.row["input_ids"])
@@ -288,8 +340,9 @@ class Tag(Tagging, Teachable):
 
     def mark(self, dev: Sequence[Example]) -> float:
         """The share of texts of which every tag is right."""
-        found = self.tagged([example.inputs["text"] for example in dev])
-        return share([tags == example.gold["slots"] for tags, example in zip(found, dev, strict=True)])
+        due = [tokened(example) for example in dev]
+        found = self.tagged([text for text, _ in due])
+        return share([tags == gold for tags, (_, gold) in zip(found, due, strict=True)])
 
 
 class Read(Reading, Teachable):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # What a pipeline is for → the tasks that its answers fit.
 _TASKS = {
     "text-classification": ("classify", "text"),
-    "token-classification": ("slu", "text"),
+    "token-classification": ("tag", "slu", "text"),
     "text-generation": ("translate", "sql", "qa", "text"),
 }
 
@@ -30,6 +30,7 @@ class Pipeline(System):
     """Its label, its entities as BIO tags, or what it writes. Its identity is its weights, tokenizer and settings."""
 
     deterministic = True
+    _task = ""
 
     def __init__(
         self, model: Any, name: str | None = None, fields: str | Sequence[str] | None = None,
@@ -48,7 +49,7 @@ class Pipeline(System):
         self._identity = identity or f"hf/pipeline {model.task} {_content(model)} {content_id(told)}"
 
     def prepare(self, suite: Suite) -> None:
-        fits = _TASKS[self.pipe.task]
+        fits, self._task = _TASKS[self.pipe.task], suite.manifest.task
         if suite.manifest.task not in fits:
             raise UsageError(
                 f"{self.name} is for {self.pipe.task}, which answers the task {' or '.join(fits)}; "
@@ -85,7 +86,10 @@ class Pipeline(System):
         text, found = inputs["text"], self.pipe(inputs["text"]) if inputs["text"] else []
         if any(row.get("start") is None for row in found):
             return Failed("the pipeline does not say where its entities stand: it needs a fast tokenizer", final=True)
-        if any("entity_group" in row for row in found):
+        grouped = any("entity_group" in row for row in found)
+        if grouped and self._task == "tag":
+            return {"entities": [{"start": r["start"], "end": r["end"], "label": r["entity_group"]} for r in found]}
+        if grouped:
             tags = bio(text, [Span(row["start"], row["end"], row["entity_group"]) for row in found])
         else:
             tags = _of_first_pieces(text, {row["start"]: as_bio(row["entity"]) for row in found})
