@@ -43,23 +43,42 @@ def new(study_file: str, kind: str, items: str | None) -> None:
     click.echo(password)
 
 
-@command.command("items", short_help="Make items of a suite.")
+@command.command("items", short_help="Make items of a suite, or of a run's answers.")
 @click.argument("kind", metavar="KIND")
-@click.option("--suite", required=True, metavar="SUITE", help="The suite whose texts people are to judge or retype.")
+@click.option("--suite", metavar="SUITE", help="The suite whose texts people are to judge or retype.")
+@click.option("--run", metavar="RUN", help="For same_meaning: the run whose answers people are to compare.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="With --run: N pairs, chosen at random.")
+@click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the random seed.")
 @click.option("--field", "fields", multiple=True, help="An input of the examples. Repeatable. Default: those varied.")
 @click.option("-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; its keys go beside it.")
-def items_command(kind: str, suite: str, fields: tuple[str, ...], to: str) -> None:
+def items_command(
+    kind: str, suite: str | None, run: str | None, limit: int | None, seed: int, fields: tuple[str, ...], to: str
+) -> None:
     """Write the items of SUITE for a study of KIND: for `same_meaning`, each changed text beside its original.
 
     \b
       unfazed collect items same_meaning --suite candidates/ -o items.jsonl
       unfazed collect new study.toml --kind same_meaning --items items.jsonl
 
+    With --run, people compare answers instead, as a judge does: each answer to a variant beside the answer to the
+    original, and each answer beside the gold. Answers that are equal, up to case and punctuation, are left out.
+
+    \b
+      unfazed collect items same_meaning --run run/ --limit 200 -o items.jsonl
+
     The key file (`items.key.jsonl`) holds the operator and the example of each item. Annotators do not see it.
     """
-    from unfazed.collect.items import write_items
+    from unfazed.collect.items import write_entries, write_items
 
-    count = write_items(kind, Path(suite), Path(to), fields)
+    if (suite is None) == (run is None) or (run is not None and kind != "same_meaning"):
+        raise click.UsageError("Choose --suite SUITE, or, for same_meaning, --run RUN.")
+    if run is not None:
+        from unfazed.measure.judging import answer_entries
+        from unfazed.run.record import Run
+
+        count = write_entries(answer_entries(Run(run), limit, seed), Path(to))
+    else:
+        count = write_items(kind, Path(suite or ""), Path(to), fields)
     click.echo(f"{count:,} items in {to}", err=True)
 
 

@@ -69,6 +69,11 @@ def write_items(kind: str, suite: Path, to: Path, fields: Sequence[str] = ()) ->
     items = list(suite_entries(kinds.get(kind), suite, fields))
     if not items:
         raise DataError(f"there is nothing in it to ask about in a {kind} study", suite)
+    return write_entries(items, to)
+
+
+def write_entries(items: Sequence[Entry], to: Path) -> int:
+    """Writes items, and beside them their key file; returns how many."""
     for path, rows in (
         (to, [{"id": entry.id, **entry.content} for entry in items]),
         (key_file(to), [{"id": entry.id, **entry.origin} for entry in items]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -18,10 +18,15 @@ from unfazed.core.ids import content_id
 from unfazed.core.json import decode
 from unfazed.core.judgement import Judgement, read_judgements
 from unfazed.core.outside import read_bounded
+from unfazed.core.seeds import Seeds
 from unfazed.core.task import task_named
 from unfazed.core.values import Estimate
 from unfazed.measure.gathering import estimate_of
-from unfazed.score import Comparing
+from unfazed.run.record import Run
+from unfazed.score import Comparing, question_of
+
+if TYPE_CHECKING:
+    from unfazed.collect.items import Entry
 
 VERSION = 1
 KIND = "same_meaning"
@@ -309,3 +314,32 @@ def cited(file: str | None, comparing: Comparing) -> JudgeAgreement | None:
             f"`unfazed measure judge`."
         )
     return found
+
+
+def answer_entries(run: Run, limit: int | None = None, seed: int = 0) -> list[Entry]:
+    """The pairs of a run's answers that a judge would compare, as items of a `same_meaning` study.
+
+    `limit` is how many, chosen at random.
+    """
+    from unfazed.collect.items import Entry
+
+    rule = Comparing(run.suite.task, "none", "exact")
+    found: dict[tuple[str, str, str], Entry] = {}
+    for example, clean, varied in run.items():
+        golds = example.gold if isinstance(example.gold, list) else [example.gold]
+        outputs = [("clean", 0, clean), *((v.source, v.draw, o) for v, o in varied)]
+        for source, draw, output in outputs:
+            for against, reference in (("clean", clean.value if clean.ok else None), ("gold", golds[0])):
+                if not output.ok or reference is None or rule.key(output.value) == rule.key(reference):
+                    continue
+                a, b, question = rule.shown(reference), rule.shown(output.value), question_of(example.inputs)
+                if not a.strip() or not b.strip():
+                    continue  # nothing to compare
+                id, asked = f"{example.id}/{against}/{source}/{draw}", {"a": a, "b": b, "of": example.id}
+                origin = {"example": example.id, "source": source, "draw": draw, "against": against, "run": run.system}
+                found.setdefault((a, b, question), Entry(id, {**asked, "question": question}, origin))
+    items = list(found.values())
+    if not items:
+        raise DataError("no two answers differ, so there is nothing to compare.", run.path)
+    chosen = Seeds(seed, "judge/pairs", 1).stream("", 0).sample(items, min(limit or len(items), len(items)))
+    return chosen if limit else items

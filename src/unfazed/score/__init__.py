@@ -25,13 +25,14 @@ from unfazed.score._scorer import (
 
 if TYPE_CHECKING:
     from unfazed.score._comparing import Comparing, comparing_for, judge_used
+    from unfazed.score._equivalent import question_of
     from unfazed.score.accuracy import Accuracy
     from unfazed.score.exact_match import texts_of
     from unfazed.score.match import Match
 
 __all__ = ["Accuracy", "Array", "Comparing", "Match", "MeanScorer", "Pair", "Scorer", "Stats",
-    "WithInputs", "comparing_for", "due_of", "judge_used", "kendall", "label_among", "label_of", "pearson", "ratio",
-    "scorers", "stats_here", "tags_of", "texts_of"]  # fmt: skip
+    "WithInputs", "comparing_for", "due_of", "judge_used", "kendall", "label_among", "label_of", "pearson",
+    "question_of", "ratio", "scorers", "stats_here", "tags_of", "texts_of"]  # fmt: skip
 
 scorers: Registry[Scorer] = Registry("scorer", Scorer, "unfazed.score")
 

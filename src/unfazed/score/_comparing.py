@@ -19,7 +19,7 @@ from unfazed.core.suite import Suite
 from unfazed.core.task import Known, Task
 from unfazed.core.values import Example, Inputs, Json, Output, Variant
 from unfazed.score._equivalent import Equivalent, Pair, equivalent_named
-from unfazed.score._extract import extract_named
+from unfazed.score._extract import extract_named, text_of
 
 Answered = tuple[Example, Output, list[tuple[Variant, Output]]]
 _JUDGED = "judge.sqlite"  # a judge's answers, in the folder of the run
@@ -117,6 +117,10 @@ class Comparing:
     def part(self, value: Json) -> Json:
         """What of an answer or a gold is compared; None where it has no such part."""
         return self._part(value)
+
+    def shown(self, value: Json) -> str:
+        """The part that is compared, as a text."""
+        return text_of(self._part(value))
 
     def key(self, value: Json) -> Hashable:
         """Values of one key are the same."""

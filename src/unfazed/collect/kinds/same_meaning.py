@@ -7,16 +7,18 @@ from typing import Annotated
 
 import msgspec
 
-from unfazed.collect.kinds import ItemText, Kind, SuiteItem
+from unfazed.collect.kinds import MAX_TEXT, ItemText, Kind, SuiteItem
 from unfazed.core.values import Example, Json, Variant
 
 
 class SameMeaningItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`of` names what `b` is a paraphrase of, so that the best of several can be kept."""
+    """`of` names what `b` is a paraphrase of, so that the best of several can be kept. If `a` and `b` are answers,
+    `question` is what they answer."""
 
     a: ItemText
     b: ItemText
     of: str = ""
+    question: Annotated[str, msgspec.Meta(max_length=MAX_TEXT)] = ""
 
 
 class SameMeaningAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
