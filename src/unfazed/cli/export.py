@@ -12,17 +12,21 @@ from unfazed.cli._options import key_values
 @click.command("export", short_help="Bring a suite or a run to another tool.")
 @click.argument("what", metavar="SUITE|RUN")
 @click.option(
-    "--as", "tool", required=True, metavar="TOOL", help="lm_eval, inspect_ai, datasets, conll, mlflow or a plug-in's."
+    "--as",
+    "tool",
+    required=True,
+    metavar="TOOL",
+    help="lm_eval, inspect_ai, promptfoo, datasets, conll, mlflow or a plug-in's.",
 )
 @click.option("-o", "to", metavar="TO", help="The folder to make; for mlflow, where its server or store is.")
 @click.option("--name", help="For lm_eval: the tasks' name.")
 @click.option(
     "--prompt",
     metavar="FILE",
-    help="For lm_eval and inspect_ai: the prompt, with {INPUT} where a text of that name goes.",
+    help="For lm_eval, inspect_ai and promptfoo: the prompt, with {INPUT} where a text of that name goes.",
 )
 @click.option(
-    "--answers", metavar="SAID=LABEL,…", help="For lm_eval and inspect_ai: words that a model says for labels."
+    "--answers", metavar="SAID=LABEL,…", help="For the same three: words that a model says for labels."
 )
 @click.option("--experiment", metavar="NAME", help="For mlflow: the experiment to log to.  [default: unfazed]")
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An exporter's option. Repeatable.")
@@ -33,6 +37,7 @@ def command(what: str, tool: str, to: str | None, overwrite: bool, options: tupl
     \b
       unfazed export suite/ --as lm_eval -o tasks/       # lm_eval --include_path tasks/ --tasks NAME
       unfazed export suite/ --as inspect_ai -o inspect/  # inspect eval inspect/task.py --model MODEL
+      unfazed export suite/ --as promptfoo -o promptfoo/ # promptfoo eval -c promptfooconfig.json -r PROVIDER
       unfazed export suite/ --as datasets -o dataset/    # datasets.load_dataset("dataset/")
       unfazed export run/ --as mlflow -o http://127.0.0.1:5000
 

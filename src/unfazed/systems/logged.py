@@ -1,7 +1,8 @@
-"""Answers that a model gave elsewhere: logs of lm-evaluation-harness or Inspect AI, or JSON lines of one's own."""
+"""Answers that a model gave elsewhere: logs of lm-evaluation-harness, Inspect AI or promptfoo, or one's own lines."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from math import isnan
@@ -13,9 +14,10 @@ import msgspec
 from unfazed.core.errors import DataError, UsageError
 from unfazed.core.ids import canonical
 from unfazed.core.json import decode
-from unfazed.core.outside import bounded_lines, open_regular
+from unfazed.core.outside import bounded_lines, open_regular, read_bounded
 from unfazed.core.suite import Suite
 from unfazed.core.values import Inputs, Json
+from unfazed.systems.http import said_key
 from unfazed.systems.system import Failed, System, plain
 
 Answer = tuple[Inputs, Json | Failed]
@@ -83,7 +85,12 @@ def _files(path: Path) -> list[Path]:
 
 
 def _read(file: Path) -> Iterator[Answer]:
-    yield from _lines(file) if file.suffix == ".jsonl" else _inspect(file)
+    if file.suffix == ".jsonl":
+        yield from _lines(file)
+    elif file.suffix == ".json" and _is_promptfoo(file):
+        yield from _promptfoo(file)
+    else:
+        yield from _inspect(file)
 
 
 def _lines(file: Path) -> Iterator[Answer]:
@@ -93,7 +100,8 @@ def _lines(file: Path) -> Iterator[Answer]:
                 continue
             try:
                 record = decode(line)
-                yield _harness(record) if "doc" in record else _own(record)
+                read = _harness if "doc" in record else _promptfoo_result if "testCase" in record else _own
+                yield read(record)
             except (msgspec.MsgspecError, AttributeError, LookupError, TypeError, ValueError) as error:
                 raise DataError(f"this is not a logged answer ({type(error).__name__}: {error}).", file, row) from error
 
@@ -113,6 +121,44 @@ def _harness(record: Json) -> Answer:
     if any(map(isnan, likelihoods)):
         return inputs, Failed("a label's likelihood is not a number", final=True)
     return inputs, doc["labels"][likelihoods.index(max(likelihoods))]
+
+
+def _is_promptfoo(file: Path) -> bool:
+    with open_regular(file) as opened:
+        return re.match(rb'\s*\{\s*"evalId"', opened.read(100)) is not None
+
+
+def _promptfoo(file: Path) -> Iterator[Answer]:
+    """What `promptfoo eval -o` wrote."""
+    row = 0
+    try:
+        results = decode(read_bounded(file, _MOST_LOG))["results"]["results"]
+        asked = {(result["provider"]["id"], result["promptIdx"]) for result in results}
+        if len(asked) > 1:
+            names = ", ".join(sorted({provider for provider, _ in asked}))
+            raise DataError(f"several providers or prompts answered here ({names}). Ask one at a time.", file)
+        for row, result in enumerate(results, 1):
+            yield _promptfoo_result(result)
+    except (msgspec.MsgspecError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise DataError(f"result {row} is no answer to a test of `unfazed export` ({_said(error)}).", file) from error
+
+
+def _promptfoo_result(result: Json) -> Answer:
+    told, response = result["metadata"], result.get("response") or {}
+    inputs = decode(told["inputs"], dict[str, str])
+    problem = response.get("error") or (result.get("error") if result.get("failureReason") == 2 else None)
+    if problem or "output" not in response:
+        return inputs, Failed(str(problem or "promptfoo has no answer")[:2000], final=True)
+    said, words = response["output"], told.get("words") or {}
+    if not words:
+        return inputs, plain(said.strip() if isinstance(said, str) else said)
+    labels = {said_key(word): label for label, word in words.items()}
+    label = labels.get(said_key(str(said)))
+    return inputs, Failed(f"the answer {said!r:.200} is no label", final=True) if label is None else label
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:200]
 
 
 def _refuse_bomb(file: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from unfazed.core.chat import CHAT, as_sent, is_chat
 from unfazed.core.errors import UsageError, option
 from unfazed.core.identify import by_script
 from unfazed.core.ids import canonical
@@ -30,7 +31,7 @@ CLEAN = "clean"
 
 
 class Prompt(msgspec.Struct, frozen=True):
-    """One prompt. Without `targets` there is no right answer, so it is asked and not scored."""
+    """One prompt; of a chat, its messages as JSON. Without `targets` it is asked and not scored."""
 
     id: int
     prompt: str
@@ -44,12 +45,21 @@ class Prompt(msgspec.Struct, frozen=True):
 
 
 class Prompted:
-    """The prompts of a suite. `prompt` is a template's file; `answers`, as SAID=LABEL,…, are words for its labels."""
+    """The prompts of a suite. `prompt` is a template's file; `answers`, as SAID=LABEL,…, are words for its labels.
 
-    def __init__(self, suite: Suite, prompt: str | None, answers: str | None) -> None:
+    `chats` says whether the tool takes messages.
+    """
+
+    def __init__(self, suite: Suite, prompt: str | None, answers: str | None, chats: bool = False) -> None:
         first = next(suite.examples(), None)
         if first is None:
             raise UsageError(f"{suite.path} has no examples.")
+        if is_chat(first.inputs) and (prompt is not None or not chats):
+            raise UsageError(
+                f"{suite.path} holds chats, which are messages and need no {option('prompt')}."
+                if chats
+                else f"{suite.path} holds chats. Export it for inspect_ai or promptfoo, which take messages."
+            )
         self.suite = suite
         self.way = _way(suite, first)
         self.words = _words(suite, answers) if self.way == "choice" else {}
@@ -99,6 +109,8 @@ class Prompted:
     def _prompt(self, inputs: Inputs) -> str:
         if self._template is not None:
             return self._template.fill(inputs)
+        if CHAT in inputs and is_chat(inputs):
+            return canonical(as_sent(inputs)["messages"]).decode()
         texts = list(inputs.values()) if len(inputs) == 1 else [f"{name}: {text}" for name, text in inputs.items()]
         asked = _INSTRUCTIONS.get(self.way, "").replace("{words}", ", ".join(self.words.values()))
         return "\n\n".join([*texts, asked] if asked else texts)

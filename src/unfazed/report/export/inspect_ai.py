@@ -22,7 +22,7 @@ class InspectAi(FolderExporter):
         self._prompt, self._answers = prompt, answers
 
     def write(self, suite: Suite, folder: Path) -> tuple[str, dict[str, Json]]:
-        prompted = Prompted(suite, self._prompt, self._answers)
+        prompted = Prompted(suite, self._prompt, self._answers, chats=True)
         parts = prompted.sources()
         keys = {said_key(word) for word in prompted.words.values()}
         if len(keys) < len(prompted.words) or "" in keys:
@@ -37,5 +37,5 @@ class InspectAi(FolderExporter):
         usage = "Ask a model with: cd FOLDER && inspect eval task.py --model MODEL"
         if "controls" in parts.values():
             usage = f"Controls are asked but not scored, as their right answer is not known. {usage}"
-        facts = {"way": prompted.way, "words": prompted.words}
+        facts = {"way": prompted.way, "words": prompted.words, "chats": suite.task.name == "chat"}
         return usage, facts | ({"tokenizer": prompted.tokenizer} if prompted.way == "bleu" else {})

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample, json_dataset
+from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import (
     CORRECT,
     INCORRECT,
@@ -24,6 +25,7 @@ from inspect_ai.scorer import (
     stderr,
 )
 from inspect_ai.solver import generate
+from pydantic import TypeAdapter
 
 HERE = Path(__file__).parent
 FACTS = json.loads((HERE / "unfazed.json").read_text("utf-8"))
@@ -45,10 +47,14 @@ def _sample(record):
     told = ("example_id", "source", "part", "family", "draw", "inputs")
     return Sample(
         id=record["id"],
-        input=record["prompt"],
+        input=_messages(record["prompt"]) if FACTS.get("chats") else record["prompt"],
         target=record["targets"],
         metadata={name: record[name] for name in told},
     )
+
+
+def _messages(prompt):
+    return TypeAdapter(list[ChatMessage]).validate_python(json.loads(prompt))
 
 
 @metric

@@ -1,0 +1,61 @@
+"""A suite as tests of promptfoo: a config, one test a line, and a file of fixed code that tells which answers are right."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import msgspec
+
+from unfazed.core.suite import Suite
+from unfazed.core.values import Json
+from unfazed.report.export._exporter import FolderExporter, write_json
+from unfazed.report.export._prompted import Prompt, Prompted
+
+
+class Promptfoo(FolderExporter):
+    """Tests for `promptfoo eval -c promptfooconfig.json -r PROVIDER` in its folder."""
+
+    def __init__(self, prompt: str | None = None, answers: str | None = None) -> None:
+        self._prompt, self._answers = prompt, answers
+
+    def write(self, suite: Suite, folder: Path) -> tuple[str, dict[str, Json]]:
+        prompted = Prompted(suite, self._prompt, self._answers, chats=True)
+        encode = msgspec.json.Encoder().encode
+        with (folder / "tests.jsonl").open("wb") as out:
+            for item in prompted.items():
+                out.write(encode(_test(item)) + b"\n")
+        shutil.copyfile(Path(__file__).parent / "_beside" / "unfazed_promptfoo.cjs", folder / "right.cjs")
+        config = {
+            "description": f"unfazed, suite {suite.id}",
+            "prompts": ["{{prompt}}"],
+            "providers": [],
+            "defaultTest": {
+                "assert": [{"type": "javascript", "value": "file://right.cjs"}],
+                "metadata": {"words": prompted.words},
+            },
+            "tests": "file://tests.jsonl",
+        }
+        write_json(folder / "promptfooconfig.json", config)
+        usage = (
+            "Ask a model with: cd FOLDER && promptfoo eval -c promptfooconfig.json -r PROVIDER -o answers.json\n"
+            f"Bring the answers back with: unfazed run {suite.path} --system logged:FOLDER/answers.json"
+        )
+        if prompted.way in ("bleu", "none"):
+            usage = f"promptfoo only asks: answers of this task are scored when they come back. {usage}"
+        return usage, {"way": prompted.way, "words": prompted.words}
+
+
+def _test(item: Prompt) -> dict[str, Json]:
+    told = {name: getattr(item, name) for name in ("example_id", "source", "part", "family", "draw", "inputs")}
+    return {
+        "description": f"{item.example_id} {item.source} {item.draw}",
+        "vars": {"prompt": _as_text(item.prompt)},
+        "metadata": {**told, "targets": item.targets},
+    }
+
+
+def _as_text(text: str) -> str:
+    """Written so that promptfoo, which fills in templates and opens `file://` in variables, gets back the text itself."""
+    return '{{""}}' + re.sub("[{}]", lambda brace: f'{{{{"{brace[0]}"}}}}', text)
