@@ -1,4 +1,4 @@
-"""A solver for Inspect AI that says each sample's prompt differently: `solver=[varied("keyboard/adjacent"), generate()]`."""
+"""A solver for Inspect AI that says prompts differently: `solver=[varied("keyboard/adjacent"), generate()]`."""
 
 from __future__ import annotations
 

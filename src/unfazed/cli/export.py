@@ -25,9 +25,7 @@ from unfazed.cli._options import key_values
     metavar="FILE",
     help="For lm_eval, inspect_ai and promptfoo: the prompt, with {INPUT} where a text of that name goes.",
 )
-@click.option(
-    "--answers", metavar="SAID=LABEL,…", help="For the same three: words that a model says for labels."
-)
+@click.option("--answers", metavar="SAID=LABEL,…", help="For the same three: words that a model says for labels.")
 @click.option("--experiment", metavar="NAME", help="For mlflow: the experiment to log to.  [default: unfazed]")
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An exporter's option. Repeatable.")
 @click.option("--overwrite", is_flag=True, help="Replace another export that is there.")

@@ -10,9 +10,11 @@ from unfazed.core.chat import chat_inputs
 from unfazed.core.errors import DataError, option
 from unfazed.core.tool_calls import calls_of
 from unfazed.core.values import Example, Inputs, Json
+from unfazed.data._guess import FREE_GOLDS
 from unfazed.data._reader import Problem, ReadOptions, read_lines
 
 Record = Mapping[str, Any]
+GOLDS = FREE_GOLDS | {"gold", "label", "expected_output", "reference"}  # names of a column with the right answer
 ANSWERS = "possible_answer"  # BFCL's folder of golds, beside its files of questions
 
 
@@ -69,12 +71,13 @@ class ChatForm:
         return question[0], tools, self._golds[str(id)] if self._golds is not None else no_call
 
     def _chat_row(self, record: Record) -> tuple[Json, Json, Json]:
-        messages, gold = record.get(self._messages), record.get("target")
+        messages = record.get(self._messages)
+        gold = next((value for name, value in record.items() if name in GOLDS and value is not None), None)
         if self._messages == "messages" and _is_messages(messages):
             assert isinstance(messages, list)
             last = messages[-1]
             if isinstance(last, dict) and last.get("role") == "assistant" and len(messages) > 1:
-                messages, gold = messages[:-1], _said(last)
+                messages, gold = messages[:-1], _said(last) if gold is None else gold
         return messages, record.get("tools") or record.get("functions"), gold
 
 

@@ -130,17 +130,18 @@ def _is_promptfoo(file: Path) -> bool:
 
 def _promptfoo(file: Path) -> Iterator[Answer]:
     """What `promptfoo eval -o` wrote."""
-    row = 0
+    read = 0
     try:
         results = decode(read_bounded(file, _MOST_LOG))["results"]["results"]
         asked = {(result["provider"]["id"], result["promptIdx"]) for result in results}
         if len(asked) > 1:
             names = ", ".join(sorted({provider for provider, _ in asked}))
             raise DataError(f"several providers or prompts answered here ({names}). Ask one at a time.", file)
-        for row, result in enumerate(results, 1):
+        for result in results:
+            read += 1
             yield _promptfoo_result(result)
     except (msgspec.MsgspecError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise DataError(f"result {row} is no answer to a test of `unfazed export` ({_said(error)}).", file) from error
+        raise DataError(f"result {read} is no answer to a test of `unfazed export` ({_said(error)}).", file) from error
 
 
 def _promptfoo_result(result: Json) -> Answer:

@@ -1,4 +1,4 @@
-"""A suite as tests of promptfoo: a config, one test a line, and a file of fixed code that tells which answers are right."""
+"""A suite as tests of promptfoo: a config, one test a line, and fixed code that tells which answers are right."""
 
 from __future__ import annotations
 
@@ -57,5 +57,5 @@ def _test(item: Prompt) -> dict[str, Json]:
 
 
 def _as_text(text: str) -> str:
-    """Written so that promptfoo, which fills in templates and opens `file://` in variables, gets back the text itself."""
+    """So written that promptfoo, which fills in templates and opens `file://` in variables, gets back the text."""
     return '{{""}}' + re.sub("[{}]", lambda brace: f'{{{{"{brace[0]}"}}}}', text)
