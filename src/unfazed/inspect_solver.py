@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from inspect_ai.solver import Solver
 
 
-@solver
+@solver  # type: ignore[untyped-decorator]
 def varied(operators: str | Sequence[str] = "@typing", seed: int = 0, language: str | None = None) -> Solver:
     """Varies the user's last message; each epoch asks another variant. Compare with the task without it.
 
