@@ -52,14 +52,16 @@ class SurfaceOperator(Operator):
         self.kind, self.rate = checked_choice("kind", kind, "any", *self.kinds), checked_rate(rate)
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        # one kind for all texts of an example: a person writes both sentences of a pair in one way
-        order = rng.moment("kind").sample(self.kinds, len(self.kinds)) if self.kind == "any" else [self.kind]
-        for kind in order:
+        for kind in self.order(text, rng) if self.kind == "any" else [self.kind]:
             places = self.of_kind(kind, text, rng)
             edits = tuple(edit for place in some(places, self.rate, rng) for edit in place)
             if edits and _good(text, edits):
                 return Change(edits, self.note(kind, text.text, edits))
         return None
+
+    def order(self, text: Text, rng: Stream) -> Sequence[str]:
+        """The kinds as they are tried, drawn once for all texts of an example: a person writes both in one way."""
+        return rng.moment("kind").sample(self.kinds, len(self.kinds))
 
     def note(self, kind: str, text: str, edits: Sequence[Edit]) -> str:
         """What was done, for people."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
@@ -38,7 +39,7 @@ class Accents(SurfaceOperator):
     """Writes letters without their accents, or as German *ue* for *ü*.
 
     `kind` is dropped (*fur*) or spelled (*fuer*; German, the Nordic languages, Estonian, Esperanto); by default it is
-    drawn. Spanish keeps *ñ*, and Russian *й*, which have keys of their own. Arabic loses vowel signs and the hamza on
+    drawn, and in German it is spelled. Spanish keeps *ñ*, and Russian *й*, which have keys of their own. Arabic loses vowel signs and the hamza on
     alef, Hebrew its points, Hindi the nukta. With `rate` 1, the default, all letters change.
     """
 
@@ -51,6 +52,10 @@ class Accents(SurfaceOperator):
 
     def __init__(self, kind: str = "any", rate: float = 1.0) -> None:
         super().__init__(kind, rate)
+
+    def order(self, text: Text, rng: Stream) -> Sequence[str]:
+        # Germans write *fuer*; *wurde* for *würde* is another word
+        return ("spelled", "dropped") if base(text.language) == "de" else super().order(text, rng)
 
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
         written, language = text.text[:LONGEST], base(text.language)

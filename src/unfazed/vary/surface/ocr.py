@@ -12,7 +12,7 @@ from unfazed.vary.words import checked_rate, some
 
 # No digit for a digit and no common letter for a letter alone: the text must stay readable as what it was.
 _LATIN = {
-    "rn": "m", "m": "rn", "cl": "d", "d": "cl", "vv": "w", "w": "vv", "li": "h", "h": "li", "nn": "rm", "ri": "n",
+    "rn": "m", "m": "rn", "cl": "d", "d": "cl", "vv": "w", "w": "vv", "li": "h", "h": "li", "ri": "n",
     "l": "1 I |", "I": "l 1 |", "O": "0 Q", "o": "0", "0": "O", "1": "l I", "S": "5", "5": "S", "B": "8", "8": "B",
     "Z": "2", "G": "6", "g": "9 q", "b": "6", "i": "l 1", "e": "c", "c": "e", "t": "f", "f": "t", "fi": "ﬁ", "fl": "ﬂ",
     "ü": "ii",

@@ -13,6 +13,10 @@ from unfazed.vary.words import checked_rate, some
 
 _WORD = re.compile(r"(?<!['’])[^\W\d_]{2,}(?!['’])")
 _VOWELS = "aeiouyøæœıаеиіїоуыэюяєαεηιουω"
+_SHORTEST = 4  # letters of a word, unless it is one that people stress
+_STRESSED = frozenset(
+    ["so", "no", "oh", "hi", "ok", "yes", "hey", "wow", "yay", "ugh", "why", "way", "too", "now", "bad", "big", "sad", "mad", "fun", "hot", "omg", "si", "sí", "muy", "já", "tão", "sim", "ja", "nee", "nej", "nei", "non", "oui", "da", "nu", "не", "ну", "да", "ой", "ай", "вот", "так", "как", "все", "όχι", "ναι"]
+)
 _HELD_LAST = "ywhszmrfл" + "мрсзшฟกขคงจชซดตนบปพมยรลวสหอ"  # consonants that people hold at the end of a word
 _LONG = "اويى" + "אהוי"  # long vowels of Arabic, and what Hebrew writes for vowels
 
@@ -36,7 +40,8 @@ class Repeat(Operator):
         fixed = Fixed(written)
         places = []
         for word in _WORD.finditer(written):
-            at = None if word.start() in fixed or _name(written, word) else _held(word[0])
+            short = len(word[0]) < _SHORTEST and word[0].lower() not in _STRESSED and word[0] < "\u0590"
+            at = None if short or word.start() in fixed or _name(written, word) else _held(word[0])
             if at is not None and not joined(written, word.start() + at + 1):
                 places.append(word.start() + at)
         edits = tuple(
