@@ -24,16 +24,24 @@ _REGISTRIES = {
 
 @click.command("list", short_help="List operators, scorers, readers, systems, metrics and more.")
 @click.argument("kind", type=click.Choice([*_REGISTRIES, "corpora", "layouts"]))
+@click.option("--lang", help="For operators: only those for this language, with examples in it.")
+@click.option("--task", help="For operators: only those that keep the labels of this task.")
 @format_option
-def command(kind: str, format_: str) -> None:
+def command(kind: str, format_: str, lang: str | None, task: str | None) -> None:
     """List everything of one KIND, built in or from plug-ins, with what each does.
 
     \b
       unfazed list operators
+      unfazed list operators --lang de --task slu
       unfazed list corpora --format json
     """
     from unfazed.report.tables import render
 
+    if kind == "operators":
+        click.echo(_operators(lang, task, format_), color=True)
+        return
+    if lang is not None or task is not None:
+        raise click.UsageError(f"--lang and --task are for `unfazed list operators`, not for {kind}.")
     others = {"corpora": _corpora, "layouts": _layouts}
     rows = others[kind]() if kind in others else _things(getattr(import_module(_REGISTRIES[kind]), kind))
     click.echo(render(rows, format_))
@@ -44,12 +52,16 @@ def _things(registry: Any) -> list[dict[str, Any]]:
     for name in registry.names():
         cls = registry.get(name)
         text = cls.__doc__ or sys.modules[cls.__module__].__doc__ or ""
-        row = {"name": name, "what": text.strip().split("\n", 1)[0]}
-        if hasattr(cls, "languages"):
-            row["languages"] = ", ".join(cls.languages)
-            row["parameters"] = ", ".join(f"{k}={p.default}" for k, p in cls.parameters().items())
-        rows.append(row)
+        rows.append({"name": name, "what": text.strip().split("\n", 1)[0]})
     return rows
+
+
+def _operators(lang: str | None, task: str | None, format_: str) -> str:
+    from unfazed.core.language import language_tag
+    from unfazed.report.operators import operators_view
+    from unfazed.vary.catalogue import catalogue
+
+    return operators_view(catalogue(None if lang is None else language_tag(lang), task), format_, lang is None)
 
 
 def _corpora() -> list[dict[str, Any]]:

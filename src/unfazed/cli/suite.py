@@ -14,26 +14,25 @@ def command() -> None:
 
 @command.command("show", short_help="Show the contents of a suite.")
 @click.argument("suite", metavar="SUITE")
+@click.option(
+    "--variants", "most", type=click.IntRange(min=0), default=3, show_default=True, metavar="N",
+    help="Variants to show of each operator or person.",
+)  # fmt: skip
 @format_option
-def show(suite: str, format_: str) -> None:
-    """Print what is in SUITE, after checking that its files are whole: its manifest, and who made which share of it."""
-    import msgspec
+def show(suite: str, most: int, format_: str) -> None:
+    """Print what is in SUITE, after checking that its files are whole: who made how much of it, and some variants.
 
+    \b
+      unfazed suite show suite/
+      unfazed suite show suite/ --variants 10
+      unfazed suite show suite/ --format json
+
+    A variant has what was taken out as [-old-] and what was put in as {+new+}.
+    """
     from unfazed.core.suite import Suite
-    from unfazed.report.tables import render
+    from unfazed.report.suites import suite_view
 
-    opened = Suite(suite)
-    facts = msgspec.to_builtins(opened.manifest)
-    made = opened.sources()
-    if format_ in ("json", "jsonl"):
-        click.echo(render(facts | {"sources": made}, format_))
-        return
-    rows = [
-        {"fact": key, "value": value if isinstance(value, (str, int)) else str(value)} for key, value in facts.items()
-    ]
-    total = sum(made.values())
-    shares = [{"source": source, "variants": n, "share": f"{n / total:.1%}"} for source, n in made.items()]
-    click.echo(render(rows, format_) + "\n\n" + render(shares, format_))
+    click.echo(suite_view(Suite(suite), format_, most), color=True)
 
 
 @command.command("export", short_help="Write a suite as JSON lines.")

@@ -44,7 +44,7 @@ def render(value: Any, format: str = "table", width: int | None = None, more: Ma
     sentences, tables = shown(value)
     if format == "md":
         return _joined([escaped(s) for s in sentences], [markdown(rows) for rows in tables])
-    width = _terminal_width() if width is None else width
+    width = terminal_width() if width is None else width
     return _joined([_wrapped(one_line(s), width) for s in sentences], [table(rows, width) for rows in tables])
 
 
@@ -187,7 +187,7 @@ def _fitted(text: str, width: int) -> str:
     return "".join(kept) + "…"
 
 
-def _terminal_width() -> int | None:
+def terminal_width() -> int | None:
     """The terminal's columns; none where standard output is a file or a pipe, which have no edge."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 

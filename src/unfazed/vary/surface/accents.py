@@ -38,9 +38,10 @@ _ALEF = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا"}
 class Accents(SurfaceOperator):
     """Writes letters without their accents, or as German *ue* for *ü*.
 
-    `kind` is dropped (*fur*) or spelled (*fuer*; German, the Nordic languages, Estonian, Esperanto); by default it is
-    drawn, and in German it is spelled. Spanish keeps *ñ*, and Russian *й*, which have keys of their own. Arabic loses vowel signs and the hamza on
-    alef, Hebrew its points, Hindi the nukta. With `rate` 1, the default, all letters change.
+    `kind` is dropped (*fur*) or spelled (*fuer*; German, the Nordic languages, Estonian, Esperanto). By default it is
+    drawn, except in German, where it is spelled. Spanish keeps *ñ*, and Russian *й*, which have keys of their own.
+    Arabic loses vowel signs and the hamza on alef, Hebrew its points, Hindi the nukta. With `rate` 1, the default, all
+    letters change.
     """
 
     languages = ("es", "fr", "pt", "de", "en", "it", "ca", "gl", "eu", "oc", "ro", "pl", "cs", "sk", "hu", "tr", "az",

@@ -14,9 +14,11 @@ from unfazed.vary.words import checked_rate, some
 _WORD = re.compile(r"(?<!['’])[^\W\d_]{2,}(?!['’])")
 _VOWELS = "aeiouyøæœıаеиіїоуыэюяєαεηιουω"
 _SHORTEST = 4  # letters of a word, unless it is one that people stress
-_STRESSED = frozenset(
-    ["so", "no", "oh", "hi", "ok", "yes", "hey", "wow", "yay", "ugh", "why", "way", "too", "now", "bad", "big", "sad", "mad", "fun", "hot", "omg", "si", "sí", "muy", "já", "tão", "sim", "ja", "nee", "nej", "nei", "non", "oui", "da", "nu", "не", "ну", "да", "ой", "ай", "вот", "так", "как", "все", "όχι", "ναι"]
-)
+_STRESSED = frozenset({
+    "so", "no", "oh", "hi", "ok", "yes", "hey", "wow", "yay", "ugh", "why", "way", "too", "now", "bad", "big", "sad",
+    "fun", "hot", "omg", "si", "sí", "muy", "já", "tão", "sim", "ja", "nee", "nej", "nei", "non", "oui", "da", "nu",
+    "не", "ну", "да", "ой", "ай", "вот", "так", "как", "όχι", "ναι",
+})  # fmt: skip
 _HELD_LAST = "ywhszmrfл" + "мрсзшฟกขคงจชซดตนบปพมยรลวสหอ"  # consonants that people hold at the end of a word
 _LONG = "اويى" + "אהוי"  # long vowels of Arabic, and what Hebrew writes for vowels
 

@@ -1,0 +1,137 @@
+"""A look at a suite: what it was made from, who made how many variants, and some of them with the change marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from unfazed.core.suite import Suite
+from unfazed.core.text import label, spelled
+from unfazed.core.values import Example, Variant
+from unfazed.report.marked import block, change, coloured, filled
+from unfazed.report.tables import render
+
+_SOURCES = 40  # operators or people whose variants are shown
+
+Shown = tuple[Example, Variant]
+
+
+def suite_view(suite: Suite, format: str = "table", most: int = 3) -> str:
+    """The suite for people, or as JSON; `most` is how many variants of each operator or person are shown."""
+    made = suite.sources()
+    chosen = _some(suite, list(made)[:_SOURCES], most)
+    if format in ("json", "jsonl"):
+        facts = msgspec.to_builtins(suite.manifest)
+        return render(facts | {"sources": made, "shown": [_record(*one) for one in chosen]}, format)
+    shares = _shares(suite, made)
+    if format == "md":
+        rows = [
+            {"source": v.source, "input": name, "change": change(old, new)}
+            for e, v in chosen
+            for name, old, new in _changed(e, v)
+        ]
+        return "\n\n".join([*_facts(suite), render(shares, "md"), render(rows, "md")])
+    parts = ["\n".join(filled(fact) for fact in _facts(suite)), render(shares, "table")]
+    for source in dict.fromkeys(variant.source for _, variant in chosen):
+        own = [one for one in chosen if one[1].source == source]
+        parts.append(block(label(source), [line for one in own for line in _lines(*one)]))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _facts(suite: Suite) -> list[str]:
+    """What there is, in sentences."""
+    m = suite.manifest
+    said = f"{suite.path}: {_counted(m.variants, 'variant')} of {_counted(m.examples, 'example')}"
+    how = [f"task {m.task}", f"language {m.language}"]
+    how += [f"seed {m.seed}"] if m.seed is not None else []
+    how += [_counted(m.draws, "draw")] if m.draws is not None else []
+    facts = [f"{said} ({', '.join(how)})."]
+    if m.set:
+        facts.append("Set: " + ", ".join(f"{key} {value}" for key, value in m.set.items() if key != "identity") + ".")
+    if m.labels:
+        facts.append(f"Labels: {', '.join(map(label, m.labels))}.")
+    if m.cluster:
+        facts.append(f"Clusters: examples with the same {label(m.cluster)}.")
+    for preset in m.presets:
+        left = preset["left_out"]
+        facts.append(f"{preset['name']} is {', '.join(preset['operators'])}.")
+        if left:
+            facts.append(f"Left out of {preset['name']}: " + "; ".join(f"{n} ({why})" for n, why in left.items()) + ".")
+    facts.append(f"Made by unfazed {m.unfazed}. Content id {m.content}.")
+    return facts
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _shares(suite: Suite, made: dict[str, int]) -> list[dict[str, Any]]:
+    m, total = suite.manifest, sum(made.values())
+    told = {str(o["name"]): _told(o.get("params", {})) for o in m.operators}
+    rows = []
+    for source in [*made, *(name for name in m.unchanged if name not in made)]:
+        count = made.get(source, 0)
+        row = {"source": source, "variants": count, "share": f"{count / total:.1%}" if total else "–"}
+        row["nothing to change"] = m.unchanged.get(source, 0)
+        rows.append(row | {"parameters": told.get(source, "")})
+    if not any(row["parameters"] for row in rows):
+        rows = [{key: value for key, value in row.items() if key != "parameters"} for row in rows]
+    return rows
+
+
+def _told(params: Any) -> str:
+    """Parameters as `--param` takes them; those that are empty are left out."""
+    return ", ".join(f"{key}={value}" for key, value in params.items() if value not in ("", None))
+
+
+def _some(suite: Suite, sources: Sequence[str], most: int) -> list[Shown]:
+    """The first variants of each source, sources in order."""
+    found: dict[str, list[Shown]] = {source: [] for source in sources}
+    waiting = set(sources) if most > 0 else set()
+    for example, variants in suite.groups() if waiting else ():
+        for variant in variants:
+            if variant.source in waiting and not any(e.id == example.id for e, _ in found[variant.source]):
+                found[variant.source].append((example, variant))
+                if len(found[variant.source]) >= most:
+                    waiting.discard(variant.source)
+        if not waiting:
+            break
+    return [one for source in sources for one in found[source]]
+
+
+def _changed(example: Example, variant: Variant) -> list[tuple[str, str, str]]:
+    """The inputs that differ: name, before, after."""
+    names = [name for name in variant.inputs if example.inputs.get(name) != variant.inputs[name]]
+    return [(name, example.inputs.get(name, ""), variant.inputs[name]) for name in names]
+
+
+def _lines(example: Example, variant: Variant) -> list[str]:
+    differ = _changed(example, variant)
+    several = len(example.inputs) > 1
+    lines = [
+        f"{label(name)}: {change(old, new, coloured())}" if several else change(old, new, coloured())
+        for name, old, new in differ
+    ]
+    if not differ:
+        lines = ["(the same text)"]
+    if variant.meaning == "changed":
+        lines.append("→ the meaning changes")
+    elif variant.gold != example.gold:
+        lines.append(f"→ gold: {label(spelled(variant.gold, variant.inputs), 200)}")
+    return lines
+
+
+def _record(example: Example, variant: Variant) -> dict[str, Any]:
+    differ = _changed(example, variant)
+    return {
+        "source": variant.source,
+        "example_id": example.id,
+        "draw": variant.draw,
+        "meaning": variant.meaning,
+        "before": {name: old for name, old, _ in differ},
+        "after": {name: new for name, _, new in differ},
+        "change": {name: change(old, new) for name, old, new in differ},
+        "note": variant.note,
+    }
