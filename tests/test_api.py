@@ -134,7 +134,7 @@ class TestSuite:
         suite.save(tmp_path / "kept", overwrite=True)
 
     def test_temporary_ones_go_with_the_process(self, tmp_path: Path) -> None:
-        code = "import unfazed; s = unfazed.make_suite(['be quiet'], 'keyboard/adjacent'); print(len(list(s)), s.path)"
+        code = "import unfazed; s = unfazed.make_suite(['play jazz'], 'keyboard/adjacent'); print(len(list(s)), s.path)"
         environment = {**os.environ, "TMPDIR": str(tmp_path)}
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
         count, _, path = done.stdout.strip().partition(" ")

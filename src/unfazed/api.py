@@ -46,6 +46,7 @@ def check(
     input: str | Sequence[str] | None = None, gold: str | None = None, id: str | None = None,
     groups: str | Sequence[str] | None = None, labels: Sequence[str] | None = None, format: str | None = None,
     task: str | None = None, language: str | None = None, turn: Turn | None = None, set: SetName = "each",
+    encoding: str | None = None, sheet: str | None = None,
     selector: Selector | None = None, draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (),
     scores: str | Sequence[str] = (), extract: str = "", equivalent: str = "", rubric: str | None = None,
     agreement: str | None = None, level: float = 0.95, bootstrap: int = 10_000, sanity: bool = True,
@@ -105,7 +106,7 @@ def check(
     refuse_other(folder)
     making: dict[str, Any] = {"operators": operators, "input": input, "gold": gold, "id": id, "groups": groups,
         "labels": labels, "format": format, "task": task, "language": language, "selector": selector,
-        "fields": fields, **({"turn": turn} if turn else {})}  # fmt: skip
+        "fields": fields, "encoding": encoding, "sheet": sheet, **({"turn": turn} if turn else {})}  # fmt: skip
     if not isinstance(data, Suite):
         making["cluster"] = cluster
         data = make_suite(data, to=folder / "suite", set=set, draws=draws, seed=seed, engine=engine, **making)

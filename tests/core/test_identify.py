@@ -66,9 +66,9 @@ class TestIdentifier:
 
     def test_rows_in_two_languages(self) -> None:
         found = identify([text for pair in zip(GERMAN, FRENCH, strict=True) for text in pair])
-        assert found.language == "mul"
+        assert found.language == "de+fr"
         assert set(found.shares) == {"de", "fr"}
-        assert identify(GERMAN[:2] + FRENCH[:2]).language == "mul"
+        assert identify(GERMAN[:2] + FRENCH[:2]).language == "de+fr"
         assert identify(GERMAN[:1] + FRENCH[:1]).language == "und"  # which of the two, nobody can tell
 
     def test_a_row_among_the_file_s_languages(self) -> None:

@@ -26,6 +26,7 @@ from unfazed.core.language import knows, language_name, language_tag, require_la
         ("es-419", "es-419"),
         ("tlh", "tlh"),
         ("mul", "mul"),
+        ("German + fr", "de+fr"),
     ],
 )
 def test_what_people_call_a_language(said: str, tag: str) -> None:
@@ -57,6 +58,8 @@ def test_names() -> None:
         ("pt-BR", "pt-PT", False),
         ("*", "tlh", True),
         ("en", "eng", False),
+        ("fr", "de+fr", True),
+        ("en", "de+fr", False),
     ],
 )
 def test_what_knows_what(known: str, language: str, expected: bool) -> None:

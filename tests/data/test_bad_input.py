@@ -25,7 +25,8 @@ BAD_FILES = {  # file name → content → what the message says after the folde
     "not UTF-8, after a mark": ("a.txt", b"\xef\xbb\xbfgo\n\xff", "a.txt:2: byte 1 of this row (byte 7 of the file)"),
     "not UTF-8, csv": ("a.csv", b"text,label\na,b\nc\xff,d\n", "a.csv:3: byte 2 of this row (byte 17"),
     "not UTF-8, jsonl": ("a.jsonl", GOOD.encode() + b'{"text":"\xff"}', "a.jsonl:2: byte 10 of this row"),
-    "UTF-16": ("a.txt", "hello\n".encode("utf-16"), "looks like UTF-16"),
+    "UTF-8 that is damaged": ("a.txt", "é\n".encode() + b"b\xe9d\n", "0xe9, is not UTF-8, but the rows before are"),
+    "UTF-16 that is cut off": ("a.txt", "hello".encode("utf-16")[:-1], "a.txt:1: this row is not in UTF-16. Choose"),
     "broken JSON": ("a.jsonl", SIX + '{"text": "a"', "a.jsonl:7: this is not valid JSON: Expecting ',' delimiter"),
     "a broken row in the middle": ("a.jsonl", SIX + "{\n" + GOOD, "a.jsonl:7: this is not valid JSON"),
     "not an object": ("a.jsonl", GOOD + "[1, 2]\n", "a.jsonl:2: a row must be an object {…}, not [1, 2]"),
@@ -154,7 +155,7 @@ def test_missing_files_and_folders_of_others(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="this is a folder, but the reader jsonl reads files"):
         read_examples(tmp_path, ReadOptions(format="jsonl"))
     with pytest.raises(UnknownName, match="Did you mean 'jsonl'"):
-        read_examples(tmp_path / "test", ReadOptions(format="json"))
+        read_examples(tmp_path / "test", ReadOptions(format="jsnol"))
 
 
 class TestOptions:

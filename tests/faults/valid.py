@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.sax.saxutils import escape
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,6 +26,45 @@ class Kind(NamedTuple):
 
 def rows(*records: object) -> bytes:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
+
+
+def workbook(*sheets: list[list[object]], names: tuple[str, ...] = ()) -> bytes:
+    """An .xlsx file, as small as it can be: texts inline, numbers as they are, and a formula as (its text, its value)."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    count = range(1, len(sheets) + 1)
+
+    def cell(value: object) -> str:
+        if isinstance(value, tuple):
+            return f"<c><f>{value[0]}</f><v>{value[1]}</v></c>"
+        if isinstance(value, bool):
+            return f'<c t="b"><v>{int(value)}</v></c>'
+        if isinstance(value, int | float):
+            return f"<c><v>{value}</v></c>"
+        return f'<c t="inlineStr"><is><t>{escape(str(value))}</t></is></c>' if value else "<c/>"
+
+    types = "".join(f'<Override PartName="/s{i}.xml" ContentType="{kind}.worksheet+xml"/>' for i in count)
+    listed = "".join(f'<sheet name="{names[i - 1] if names else i}" sheetId="{i}" r:id="r{i}"/>' for i in count)
+    links = "".join(f'<Relationship Id="r{i}" Type="{office}/worksheet" Target="s{i}.xml"/>' for i in count)
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types"><Default Extension="rels" ContentType='
+        f'"application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/w.xml" ContentType='
+        f'"{kind}.sheet.main+xml"/>{types}</Types>',
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
+        f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>{listed}</sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">{links}</Relationships>',
+    }
+    for i, lines in enumerate(sheets, 1):
+        body = "".join(f"<row>{''.join(map(cell, line))}</row>" for line in lines)
+        parts[f"xl/s{i}.xml"] = f'<worksheet xmlns="{main}"><sheetData>{body}</sheetData></worksheet>'
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in parts.items():
+            packed.writestr(zipfile.ZipInfo(name), content)
+    return made.getvalue()
 
 
 def corpus(name: str = "", format: str | None = None, **options: Any) -> Callable[[Path], object]:
@@ -188,6 +230,15 @@ CORPORA: dict[str, Kind] = {
         {"a.jsonl": rows({"question": "q", "context": "c d", "answers": {"text": ["c"], "answer_start": [0]}})},
         corpus("a.jsonl"),
     ),
+    "json": Kind({"a.json": b'[{"text": "one", "label": "x"},\n {"text": "two", "label": "y"}]'}, corpus("a.json")),
+    "json, in an object": Kind(
+        {"a.json": b'{"v": 1, "data": [{"text": "one", "label": "x"}]}'}, corpus("a.json", "json")
+    ),
+    "jsonl, gzip": Kind({"a.jsonl.gz": gzip.compress(NATIVE, mtime=0)}, corpus("a.jsonl.gz")),
+    "csv, gzip": Kind({"a.csv.gz": gzip.compress(TABLE, mtime=0)}, corpus("a.csv.gz")),
+    "text, GBK": Kind({"a.txt": "我想查一下花呗的额度\n怎么提前还款\n".encode("gbk")}, corpus("a.txt")),
+    "text, UTF-16": Kind({"a.txt": "one\nдва\n三\n".encode("utf-16")}, corpus("a.txt")),
+    "excel": Kind({"a.xlsx": workbook([["text", "label"], ["one", "x"], ["two", "y"]])}, corpus("a.xlsx")),
     "csv": Kind({"a.csv": TABLE}, corpus("a.csv")),
     "tsv": Kind({"a.tsv": b"text\tlabel\none\ta\ntwo\tb\n"}, corpus("a.tsv")),
     "text": Kind({"a.txt": "one\nдва\n三\n".encode()}, corpus("a.txt")),

@@ -54,6 +54,8 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
         id=given["id_"],
         groups=(*given["groups"], *([given["cluster"]] if given["cluster"] else [])),
         labels=split_list(given["labels"]),
+        encoding=given["encoding"],
+        sheet=given["sheet"],
     )
     kind = task_and_language(data, options, given["lang"])
     named = [name for name in names if name in STRATEGIES]

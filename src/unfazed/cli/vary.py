@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -73,6 +74,7 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
     change in an example, the example gets no variant of it; a random set then draws another operator.
     """
     from unfazed.run.making import suite_of
+    from unfazed.vary.engine import in_other_languages
 
     plan = _plan(data, plan_file, given)
     if to == "-":
@@ -82,6 +84,7 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
     m = suite.manifest
     click.echo(f"{m.variants:,} variants of {m.examples:,} examples ({m.task}, {m.language}) in {to}", err=True)
     _tell_unchanged(m.unchanged, m.examples)
+    _tell(in_other_languages([operator["name"] for operator in m.operators], m.languages))
 
 
 def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Any:
@@ -104,6 +107,8 @@ def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Any
             "cluster": given["cluster"],
             "labels": split_list(given["labels"]),
             "turn": given["turn"],
+            "encoding": given["encoding"],
+            "sheet": given["sheet"],
         },
     )
     varied = {name: given[name] for name in ("draws", "seed", "fields", "selector")}
@@ -131,13 +136,20 @@ def _print(plan: Any) -> None:
     encoder = msgspec.json.Encoder()
     out = sys.stdout.buffer
     unchanged: Counter[str] = Counter()
-    for variant in variants_of(plan, unchanged):
+    left_out: list[str] = []
+    for variant in variants_of(plan, unchanged, left_out):
         out.write(encoder.encode(variant) + b"\n")
     out.flush()
     _tell_unchanged(unchanged, None)
+    _tell(left_out)
 
 
 def _tell_unchanged(unchanged: dict[str, int], examples: int | None) -> None:
     for name, count in sorted(unchanged.items()):
         of = f" of {examples:,}" if examples is not None else ""
         click.echo(f"{name}: nothing to change in {count:,}{of} examples", err=True)
+
+
+def _tell(sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        click.echo(sentence, err=True)

@@ -1,7 +1,7 @@
 """Which language texts are in: by their script where one language is written in it, else by fastText's lid.176.
 
 The identifier is the extra `lang`. Without it, a script that several languages share, such as the Latin one, leaves the
-language unsure. What is unsure is `und`, and rows in several languages are `mul`, as BCP 47 has it.
+language unsure, which is `und`, as BCP 47 has it. Rows in two languages are `de+fr`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _ROWS, _LETTERS = 1_000, 1_000  # looked at
 
 
 class Identified(NamedTuple):
-    """A language, or `mul` or `und`; and how likely each was, the likeliest first."""
+    """A language, or several, or `und`; and how likely each was, the likeliest first."""
 
     language: str
     shares: dict[str, float]
@@ -104,7 +104,7 @@ def likelihoods(text: str) -> dict[str, float]:
 
 
 def identify(texts: Iterable[str], rows: bool = True) -> Identified:
-    """The language of texts that belong together; `mul` if rows of them are clearly in another, unless `rows` is False.
+    """The language of texts that belong together; `de+fr` if rows of them are clearly in two, unless `rows` is False.
 
     Short texts of one language are sure together where each alone is not.
     """
@@ -115,7 +115,7 @@ def identify(texts: Iterable[str], rows: bool = True) -> Identified:
             together[language] += share / len(each)
     shares = dict(sorted(together.items(), key=lambda item: (-item[1], item[0])))
     if rows and len(alone := _several(each)) > 1:
-        return Identified(SEVERAL, {language: shares[language] for language in alone})
+        return Identified("+".join(alone), {language: shares[language] for language in alone})
     return Identified(_sure(shares, len(each)), shares)
 
 

@@ -48,12 +48,17 @@ _SHOWN = 8  # operators in one message
 
 def language_name(tag: str) -> str:
     """The English name of a tag's language: `German` of `de-AT`; the tag itself where there is none."""
-    return _NAMES.get(tag.split("-")[0], [tag])[0]
+    return " and ".join(_NAMES.get(one.split("-")[0], [one])[0] for one in tag.split("+"))
 
 
 def language_tag(said: str) -> str:
-    """The tag that a user means by `de`, `DE`, `de_AT` or `German`; raises UsageError for what is no language."""
+    """The tag that a user means by `de`, `DE`, `de_AT` or `German`; raises UsageError for what is no language.
+
+    Rows in several languages are `de+fr`, or `mul` where the languages are to be found.
+    """
     name = " ".join(said.split())
+    if "+" in name:
+        return "+".join(dict.fromkeys(map(language_tag, name.split("+"))))
     if name.casefold() in _CODES:
         return _CODES[name.casefold()]
     head, *rest = re.split("[-_]", name)
@@ -74,7 +79,9 @@ def _subtag(part: str) -> str:
 
 
 def knows(languages: Sequence[str], language: str) -> bool:
-    """`en` knows `en-IN`; `pt-BR` does not know `pt` or `pt-PT`; `*` knows all."""
+    """`en` knows `en-IN`; `pt-BR` does not know `pt` or `pt-PT`; `*` knows all. Of `de+fr`, one is enough."""
+    if "+" in language:
+        return any(knows(languages, one) for one in language.split("+"))
     return any(known == "*" or language == known or language.startswith(known + "-") for known in languages)
 
 

@@ -29,6 +29,7 @@ from unfazed.core.text import html_table, pandas_frame, polars_frame
 from unfazed.core.values import Example, Inputs, Json, Meaning, Variant
 
 FORMAT = 1
+LANGUAGE = "language"  # the group that holds an example's own language, where rows are in several
 _SHOWN = 5  # variants in a notebook
 _MOST_MANIFEST = 64 << 20  # bytes
 _EXAMPLE_COLUMNS = {"row": "int", "id": "str", "inputs": "str", "gold": "str", "groups": "str"}
@@ -59,6 +60,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     people: dict[str, str] = {}  # source, or * for all → what of a variant names the person: draw, source or note
     plan: str = ""
     examples: int = 0
+    languages: dict[str, int] = {}  # how many examples are in each, where the rows are in several languages
     variants: int = 0
     unchanged: dict[str, int] = {}
     content: str = ""
@@ -282,21 +284,28 @@ def write_suite(
             f"plug-in under the entry point unfazed.tasks, and use its name."
         )
     content = _content(manifest)
+    spoken: Counter[str] = Counter()
     with growing_folder(path, "the suite", lambda: refuse_existing(path, overwrite)) as partial:
-        n_examples = write_rows(
-            partial / "examples.parquet", _EXAMPLE_COLUMNS, _example_rows(examples(), content.update)
-        )
+        rows = languages_counted(examples(), spoken) if "+" in manifest.language else examples()
+        n_examples = write_rows(partial / "examples.parquet", _EXAMPLE_COLUMNS, _example_rows(rows, content.update))
         n_variants = write_rows(
             partial / "variants.parquet", _VARIANT_COLUMNS, _variant_rows(variants(), content.update)
         )
         hashes = {name: file_hash(partial / name) for name in ("examples.parquet", "variants.parquet")}
         manifest = msgspec.structs.replace(
             manifest, examples=n_examples, variants=n_variants, content=content.hexdigest(), hashes=hashes,
-            unchanged=dict(unchanged or {}),
+            unchanged=dict(unchanged or {}), languages=dict(spoken.most_common()),
         )  # fmt: skip
         with unwritable(path, "the suite"):
             _write_manifest(partial, manifest)
     return Suite.known(path, manifest)
+
+
+def languages_counted(examples: Iterable[Example], counts: Counter[str]) -> Iterator[Example]:
+    """The examples, of which the languages of their own are counted as they pass."""
+    for example in examples:
+        counts[example.groups[LANGUAGE]] += 1
+        yield example
 
 
 def _write_manifest(folder: Path, manifest: Manifest) -> None:

@@ -28,6 +28,7 @@ _GOLDS = (
     *("gold", "label", "gold_label", "intent", "class", "category", "sentiment", "answers", "answer", "target"),
     *("completion", "response", "solution", "ideal", "expected"),
 )
+_LESS_SURE_GOLDS = ("stars", "rating", "polarity", "emotion", "is_duplicate")  # said where they are taken
 _PAIRS = (
     ("premise", "hypothesis"),
     ("sentence1", "sentence2"),
@@ -41,8 +42,9 @@ _TEXTS = (
     *("text", "sentence", "utterance", "query", "question", "source", "src", "input", "prompt"),
     *("content", "document", "review", "message", "comment", "title", "body"),
 )
-_ANY_GOLD = frozenset(_GOLDS)
-KNOWN_FIELDS = frozenset((*_IDS, *_GOLDS, *_TEXTS, *(name for pair in _PAIRS for name in pair)))
+_SURE_TEXTS = frozenset((*_TEXTS, *(name for pair in _PAIRS for name in pair)))
+_ANY_GOLD = frozenset((*_GOLDS, *_LESS_SURE_GOLDS))
+KNOWN_FIELDS = frozenset((*_IDS, *_ANY_GOLD, *_TEXTS, *(name for pair in _PAIRS for name in pair)))
 
 
 class Fields:
@@ -62,6 +64,11 @@ class Fields:
             return self._form.example(row, record)
         except Problem as problem:
             raise DataError(str(problem), path, line) from None
+
+    def guessed(self, path: Path) -> tuple[str, ...]:
+        """Which fields were taken, where the user did not choose and other fields are there, or a name is less sure."""
+        form = self._form
+        return (f"{path}: {said}",) if isinstance(form, _Flat) and (said := form.guess) else ()
 
     def _form_of(self, record: Record, path: Path) -> _Native | _Flat | ChatForm | TaggedForm:
         if isinstance(record.get("inputs"), dict):
@@ -108,12 +115,25 @@ class _Flat:
         self._groups = options.groups
         self._id = options.id or _first(_IDS, first)
         self._gold_is_chosen = options.gold is not None
-        self.gold = options.gold or _first(_GOLDS, first)
+        self.gold = options.gold or _first((*_GOLDS, *_LESS_SURE_GOLDS), first)
         self._is_slu = "slots" in first and options.task in (None, "slu") and not (options.gold and not options.task)
         if self._is_slu and not options.gold and "intent" in first:
             self.gold = "intent"
         self._is_slu = self._is_slu and self.gold is not None
         self._inputs = options.inputs or _guess_inputs(first, {self._id, self.gold}, self._groups)
+        taken = [self._id, self.gold, *self._groups]
+        self.guess = self._guess(first, options, [*taken, *self._inputs, *(["slots"] if self._is_slu else [])])
+
+    def _guess(self, first: Record, options: ReadOptions, taken: list[str | None]) -> str:
+        """A sentence on what was taken and what was not; none where the user chose, or it is plain."""
+        others = [name for name in first if name not in taken]
+        sure = self._inputs[0] in _SURE_TEXTS and self.gold not in _LESS_SURE_GOLDS
+        if (options.inputs and options.gold) or (sure and not others):
+            return ""
+        gold = f"the gold is {self.gold!r}" if self.gold else "there is no gold"
+        left = f"; not read: {', '.join(others)}" if others else ""
+        how = f"To change it, use {option('input')} or {option('gold')}."
+        return f"the text is {' and '.join(map(repr, self._inputs))} and {gold}, by the fields' names{left}. {how}"
 
     def example(self, row: int, record: Record) -> Example:
         inputs = {name: _text(record, name) for name in self._inputs}
@@ -128,7 +148,7 @@ class _Flat:
     def _gold_of(self, record: Record) -> Json:
         if self.gold is None:
             if not _ANY_GOLD.isdisjoint(record):
-                name = _first(_GOLDS, record)
+                name = _first((*_GOLDS, *_LESS_SURE_GOLDS), record)
                 raise Problem(f"this row has a {name!r}, but the first row has none. Give it in all rows, or in none.")
             return None
         gold = _field(record, self.gold)

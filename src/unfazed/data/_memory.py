@@ -34,8 +34,8 @@ def examples_of(data: object, options: ReadOptions | None = None) -> list[Exampl
     return guessed_examples(data, options or ReadOptions())[0]
 
 
-def guessed_examples(data: object, options: ReadOptions) -> tuple[list[Example], Guess]:
-    """The examples, and what they are about."""
+def guessed_examples(data: object, options: ReadOptions) -> tuple[list[Example], Guess, tuple[str, ...]]:
+    """The examples, what they are about, and what was guessed of their fields."""
     fields, place, rows = Fields(options), _place_of(data), _records_of(data)
     _refuse_twice(data, {*options.inputs, options.gold, options.id, *options.groups, *KNOWN_FIELDS}, place)
     examples = [_example(row, record, fields, place) for row, record in enumerate(rows)]
@@ -52,7 +52,7 @@ def guessed_examples(data: object, options: ReadOptions) -> tuple[list[Example],
             raise DataError(str(problem), place, example.row + 1) from None
         labels.add(example)
     labels.check()
-    return passed, found
+    return passed, found, fields.guessed(place)
 
 
 def likely_groups(data: Any, taken: Collection[str | None]) -> tuple[str, ...]:

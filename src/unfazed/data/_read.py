@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unfazed.core.errors import DataError, UsageError, nearest, option
-from unfazed.core.identify import identify
+from unfazed.core.identify import SEVERAL
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.language import language_tag
 from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
@@ -19,6 +19,7 @@ from unfazed.core.values import Example, Variant
 from unfazed.data._fields import Checks
 from unfazed.data._guess import Guess, guess
 from unfazed.data._labels import LabelCounts
+from unfazed.data._languages import about_language, identified, in_languages
 from unfazed.data._memory import guessed_examples
 from unfazed.data._reader import Problem, Reader, ReadOptions, readers
 
@@ -34,6 +35,7 @@ class Kind(NamedTuple):
     language: str
     language_guessed: bool
     compared: dict[str, str] = {}  # noqa: RUF012 - never changed; extract and equivalent, where the data decides
+    notes: tuple[str, ...] = ()  # what was guessed that the user may want otherwise, in sentences
 
 
 class _Placed(NamedTuple):
@@ -73,9 +75,11 @@ def open_source(data: object, options: ReadOptions | None = None, language: str 
     if isinstance(data, (str, Path)):
         path = Path(data)
         opened = _open(path, options, find_reader(path, options))
-        return Source(opened.kind(language), _hashed(path), opened.sound())
-    examples, found = guessed_examples(data, options)
-    kind = _kind(found, examples, language)
+        kind = opened.kind(language)
+        return Source(kind, _hashed(path), in_languages(opened.sound(), kind, path))
+    examples, found, said = guessed_examples(data, options)
+    kind = _kind(found, examples, language, said)
+    examples = list(in_languages(examples, kind))
     return Source(kind, content_id([[e.id, e.inputs, e.gold, e.groups] for e in examples], size=16), examples)
 
 
@@ -93,9 +97,11 @@ class _Opened(NamedTuple):
     options: ReadOptions
     guessed: Guess
     language: str
+    said: tuple[str, ...]
 
     def kind(self, language: str | None) -> Kind:
-        return _kind(self.guessed, [placed.example for placed in self.head], language or self.language)
+        head = [placed.example for placed in self.head]
+        return _kind(self.guessed, head, language or self.language, self.said)
 
     def sound(self) -> Iterator[Example]:
         checks, labels = Checks(self.task, self.options.labels), LabelCounts(self.path, self.task, self.options)
@@ -117,15 +123,16 @@ def _open(path: Path, options: ReadOptions, reader: Reader) -> _Opened:
         raise _empty(path)
     gold = reader.fields.gold if reader.fields else None
     found = guess([placed.example for placed in head], gold, options.task or reader.task, reader.equivalent)
-    return _Opened(head, rest, task_named(found.task), path, options, found, reader.language)
+    said = reader.fields.guessed(path) if reader.fields else ()
+    return _Opened(head, rest, task_named(found.task), path, options, found, reader.language, said)
 
 
-def _kind(found: Guess, examples: Sequence[Example], language: str | None) -> Kind:
-    if language:
-        return Kind(found.task, language_tag(language), False, found.compared)
-    task = task_named(found.task)
-    rows = (" ".join(example.inputs[name] for name in task.texts(example.inputs)) for example in examples)
-    return Kind(found.task, identify(rows).language, True, found.compared)
+def _kind(found: Guess, examples: Sequence[Example], language: str | None, said: tuple[str, ...] = ()) -> Kind:
+    tag = language_tag(language) if language else ""
+    if tag and tag != SEVERAL:
+        return Kind(found.task, tag, False, found.compared, said)
+    of = identified(examples, found.task)
+    return Kind(found.task, of, not tag, found.compared, (*said, *about_language(of)))
 
 
 def _hashed(path: Path) -> str:
@@ -211,7 +218,9 @@ def _only_fitting(path: Path) -> str:
 
 
 def _fitting(path: Path) -> list[str]:
-    return [name for name in readers.names() if readers.get(name)().accepts(path)]
+    known = [(name, readers.get(name)) for name in readers.names()]
+    fitting = [(name, reader) for name, reader in known if reader().accepts(path)]
+    return [name for name, reader in fitting if not reader.fallback] or [name for name, _ in fitting]
 
 
 def _no_such(path: Path) -> DataError:

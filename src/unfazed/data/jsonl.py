@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,15 @@ import msgspec
 
 from unfazed.core.errors import DataError
 from unfazed.core.values import Example
+from unfazed.data._encoding import suffix_of
 from unfazed.data._fields import Fields
 from unfazed.data._reader import Reader, ReadOptions, open_bytes, read_lines
 
+# one object that holds the rows in a list, such as {"version": 1, "data": [{…}]}
+WRAPPED = re.compile(
+    rb'\s*\{\s*(?:"[^"]*"\s*:\s*(?:"[^"]*"|[\w.+-]+)\s*,\s*)*'
+    rb'"(?:data|rows|examples|items|records|instances|samples)"\s*:\s*\[\s*\{'
+)
 _decode = msgspec.json.Decoder().decode
 
 
@@ -23,13 +30,13 @@ class Jsonl(Reader):
     suffixes = (".jsonl", ".ndjson", ".json-lines", ".jsonlines")
 
     def accepts(self, path: Path) -> bool:
-        return super().accepts(path) or (path.is_file() and path.suffix.lower() == ".json" and _first_is_object(path))
+        return super().accepts(path) or (path.is_file() and suffix_of(path) == ".json" and _first_is_object(path))
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
         self.fields = fields = Fields(options)
         row = 0
-        for number, line in enumerate(read_lines(path), 1):
+        for number, line in enumerate(read_lines(path, options.encoding), 1):
             if line.isspace():
                 continue
             self.line = number
@@ -68,4 +75,6 @@ def _first_is_object(path: Path) -> bool:
     with open_bytes(path) as file:
         line = file.readline(1 << 20).strip()
     squad = b'"paragraphs"' in line[: 1 << 14]
-    return line.startswith(b"{") and not squad and (line.endswith(b"}") or len(line) > (1 << 19))
+    if squad or WRAPPED.match(line):
+        return False
+    return line.startswith(b"{") and (line.endswith(b"}") or len(line) > (1 << 19))

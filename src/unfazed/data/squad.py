@@ -10,6 +10,7 @@ import msgspec
 from unfazed.core.errors import DataError
 from unfazed.core.json import decode
 from unfazed.core.values import Example, Json
+from unfazed.data._encoding import read_text
 from unfazed.data._reader import Reader, ReadOptions, open_bytes
 
 
@@ -53,7 +54,7 @@ class Squad(Reader):
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
         self.line = 0
-        for paragraph in _paragraphs(path):
+        for paragraph in _paragraphs(path, options.encoding):
             for question in paragraph.qas:
                 self.line += 1
                 inputs = {"question": question.question, "context": paragraph.context}
@@ -69,9 +70,8 @@ def is_squad(path: Path) -> bool:
     return start.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{") and b'"paragraphs"' in start
 
 
-def _paragraphs(path: Path) -> Iterator[_Paragraph]:
-    with open_bytes(path) as file:
-        content = file.read().removeprefix(b"\xef\xbb\xbf")
+def _paragraphs(path: Path, encoding: str | None = None) -> Iterator[_Paragraph]:
+    content = read_text(path, encoding)
     try:
         articles = decode(content, _File).data
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

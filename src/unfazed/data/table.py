@@ -9,6 +9,7 @@ from pathlib import Path
 
 from unfazed.core.errors import DataError
 from unfazed.core.values import Example
+from unfazed.data._encoding import suffix_of
 from unfazed.data._fields import Fields
 from unfazed.data._reader import Reader, ReadOptions, read_lines, without_break
 from unfazed.data.conll import looks_like_conll
@@ -28,7 +29,7 @@ class Tabular(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
-        rows = csv_rows(path) if path.suffix.lower() == ".csv" else _tsv_rows(path)
+        rows = (csv_rows if suffix_of(path) == ".csv" else _tsv_rows)(path, encoding=options.encoding)
         _, header = next(rows, (0, []))
         _check_header(header, path)
         self.fields = fields = Fields(options, cells=True)
@@ -45,13 +46,13 @@ class Tabular(Reader):
             row += 1
 
 
-def csv_rows(path: Path, delimiter: str | None = None) -> Iterator[Row]:
+def csv_rows(path: Path, delimiter: str | None = None, encoding: str | None = None) -> Iterator[Row]:
     """The rows of a CSV file, whose delimiter is guessed from its header unless given."""
     csv.field_size_limit(_LONGEST_CELL)
     if delimiter is None:
-        first = next(read_lines(path), "")
+        first = next(read_lines(path, encoding), "")
         delimiter = ";" if ";" in first and "," not in first else ","
-    rows = csv.reader(read_lines(path), delimiter=delimiter, strict=True)
+    rows = csv.reader(read_lines(path, encoding), delimiter=delimiter, strict=True)
     line = 1
     while True:
         try:
@@ -84,8 +85,8 @@ def csv_records(
             yield line, dict(zip(header, cells, strict=True))
 
 
-def _tsv_rows(path: Path) -> Iterator[Row]:
-    for line, text in enumerate(read_lines(path), 1):
+def _tsv_rows(path: Path, encoding: str | None = None) -> Iterator[Row]:
+    for line, text in enumerate(read_lines(path, encoding), 1):
         text = without_break(text)
         yield line, text.split("\t") if text else []
 
@@ -99,7 +100,7 @@ def _check_header(header: list[str], path: Path) -> None:
 def _wrong_width(cells: list[str], header: list[str], path: Path) -> str:
     cause = (
         "A cell that holds the separator or a line break must stand in quotation marks."
-        if path.suffix.lower() == ".csv"
+        if suffix_of(path) == ".csv"
         else "A tab-separated cell can't hold a tab or a line break; use CSV or JSONL for such texts."
     )
     return f"this row has {len(cells)} cells, but the header has {len(header)} ({', '.join(header)}). {cause}"

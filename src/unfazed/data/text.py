@@ -21,6 +21,6 @@ class TextLines(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
-        for row, line in enumerate(read_lines(path)):
+        for row, line in enumerate(read_lines(path, options.encoding)):
             self.line = row + 1
             yield Example(row, "", {"text": without_break(line)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,7 +18,7 @@ from unfazed.core.errors import NothingEvaluated, UnfazedError, UsageError, opti
 from unfazed.core.files import as_path, clear_left, temporary_folder, unwritable
 from unfazed.core.progress import Progress
 from unfazed.core.secrets import masked_data
-from unfazed.core.suite import Manifest, Suite, plan_id, refuse_existing, write_suite
+from unfazed.core.suite import Manifest, Suite, languages_counted, plan_id, refuse_existing, write_suite
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
 from unfazed.data import Source, likely_groups, open_source
@@ -27,7 +28,7 @@ from unfazed.run.workers import Engine, Lost
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 from unfazed.vary import operators
-from unfazed.vary.engine import Made, OperatorSpec, Variation, Varier, blocks_of
+from unfazed.vary.engine import Made, OperatorSpec, Variation, Varier, blocks_of, in_other_languages
 from unfazed.vary.presets import Preset, expand, tell
 
 Selector = System | Callable[..., Any] | str
@@ -38,6 +39,7 @@ def make_suite(
     input: str | Sequence[str] | None = None, gold: str | None = None, id: str | None = None,
     groups: str | Sequence[str] | None = None, labels: Sequence[str] | None = None, format: str | None = None,
     task: str | None = None, language: str | None = None, turn: Turn = "last-user", set: SetName = "each",
+    encoding: str | None = None, sheet: str | None = None,
     selector: Selector | None = None, draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (),
     overwrite: bool = False, engine: Engine | None = None, cluster: str | None = None,
 ) -> Suite:  # fmt: skip
@@ -55,6 +57,9 @@ def make_suite(
       a slice unless you set `groups`.
     - `cluster`: the field whose examples belong together, such as the paragraph of a question. Intervals then are for
       paragraphs like these.
+    - `language`: a tag or a name, such as `pt-BR` or `German`; `mul` for rows in several languages. Unless you set it,
+      it is identified from the texts.
+    - `encoding`, `sheet`: of a file that is not UTF-8, and of a workbook.
     - `turn`: the messages of a chat that are varied: `last-user`, `first-user`, `system` or `all`.
     - `set`: `each`, `random` or `hard`. A hard set needs a `selector`: any system that `run_system` takes.
     - `draws`: the variants of each example and operator. The same `seed` gives the same variants.
@@ -71,6 +76,7 @@ def make_suite(
             inputs=inputs, gold=gold, id=id,
             groups=tuple(map(_column, listed(groups))), cluster=cluster,
             labels=None if labels is None else tuple(map(_column, listed(labels))), turn=turn,
+            encoding=encoding, sheet=sheet,
         ),
         vary=from_arguments(VaryPlan,
             operators=listed(operators), set=set, draws=draws, seed=seed, fields=listed(fields),
@@ -117,17 +123,29 @@ def suite_of(
     return suite
 
 
-def variants_of(plan: Plan, unchanged: Counter[str]) -> Iterator[Variant]:
-    """The variants of the plan's suite as they are made, without keeping a suite."""
+def variants_of(plan: Plan, unchanged: Counter[str], left_out: list[str] | None = None) -> Iterator[Variant]:
+    """The variants of the plan's suite as they are made, without keeping a suite.
+
+    `left_out` gets a sentence on each operator that does not vary all rows, where they are in several languages.
+    """
+    spoken: Counter[str] = Counter()
     if plan.vary.set == "hard":
         with TemporaryDirectory() as passing:
             suite = suite_of(plan, Path(passing) / "suite")
             unchanged.update(suite.manifest.unchanged)
+            spoken.update(suite.manifest.languages)
+            names = [str(operator["name"]) for operator in suite.manifest.operators]
             yield from suite.variants()
-        return
-    with _selector(plan, None):
-        source = _source(plan, None)
-        yield from vary_on(plan.engine, source.examples, _variation(plan, source)[0], unchanged)
+    else:
+        with _selector(plan, None):
+            source = _source(plan, None)
+            variation = _variation(plan, source)[0]
+            names = [spec.name for spec in variation.operators]
+            mixed = "+" in variation.language
+            examples = languages_counted(source.examples, spoken) if mixed else source.examples
+            yield from vary_on(plan.engine, examples, variation, unchanged)
+    if left_out is not None:
+        left_out += in_other_languages(names, spoken)
 
 
 @contextmanager
@@ -153,7 +171,10 @@ def _source(plan: Plan, data: object) -> Source:
     data = plan.data.path if data is None else data
     if data is None:
         raise UsageError("No data was given: name a file or folder, or `path` under [data] in the plan.")
-    return open_source(data, plan.data.reading(), plan.data.language)
+    source = open_source(data, plan.data.reading(), plan.data.language)
+    for note in source.kind.notes:
+        print(f"unfazed: {note}", file=sys.stderr)
+    return source
 
 
 def _variation(plan: Plan, source: Source) -> tuple[Variation, tuple[Preset, ...]]:
@@ -184,6 +205,7 @@ def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[P
         decides.append(data.turn)
     if data.cluster is not None:
         decides.append(["cluster", data.cluster])
+    decides += [[name, chosen] for name in ("encoding", "sheet") if (chosen := getattr(data, name)) is not None]
     return Manifest(
         task=varied.task,
         language=varied.language,

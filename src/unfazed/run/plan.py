@@ -63,6 +63,8 @@ class DataPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     cluster: str | None = None
     labels: tuple[str, ...] | None = None
     turn: Turn = "last-user"
+    encoding: str | None = None
+    sheet: str | None = None
 
     def kept(self) -> tuple[str, ...]:
         """The fields that a suite keeps of each example: its slices, and the cluster that it belongs to."""
@@ -79,6 +81,8 @@ class DataPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             groups=self.kept(),
             labels=self.labels,
             turn=self.turn,
+            encoding=self.encoding,
+            sheet=self.sheet,
         )
 
 

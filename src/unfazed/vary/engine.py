@@ -11,14 +11,17 @@ import msgspec
 
 from unfazed.core.edits import LabelsLost, apply
 from unfazed.core.errors import CannotKeepLabels, UnknownName, UsageError, option
+from unfazed.core.identify import UNSURE
 from unfazed.core.language import knows, require_language
 from unfazed.core.seeds import Seeds
+from unfazed.core.suite import LANGUAGE
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json, Variant
 from unfazed.vary import operators
 from unfazed.vary.operator import Change, Operator, Text, describe
 
 MOST_DRAWS = 100_000
+MOST_SHOWN = 6  # languages of an operator in one message
 BLOCK = 512  # examples handled at once: enough for operators that batch, little enough to stream
 
 
@@ -108,6 +111,7 @@ class Varier:
         self._aligned, self._move = self.task.aligned, self.task.move
         self._chosen = variation.fields or self.task.varied  # of every example; else each has its own
         self.keep_gold = keep_gold
+        self._mixed = "+" in variation.language
         self.operators = [spec.make() for spec in variation.operators] if made is None else list(made)
         self.seeds = [Seeds(variation.seed, op.name, op.version) for op in self.operators]
         self._by_name = sorted(range(len(self.operators)), key=lambda k: self.operators[k].name)
@@ -123,13 +127,14 @@ class Varier:
         unchanged: Counter[str] = Counter()
         for k, operator in enumerate(self.operators):
             changed = set()
+            its = [i for i, example in enumerate(examples) if self._knows(k, example)]
             for draw in range(self.variation.draws):
-                places = [(i, draw) for i in range(len(examples))]
+                places = [(i, draw) for i in its]
                 for (i, _), variant in self._applied(k, places, examples, fields):
                     made[i].append(variant)
                     changed.add(i)
-            if len(changed) < len(examples):
-                unchanged[operator.name] += len(examples) - len(changed)
+            if len(changed) < len(its):
+                unchanged[operator.name] += len(its) - len(changed)
         return [variant for variants in made for variant in variants], unchanged
 
     def _random(self, examples: Sequence[Example], fields: list[tuple[str, ...]]) -> tuple[list[Variant], Counter[str]]:
@@ -142,7 +147,7 @@ class Varier:
         while pending:
             drawn: dict[int, list[_Place]] = defaultdict(list)
             for place in pending:
-                rest = untried.get(place, self._by_name)
+                rest = [k for k in untried.get(place, self._by_name) if self._knows(k, examples[place[0]])]
                 if rest:
                     drawn[lots[place].choice(rest)].append(place)
             pending = []
@@ -159,11 +164,11 @@ class Varier:
     ) -> Iterator[tuple[_Place, Variant]]:
         """The variants that one operator makes at these places of a block; none where it finds nothing to change."""
         operator, stream = self.operators[k], self.seeds[k].stream
-        language = self.variation.language
         aligned = self.task if self._aligned else None
         texts, rngs = [], []
         for i, draw in places:
             example = examples[i]
+            language = self._language(example)
             for field in fields[i]:
                 texts.append(Text(example.inputs[field], language, example.gold, field, aligned))
                 rngs.append(stream(example.id, draw, field))
@@ -215,6 +220,13 @@ class Varier:
             note,
         )
 
+    def _language(self, example: Example) -> str:
+        return example.groups.get(LANGUAGE, UNSURE) if self._mixed else self.variation.language
+
+    def _knows(self, k: int, example: Example) -> bool:
+        """Can this operator vary the example? In a mixed file, some rows are in languages that it does not know."""
+        return not self._mixed or knows(self.operators[k].languages, self._language(example))
+
     def _fields(self, example: Example) -> tuple[str, ...]:
         chosen = self._chosen or self.task.texts(example.inputs)
         for field in chosen:
@@ -222,6 +234,18 @@ class Varier:
                 has = ", ".join(example.inputs)
                 raise UsageError(f"Example {example.id!r} (row {example.row}) has no input {field!r}; it has {has}.")
         return chosen
+
+
+def in_other_languages(names: Iterable[str], languages: Mapping[str, int]) -> Iterator[str]:
+    """A sentence on each operator that leaves out rows of a mixed file, whose languages are counted."""
+    for name in names:
+        known = operators.get(name).languages
+        others = {language: count for language, count in languages.items() if not knows(known, language)}
+        if others:
+            listed = ", ".join(f"{n:,} {'unsure' if tag == UNSURE else 'in ' + tag}" for tag, n in others.items())
+            varies = f"it varies {', '.join(known)}" if len(known) <= MOST_SHOWN else "which it does not vary"
+            count = f"{sum(others.values()):,} of {sum(languages.values()):,}"
+            yield f"{name}: {count} examples left out ({listed}; {varies})"
 
 
 Made = tuple[list[Variant], Mapping[str, int]]  # the variants of a block, and `unchanged` of it

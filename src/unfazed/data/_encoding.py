@@ -1,0 +1,215 @@
+"""Files as text, whatever they are in: gzip is unpacked within bounds, and other encodings are found and named."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from unfazed.core.errors import DataError, StoredFileError, UnknownName, option
+from unfazed.core.identify import identify, installed
+from unfazed.core.outside import bounded_lines, open_regular
+
+PACKED = ".gz"
+_LOOKED_AT = 1 << 20  # bytes, to find an encoding
+_MOST_RATIO, _SMALL = 200, 64 << 20  # a text that grows more, and beyond this size, is no text
+_NAMES = {  # codecs that are looked for → what people call them
+    "utf_16": "UTF-16", "utf_16_le": "UTF-16LE", "utf_16_be": "UTF-16BE", "utf_32": "UTF-32", "gb18030": "GB18030",
+    "big5": "Big5", "cp932": "Shift_JIS", "euc_jis_2004": "EUC-JP", "cp949": "EUC-KR", "cp874": "Windows-874",
+    "koi8_r": "KOI8-R", **{f"cp125{n}": f"Windows-125{n}" for n in range(9)},
+}  # fmt: skip
+_LATIN = {"cp1250": "pl cs sk hu sl hr ro sq", "cp1254": "tr az ku", "cp1257": "lt lv et"}  # else Windows-1252
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf_32", codecs.BOM_UTF32_BE: "utf_32", codecs.BOM_UTF16_LE: "utf_16",
+    codecs.BOM_UTF16_BE: "utf_16",
+}  # fmt: skip
+_NEAR, _AHEAD = 0.03, 0.2  # in disorder, and in likeness to a language
+
+
+def suffix_of(path: Path) -> str:
+    """The suffix in lower case, without that of a packed file: `.jsonl` of `a.jsonl.gz`."""
+    return Path(path.stem if path.suffix.lower() == PACKED else path.name).suffix.lower()
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """The open file, unpacked; a `DataError` if it can't be opened, or is a pipe or a device, which may never end."""
+    try:
+        file = open_regular(path)
+    except OSError as error:
+        raise DataError(f"the file can't be read ({error.strerror}).", path) from error
+    except StoredFileError as error:
+        raise DataError(str(error).removeprefix(f"{path}: "), path) from error
+    if path.suffix.lower() != PACKED:
+        return file
+    return cast(BinaryIO, io.BufferedReader(_Unpacked(file, path)))
+
+
+class _Unpacked(io.RawIOBase):
+    """A gzip file's content. What is damaged, or grows out of all proportion, is a DataError."""
+
+    def __init__(self, packed: BinaryIO, path: Path) -> None:
+        self._packed, self._path, self._given = packed, path, 0
+        self._most = max(_SMALL, _MOST_RATIO * path.stat().st_size)
+        self._file = gzip.GzipFile(fileobj=packed)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer)  # type: ignore[arg-type]
+        try:
+            data = self._file.read(len(view))
+        except (EOFError, OSError, zlib.error) as error:
+            raise DataError(f"the gzip file is damaged or cut off ({error}).", self._path) from error
+        self._given += len(data)
+        if self._given > self._most:
+            raise DataError(
+                f"unpacked, the file is more than {_MOST_RATIO} times as large, as no text is. Unpack it yourself.",
+                self._path,
+            )
+        view[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+            self._packed.close()
+        super().close()
+
+
+def read_lines(path: Path, encoding: str | None = None) -> Iterator[str]:
+    """Each line with its line break. Only `\\n` ends a line: texts may hold other separators, such as U+2028.
+
+    What is not UTF-8 is decoded from `encoding`, or from the one that is found.
+    """
+    codec = codec_of(encoding) if encoding else _wide(path)
+    return _utf8_lines(path) if codec in ("", "utf_8", "utf_8_sig") else _other_lines(path, codec)
+
+
+def read_text(path: Path, encoding: str | None = None) -> str:
+    """All of a file."""
+    return "".join(read_lines(path, encoding))
+
+
+def codec_of(encoding: str) -> str:
+    """Python's name of an encoding that the user named."""
+    called = {name.casefold(): codec for codec, name in _NAMES.items()}
+    try:
+        return called.get(encoding.casefold()) or codecs.lookup(encoding).name.replace("-", "_")
+    except (LookupError, ValueError):
+        raise UnknownName("encoding", encoding, ["UTF-8", *_NAMES.values()]) from None
+
+
+def _utf8_lines(path: Path) -> Iterator[str]:
+    plain, offset = True, 0
+    with open_bytes(path) as file:
+        for number, line in enumerate(_bounded(file, path), 1):
+            size = len(line)
+            if number == 1 and line.startswith(codecs.BOM_UTF8):
+                plain, offset, line = False, len(codecs.BOM_UTF8), line[len(codecs.BOM_UTF8) :]
+                size -= offset
+                if not line:
+                    return
+            try:
+                yield line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                where = _where(line, error.start, offset)
+                if not plain:  # texts in UTF-8 came before, so this is damage
+                    raise DataError(f"{where}, but the rows before are. Fix this row.", path, number) from error
+                codec = _found(path, path.stat().st_mtime_ns, where, number)
+                break
+            plain = plain and line.isascii()
+            offset += size
+        else:
+            return
+    for later, text in enumerate(_other_lines(path, codec), 1):  # those before are ASCII, and the same in both
+        if later >= number:
+            yield text
+
+
+def _other_lines(path: Path, codec: str) -> Iterator[str]:
+    number = 0
+    with open_bytes(path) as file, io.TextIOWrapper(file, encoding=codec, newline="\n") as lines:
+        try:
+            for line in lines:
+                number += 1
+                yield line.removeprefix("\ufeff") if number == 1 else line
+        except UnicodeError as error:
+            what = f"this row is not in {_NAMES.get(codec, codec)}. Choose another encoding with {option('encoding')}."
+            raise DataError(what, path, number + 1) from error
+
+
+def _bounded(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    try:
+        yield from bounded_lines(file, path)
+    except StoredFileError as error:
+        raise DataError(str(error).removeprefix(f"{path}: "), path) from error
+
+
+def _where(line: bytes, start: int, offset: int) -> str:
+    return f"byte {start + 1} of this row (byte {offset + start + 1} of the file), 0x{line[start]:02x}, is not UTF-8"
+
+
+def _wide(path: Path) -> str:
+    """The codec of a file of 16 or 32 bits a character, by its mark or its zeros; else nothing."""
+    with open_bytes(path) as file:
+        start = file.read(1 << 12)
+    marked = next((codec for mark, codec in _MARKS.items() if start.startswith(mark)), "")
+    if not marked and start.count(0) * 4 > len(start):
+        marked = "utf_16_be" if start[::2].count(0) > start[1::2].count(0) else "utf_16_le"
+    return _said(path, path.stat().st_mtime_ns, marked) if marked else ""
+
+
+@lru_cache(maxsize=256)
+def _said(path: Path, changed: int, codec: str) -> str:
+    """Names the encoding on standard error, once for a file."""
+    print(f"unfazed: {path}: read as {_NAMES[codec]}, not UTF-8. If that is wrong, use {option('encoding')}.",
+          file=sys.stderr)  # fmt: skip
+    return codec
+
+
+@lru_cache(maxsize=256)
+def _found(path: Path, changed: int, where: str, row: int) -> str:
+    """The codec of a file that is not UTF-8; raises where several fit."""
+    with open_bytes(path) as file:
+        sample = file.read(_LOOKED_AT)
+    if len(sample) == _LOOKED_AT:
+        sample = sample[: sample.rfind(b"\n") + 1] or sample
+    candidates = _candidates(sample)
+    if len(candidates) == 1:
+        return _said(path, changed, candidates[0])
+    names = ", ".join(_NAMES[codec] for codec in candidates[:5])
+    if names:
+        may = f"The file may be {names}: choose with {option('encoding')}."
+    else:
+        may = f"No known encoding fits: fix the row, or name the encoding with {option('encoding')}."
+    raise DataError(f"{where}. {may}", path, row)
+
+
+def _candidates(sample: bytes) -> list[str]:
+    """The codecs that fit a sample about as well as the best of them: one, if it is clear."""
+    from charset_normalizer import from_bytes
+
+    ranked = sorted(from_bytes(sample, cp_isolation=list(_NAMES)), key=lambda m: (m.chaos, -m.coherence))
+    near = [match for match in ranked if match.chaos <= ranked[0].chaos + _NEAR]
+    names = [_usual(match.could_be_from_charset) for match in near]
+    if len(near) > 1 and set(names) <= {"cp1252", *_LATIN} and installed():
+        language = identify(str(near[0]).splitlines(), rows=False).language
+        wanted = next((codec for codec, languages in _LATIN.items() if language in languages.split()), "cp1252")
+        if language != "und" and wanted in names:
+            return [wanted]
+    by_language = sorted(near, key=lambda match: -match.coherence)
+    if len(near) > 1 and by_language[0].coherence >= by_language[1].coherence + _AHEAD:
+        return [_usual(by_language[0].could_be_from_charset)]
+    return names
+
+
+def _usual(same: list[str]) -> str:
+    """Of codecs that give the same text, the most usual."""
+    return next((codec for codec in ("cp1252", "gb18030", "cp932", *_NAMES) if codec in same), same[0])
