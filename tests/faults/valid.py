@@ -29,7 +29,7 @@ def rows(*records: object) -> bytes:
 
 
 def workbook(*sheets: list[list[object]], names: tuple[str, ...] = ()) -> bytes:
-    """An .xlsx file, as small as it can be: texts inline, numbers as they are, and a formula as (its text, its value)."""
+    """An .xlsx file, as small as it can be; a formula is (its text, its value)."""
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     package = "http://schemas.openxmlformats.org/package/2006"
@@ -63,7 +63,7 @@ def workbook(*sheets: list[list[object]], names: tuple[str, ...] = ()) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in parts.items():
-            packed.writestr(zipfile.ZipInfo(name), content)
+            packed.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return made.getvalue()
 
 
@@ -222,6 +222,8 @@ SQUAD_2 = SQUAD.replace(
     b'"qas": [', b'"qas": [{"question": "Who?", "id": "q0", "answers": [], "is_impossible": true}, '
 )
 
+CHINESE = "我想查一下花呗的额度\n怎么提前还款给银行\n今天北京的天气怎么样\n" * 3
+
 CORPORA: dict[str, Kind] = {
     "jsonl": Kind({"a.jsonl": NATIVE}, corpus("a.jsonl")),
     "jsonl, flat": Kind({"a.jsonl": rows({"text": "a", "label": 1}, {"text": "b", "label": 2})}, corpus("a.jsonl")),
@@ -232,11 +234,14 @@ CORPORA: dict[str, Kind] = {
     ),
     "json": Kind({"a.json": b'[{"text": "one", "label": "x"},\n {"text": "two", "label": "y"}]'}, corpus("a.json")),
     "json, in an object": Kind(
-        {"a.json": b'{"v": 1, "data": [{"text": "one", "label": "x"}]}'}, corpus("a.json", "json")
+        {"a.json": b'{"v": 1, "data": [{"text": "a", "label": "x"}]}'}, corpus("a.json", "json")
     ),
     "jsonl, gzip": Kind({"a.jsonl.gz": gzip.compress(NATIVE, mtime=0)}, corpus("a.jsonl.gz")),
     "csv, gzip": Kind({"a.csv.gz": gzip.compress(TABLE, mtime=0)}, corpus("a.csv.gz")),
-    "text, GBK": Kind({"a.txt": "我想查一下花呗的额度\n怎么提前还款\n".encode("gbk")}, corpus("a.txt")),
+    "text, GBK": Kind(
+        {"a.txt": CHINESE.encode("gbk")},
+        corpus("a.txt"),
+    ),
     "text, UTF-16": Kind({"a.txt": "one\nдва\n三\n".encode("utf-16")}, corpus("a.txt")),
     "excel": Kind({"a.xlsx": workbook([["text", "label"], ["one", "x"], ["two", "y"]])}, corpus("a.xlsx")),
     "csv": Kind({"a.csv": TABLE}, corpus("a.csv")),

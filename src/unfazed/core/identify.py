@@ -43,6 +43,7 @@ _ASSUMED = "en"  # of Latin letters, where there is no identifier
 _CANDIDATES = 10
 _SURE, _SURE_TOGETHER = 0.7, 0.35  # of one text, and of many
 _AHEAD = 0.1  # of the next language
+_AMONG = 0.4  # of the languages of a mixed file together, for a row to be in one of them
 _OF_ALL = 0.1  # of the rows, which a language of a mixed file has at least
 _FEW = 2  # rows that may look like another language by chance
 _ROWS, _LETTERS = 1_000, 1_000  # looked at
@@ -124,7 +125,7 @@ def identify_row(text: str, among: Sequence[str] = ()) -> str:
     found = likelihoods(text)
     known = {language: share for language, share in found.items() if not among or language in among}
     whole = sum(known.values())
-    if among and whole > 0.2:
+    if among and whole > _AMONG:
         return _sure({language: share / whole for language, share in known.items()}, 1)
     return _sure(found, 1)
 

@@ -60,7 +60,10 @@ class Conll(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file, self._without_words = path, []
-        lines = ((number, without_break(line).rstrip(" \r")) for number, line in enumerate(read_lines(path), 1))
+        lines = (
+            (number, without_break(line).rstrip(" \r"))
+            for number, line in enumerate(read_lines(path, options.encoding), 1)
+        )
         head = list(islice(lines, _PEEK))
         layout = _layout(head, options, path)
         slu = None

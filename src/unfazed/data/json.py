@@ -42,7 +42,7 @@ def _looks_like(path: Path) -> bool:
     with open_bytes(path) as file:
         start = file.read(1 << 14).removeprefix(b"\xef\xbb\xbf").lstrip()
     wide = start.count(0) * 4 > len(start) > 0
-    return wide or start.startswith(b"[") or bool(WRAPPED.match(start)) or start.rstrip() in (b"", b"{", b"{}")
+    return wide or start.startswith(b"[") or bool(WRAPPED.match(start)) or not start
 
 
 def _rows(path: Path, options: ReadOptions) -> list[Any]:
