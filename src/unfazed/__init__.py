@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from unfazed.core.lazy import door
 
 if TYPE_CHECKING:
-    from unfazed.api import carry_out, check, vary_text
+    from unfazed.api import carry_out, check, estimate_cost, vary_text
     from unfazed.core.asking import Asking
     from unfazed.core.edits import Edit
     from unfazed.core.errors import UnfazedError
@@ -28,15 +28,16 @@ if TYPE_CHECKING:
     from unfazed.run.making import make_suite
     from unfazed.run.plan import DataPlan, GatePlan, MeasurePlan, Plan, SystemPlan, VaryPlan, read_plan
     from unfazed.run.record import Run
+    from unfazed.run.spending import CostEstimate, Spending
     from unfazed.run.workers import Engine
     from unfazed.score import Scorer
     from unfazed.systems import System, open_system
     from unfazed.vary import Change, Operator, OperatorSpec, Text
 
-__all__ = ["Asking", "Change", "Comparison", "DataPlan", "Edit", "Engine", "Estimate", "Example",
+__all__ = ["Asking", "Change", "Comparison", "CostEstimate", "DataPlan", "Edit", "Engine", "Estimate", "Example",
     "Failed", "GatePlan", "MeasurePlan", "Operator", "OperatorSpec", "Output", "Plan", "ReadOptions",
-    "Reader", "Results", "Run", "Scorer", "Stream", "Suite", "System", "SystemPlan", "Task", "Text",
-    "UnfazedError", "Variant", "VaryPlan", "Verdict", "carry_out", "check", "compare", "make_suite",
+    "Reader", "Results", "Run", "Scorer", "Spending", "Stream", "Suite", "System", "SystemPlan", "Task", "Text",
+    "UnfazedError", "Variant", "VaryPlan", "Verdict", "carry_out", "check", "compare", "estimate_cost", "make_suite",
     "measure_run", "open_system", "read_examples", "read_plan", "run_system", "vary_text",
     "write_report"]  # fmt: skip
 

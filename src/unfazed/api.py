@@ -17,6 +17,7 @@ from unfazed.core.estimate import Resampling
 from unfazed.core.files import as_path, temporary_folder
 from unfazed.core.identify import identify
 from unfazed.core.language import language_tag
+from unfazed.core.prices import prices_of
 from unfazed.core.secrets import hide
 from unfazed.core.suite import Suite
 from unfazed.core.task import task_named
@@ -32,6 +33,7 @@ from unfazed.run.engine import Until, run_system
 from unfazed.run.making import Selector, make_suite, suite_of
 from unfazed.run.plan import MeasurePlan, Missing, Plan, SetName, SystemPlan, VaryPlan, Weigh, from_arguments, listed
 from unfazed.run.record import Run, refuse_other
+from unfazed.run.spending import CostEstimate, Spending
 from unfazed.run.workers import Engine
 from unfazed.score import Comparing, comparing_for, scorers
 from unfazed.systems.opening import open_system
@@ -54,6 +56,7 @@ def check(
     engine: Engine | None = None, limit: int | None = None, fresh: bool = False, stop_when: str | Sequence[str] = (),
     cluster: str | None = None,
     weigh: Weigh = "examples", worst_of: int | None = None, within: float | None = None, repeats: int = 0,
+    budget: float | None = None,
 ) -> Results:  # fmt: skip
     """Makes variants of `data`, runs `system` on them, and measures what changed.
 
@@ -72,6 +75,8 @@ def check(
     - `limit`: how many examples are asked, chosen at random. `fresh`: use no stored answers; keep them aside.
     - `stop_when`: ends the run early, when the interval of a measure is narrow enough, such as `drop±0.02`.
     - `repeats`: how many more times each clean input is asked, so that flips can be held against the system's own.
+    - `budget`: what the run may cost. The system must know its prices: `open_system(url, model=…, price_in=0.15,
+      price_out=0.6)`.
     """
     plan = from_arguments(
         Plan,
@@ -82,6 +87,7 @@ def check(
             fresh=fresh,
             stop_when=listed(stop_when),
             repeats=repeats,
+            budget=budget,
         ),
         measure=from_arguments(
             MeasurePlan,
@@ -126,8 +132,31 @@ def carry_out(
     Without `to`, both are in a temporary folder until the process ends. `system` and `suite` replace what the plan
     names.
     """
+    run, plan = _carried_out(plan, to, system, suite)
+    return judge(run, plan)
+
+
+def estimate_cost(
+    plan: Plan, to: str | Path | None = None, *, system: AnySystem = None, suite: Suite | str | Path | None = None,
+) -> CostEstimate:  # fmt: skip
+    """What carrying out a plan would cost, from the requests of up to 20 examples, which are sent and kept in `to`.
+
+    Example: `unfazed.estimate_cost(unfazed.read_plan("plan.toml"), "run/").cost`.
+
+    `carry_out` with the same folder goes on from there.
+    """
+    run, _ = _carried_out(plan, to, system, suite, only_estimate=True)
+    assert run.estimate is not None
+    return run.estimate
+
+
+def _carried_out(
+    plan: Plan, to: str | Path | None, system: AnySystem, suite: Suite | str | Path | None, only_estimate: bool = False
+) -> tuple[Run, Plan]:
+    """The run of a plan, not measured yet, and the plan as it was understood."""
     if not isinstance(plan, Plan):
         raise UsageError(f"A Plan is expected, not {plan!r:.60}. `unfazed.read_plan` reads a file.")
+    plan = _with_judges_model(plan, plan.run.system if system is None else system)
     gates = gates_of(plan.gate.fail_under, plan.gate.max_drop, plan.gate.max_flips, plan.gate.on)  # raises if wrong
     _check_measures(plan.measure)
     stop_rules(plan.run.stop_when)
@@ -150,9 +179,32 @@ def carry_out(
         asked = plan.run
         run = run_system(
             suite, opened, to, asked.asking, plan.engine, limit=asked.limit, fresh=asked.fresh,
-            until=_until(plan, suite), repeats=asked.repeats,
+            until=_until(plan, suite), repeats=asked.repeats, spending=_spending(plan, only_estimate),
         )  # fmt: skip
-    return judge(run, plan)
+    return run, plan
+
+
+def _with_judges_model(plan: Plan, system: AnySystem) -> Plan:
+    """A judge at the system's own URL is the same model, unless another is named there."""
+    url, model = plan.measure.equivalent.removeprefix("judge:"), plan.run.options.get("model")
+    if not isinstance(system, str) or url == plan.measure.equivalent or "#" in url:
+        return plan
+    url_of_system, _, named = system.partition("#")
+    model = model or named
+    if not model or url != url_of_system or not url.startswith(("http://", "https://")):
+        return plan
+    return plan.with_("measure", {"equivalent": f"judge:{url}#{model}"})
+
+
+def _spending(plan: Plan, only_estimate: bool) -> Spending:
+    prices = prices_of(plan.run.judge_price_in, plan.run.judge_price_out, "judge-")
+    plain = msgspec.structs.replace(plan, measure=msgspec.structs.replace(plan.measure, sanity=False))
+    judges = plan.measure.equivalent.startswith("judge:")
+
+    def verdicts(run: Run) -> None:
+        measured_by(run, plain)
+
+    return Spending(plan.run.budget, only_estimate, verdicts if judges else None, prices)
 
 
 def _until(plan: Plan, suite: Suite) -> Until | None:

@@ -183,6 +183,12 @@ gate_options = together(
 asking_options = together(
     click.option("--batch-size", type=click.IntRange(min=1), help="Inputs per call. Default: the system's choice."),
     click.option("--concurrency", type=click.IntRange(min=1), help="Calls at once. Default: the system's choice."),
+    click.option(
+        "--rate",
+        type=float,
+        metavar="N",
+        help="Send at most N requests a second. Default: as many as the server takes.",
+    ),
     click.option("--retries", type=click.IntRange(min=0), help="Retries of an item that fails.  [default: 2; URLs: 6]"),
     click.option(
         "--canary",

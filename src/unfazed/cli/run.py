@@ -38,6 +38,19 @@ _url_options = together(
         "--price-in", type=click.FloatRange(min=0), help="For a model: cost of a million tokens that it reads."
     ),
     click.option("--price-out", type=click.FloatRange(min=0), help="For a model: cost of a million that it writes."),
+    click.option("--judge-price-in", type=click.FloatRange(min=0), help="The same for the judge, if it differs."),
+    click.option("--judge-price-out", type=click.FloatRange(min=0), help="The same for the judge, if it differs."),
+    click.option(
+        "--budget",
+        type=float,
+        metavar="MONEY",
+        help="Stop when the run has cost this much, judges included. A greater budget resumes it.",
+    ),
+    click.option(
+        "--estimate",
+        is_flag=True,
+        help="Send the requests of up to 20 examples, say what the rest will cost, and stop.",
+    ),
 )
 
 
@@ -74,7 +87,9 @@ _url_options = together(
 @plan_option
 @click.option("-o", "to", required=True, metavar="RUN", help="The folder of the run. A stopped run resumes in it.")
 @format_option
-def command(suite: str | None, to: str, plan_file: str | None, format_: str, junit: str | None, **given: Any) -> int:
+def command(
+    suite: str | None, to: str, plan_file: str | None, format_: str, junit: str | None, estimate: bool, **given: Any
+) -> int:
     """Ask SYSTEM about every example and variant of SUITE, store the outputs in RUN, and print what changed.
 
     \b
@@ -90,16 +105,31 @@ def command(suite: str | None, to: str, plan_file: str | None, format_: str, jun
     SYSTEM answers otherwise, the command fails. With a plan that has [data] and [vary], SUITE may be left out: it is
     made in RUN/suite.
     """
-    from unfazed.api import carry_out
-    from unfazed.report.html import shown_amount
+    from unfazed.api import carry_out, estimate_cost
+    from unfazed.report.tables import used_sentences
 
     with _results_apart():
-        verdict = carry_out(_plan(suite, plan_file, given), to)
+        plan = _plan(suite, plan_file, given)
+        found = estimate_cost(plan, to) if estimate else None
+        verdict = None if estimate else carry_out(plan, to)
+    if verdict is None:
+        _show_estimate(found, format_)
+        return 0
     _show(verdict, format_, junit)
     run: Any = verdict.results.run
-    if used := run.used():
-        click.echo("Used: " + ", ".join(f"{name} {shown_amount(value)}" for name, value in used.items()), err=True)
+    for sentence in used_sentences(run.used(), run.session):
+        click.echo(sentence, err=True)
     return int(verdict.exit_code)
+
+
+def _show_estimate(found: Any, format_: str) -> None:
+    import msgspec
+
+    if format_ in ("json", "jsonl"):
+        content = msgspec.json.encode(found)
+        click.echo(msgspec.json.format(content, indent=2 if format_ == "json" else 0).decode())
+    else:
+        click.echo(found.sentence)
 
 
 @contextmanager
@@ -124,7 +154,7 @@ def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> An
     from unfazed.run.plan import read_plan
 
     plan = with_engine(read_plan(plan_file), given)
-    asking = {k: given[k] for k in ("batch_size", "concurrency", "retries", "canary") if given[k] is not None}
+    asking = {k: given[k] for k in ("batch_size", "concurrency", "retries", "canary", "rate") if given[k] is not None}
     named = ("model", "prompt", "answers", "key_env", "insecure", "price_in", "price_out")
     told = {name: given[name] for name in named if given[name] is not None}
     plan = plan.with_(
@@ -137,6 +167,9 @@ def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> An
             "limit": given["limit"],
             "stop_when": given["stop_when"],
             "repeats": given["repeats"],
+            "budget": given["budget"],
+            "judge_price_in": given["judge_price_in"],
+            "judge_price_out": given["judge_price_out"],
             "fresh": given["fresh"] or None,
         },
     )
@@ -147,8 +180,12 @@ def _show(verdict: Any, format_: str, junit: str | None) -> None:
     from unfazed.report.junit import write_junit
     from unfazed.report.tables import render
 
-    session = verdict.results.run.session
-    click.echo(render(verdict.results, format_, more={"asked": session.asked, "reused": session.reused}))
+    run = verdict.results.run
+    session = run.session
+    more = {"asked": session.asked, "reused": session.reused}
+    if used := run.used():
+        more |= {"used": used, "used_now": session.used}
+    click.echo(render(verdict.results, format_, more=more))
     click.echo(session.sentence[:1].upper() + session.sentence[1:] + ".", err=True)
     for gate in verdict.gates:
         click.echo(gate.sentence, err=True)

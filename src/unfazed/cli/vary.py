@@ -113,7 +113,7 @@ def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Any
     )
     varied = {name: given[name] for name in ("draws", "seed", "fields", "selector")}
     varied |= {"set": given["set_"], "options": key_values(given["options"], "--option")}
-    asking = {k: given[k] for k in ("batch_size", "concurrency", "retries", "canary") if given[k] is not None}
+    asking = {k: given[k] for k in ("batch_size", "concurrency", "retries", "canary", "rate") if given[k] is not None}
     varied["asking"] = msgspec.structs.replace(plan.vary.asking, **asking)
     return plan.with_("vary", {**varied, "operators": operator_specs(given["operators"], given["params"])})
 

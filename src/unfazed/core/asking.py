@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from math import isfinite
@@ -220,14 +220,15 @@ def ask(
         with AnswerStore.in_memory() as store:
             return ask(system, requests, store, asking, pinned)
     requests = list(requests)
-    key = keyer(system.identity)
+    key, place = keyer(system.identity), (str(store.file.absolute()), system.identity)
     keys = [key(pinned(inputs)) for inputs in requests]
     store.begin(system.identity)
     answered = store.answered(keys)
     by_key = dict(zip(keys, requests, strict=True))
     due = {k: inputs for k, inputs in by_key.items() if k not in answered}
     asker = Asker(system, asking or Asking(), fatal=UnfazedError)
-    if old := store.reuse(answered):
+    old = [k for k in store.reuse(answered) if answered[k] not in _begun[place]]
+    if old:
         _check(asker, store, {k: by_key[k] for k in old})
     size = asker.asking.batch_size or system.batch_size
     pending = list(due.items())
@@ -240,6 +241,8 @@ def ask(
             fresh |= outputs
             store.use(answers.used)
             store.put(outputs.items())
+            if getattr(system, "deterministic", None) is False:
+                _begun[place].update(store.own.values())
             for output in answers.outputs:
                 failed_in_a_row = 0 if output.ok else failed_in_a_row + 1
             if failed_in_a_row >= asker.asking.give_up:
@@ -257,6 +260,7 @@ Batch = list[tuple[Key, Inputs]]
 # Stored answers that this process asked again, by file and identity. A server is paid by the request: a file of its
 # answers that is opened again and again, as a judge's is, is not checked each time.
 _checked_servers: Counter[tuple[str, str]] = Counter()
+_begun: defaultdict[tuple[str, str], set[int]] = defaultdict(set)  # and its sessions of this process, never checked
 
 
 def _check(asker: Asker, store: AnswerStore, old: dict[Key, Inputs]) -> None:

@@ -22,9 +22,9 @@ class Prices(msgspec.Struct, frozen=True):
         return (self.tokens_in * (tokens_in or 0) + self.tokens_out * (tokens_out or 0)) / _MILLION
 
 
-def prices_of(price_in: object, price_out: object) -> Prices | None:
+def prices_of(price_in: object, price_out: object, whose: str = "") -> Prices | None:
     """Prices as options give them, None where there are none; what one of them alone leaves out costs nothing."""
-    given = {"price-in": price_in, "price-out": price_out}
+    given = {f"{whose}price-in": price_in, f"{whose}price-out": price_out}
     for name, price in given.items():
         number = isinstance(price, (int, float)) and not isinstance(price, bool)
         if price is not None and not (number and 0 <= float(price) < float("inf")):  # type: ignore[arg-type]

@@ -19,7 +19,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
     Example: `run.session.reused`.
 
-    `checked` of the stored answers were asked again first. `aside` is the file of those that `fresh` put away.
+    `checked` of the stored answers were asked again first. `aside` is the file of those that `fresh` put away. `used`
+    is what asking used this time, such as requests, tokens and cost; stored answers cost nothing.
     """
 
     asked: int = 0
@@ -28,6 +29,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     checked: int = 0
     aside: str | None = None
     warnings: tuple[str, ...] = ()
+    used: dict[str, float] = {}
 
     @property
     def sentence(self) -> str:

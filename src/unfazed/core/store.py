@@ -103,6 +103,7 @@ class AnswerStore:
         self._commit_every = _COMMIT_SECONDS
         self._waiting: list[tuple[object, ...]] = []
         self._used: Counter[str] = Counter()
+        self.spent: Counter[str] = Counter()  # what was used since this was opened
         self._identity = ""
         self.own: dict[str, int] = {}  # the sessions that were begun here, by identity
         self.aside: Path | None = None  # where the answers are that were here before
@@ -183,6 +184,11 @@ class AnswerStore:
         file = folder / "outputs.sqlite"
         if not file.exists():
             raise StoredFileError(f"{file}: the run has no outputs yet. Start it with `unfazed run`.")
+        return cls.reading(file)
+
+    @classmethod
+    def reading(cls, file: Path) -> AnswerStore:
+        """The store in this file, to read."""
         try:
             return cls(file, connect_to_read(file), None)
         except sqlite3.DatabaseError as error:
@@ -235,6 +241,7 @@ class AnswerStore:
             checked=self.checked.total(),
             aside=None if self.aside is None else str(self.aside),
             warnings=tuple(self.warnings),
+            used=dict(self.spent),
         )
 
     def _session(self) -> int:
@@ -266,6 +273,7 @@ class AnswerStore:
         """Adds to what the run has used, which is written with the outputs."""
         for name, amount in amounts.items():
             self._used[name] += amount  # type: ignore[assignment]
+            self.spent[name] += amount  # type: ignore[assignment]
 
     def used(self) -> dict[str, float]:
         """What the run has used in all, by name."""

@@ -27,6 +27,7 @@ from unfazed.measure.sets import (
 )
 from unfazed.run.plan import GateOn, Plan
 from unfazed.run.record import Run
+from unfazed.run.spending import money
 
 AT_LEAST = ("clean", "average", "worst", "cvar", "consistency", "noticed")
 AT_MOST = ("drop", "flips")
@@ -242,6 +243,11 @@ def judge(run: Run, plan: Plan) -> Verdict:
         warnings.append(
             f"Incomplete: {run.sample.of - run.sample.examples:,} of {run.sample.of:,} examples were not asked, or not "
             f"with all of their variants. The same command asks them; {option('limit')} asks fewer."
+        )
+    if run.sample is not None and run.sample.why == "budget":
+        warnings.append(
+            f"Stopped: the budget of {money(run.manifest.budget or 0.0)} is spent. {run.sample.sentence} The same "
+            f"command with a greater {option('budget')} goes on."
         )
     if results.sanity:
         exit_code = NothingEvaluated.exit_code

@@ -28,6 +28,7 @@ from unfazed.measure.sentences import verdict
 from unfazed.measure.validity import Reasons
 from unfazed.report import sections
 from unfazed.report.flips import KINDS, FlipSample, write_flips
+from unfazed.report.tables import shown_amount
 
 if TYPE_CHECKING:
     from unfazed.core.suite import Manifest
@@ -136,6 +137,7 @@ def facts(run: Run | None, results: Results, more: Mapping[str, Json] | None = N
     found |= {"system": results.system, "suite": results.suite}
     if run is not None:
         found |= {"system identity": run.identity, "suite folder": str(run.suite.path), "run folder": str(run.path)}
+        found |= {f"{name} (sampling)": value for name, value in run.manifest.settings.items()}
         found |= {name: shown_amount(value) for name, value in run.used().items()}
         found |= _suite(run.suite.manifest)
     found |= {"main score": results.score}
@@ -150,11 +152,6 @@ def _today() -> str:
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
     moment = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
     return moment.strftime("%Y-%m-%d %H:%M UTC")
-
-
-def shown_amount(value: float) -> str:
-    """A count with its thousands, or a cost."""
-    return f"{value:,.0f}" if value == round(value) else f"{value:,.6g}"
 
 
 def _suite(manifest: Manifest) -> dict[str, Json]:

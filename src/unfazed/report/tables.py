@@ -13,11 +13,13 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from unfazed.core.errors import UnknownName
+from unfazed.core.session import Asked
 from unfazed.core.text import NONE, figure, number, one_line
 from unfazed.core.values import Estimate, Json
 from unfazed.measure.compared import Comparison
 from unfazed.measure.results import MEASURES, Block, Results
 from unfazed.measure.sentences import plain, verdict
+from unfazed.run.spending import money
 
 FORMATS = ("table", "json", "jsonl", "md")
 
@@ -297,6 +299,38 @@ def result_rows(results: Results) -> list[Row]:
         rows += [_measures(by, name, block) for name, block in blocks.items()]
     rows += [{"by": "score", "name": score, **estimates} for score, estimates in results.scores.items()]
     return rows
+
+
+_REFUSED = {"429": "429 (too many requests)", "5xx": "5xx", "time-outs": "time-outs", "refusals": "answers refused",
+            "cut off": "answers cut off by the token limit"}  # fmt: skip
+
+
+def used_sentences(used: Mapping[str, float], session: Asked | None = None) -> list[str]:
+    """What a run used, in sentences: the system, its judge, and what servers refused."""
+    if not used:
+        return []
+    own = {name: value for name, value in used.items() if not name.startswith("judge ") and name not in _REFUSED}
+    judge = {name.removeprefix("judge "): value for name, value in used.items() if name.startswith("judge ")}
+    said = [f"Used: {_amounts(own)}."] if own else []
+    judge_said = {name: value for name, value in judge.items() if name not in _REFUSED}
+    said += [f"The judge used: {_amounts(judge_said)}."] if judge_said else []
+    refused = [f"{shown_amount(used[name])} × {text}" for name, text in _REFUSED.items() if used.get(name)]
+    refused += [f"{shown_amount(judge[name])} × {text} (judge)" for name, text in _REFUSED.items() if judge.get(name)]
+    said += [f"Refused: {', '.join(refused)}."] if refused else []
+    if session is not None and "cost" in used:
+        now = session.used.get("cost", 0.0)
+        whole = used["cost"] + used.get("judge cost", 0.0)
+        said.append(f"Cost: {money(whole)} in all, of which {money(now)} for answers asked this time.")
+    return said
+
+
+def _amounts(used: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {shown_amount(value)}" for name, value in used.items())
+
+
+def shown_amount(value: float) -> str:
+    """A count with its thousands, or a cost."""
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.6g}"
 
 
 def _for_people(results: Results) -> list[Row]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from unfazed.core.asking import Answers, Asker, Asking
-from unfazed.core.canary import Kept, check
+from unfazed.core.canary import Kept, check, how_many
 from unfazed.core.errors import Interrupted, NothingEvaluated, SystemBroken, UsageError, option
 from unfazed.core.files import as_path, write_inside
 from unfazed.core.progress import Progress
@@ -26,7 +28,9 @@ from unfazed.core.values import Inputs, Json, Output
 from unfazed.run.checking import asked_again, stored_answers
 from unfazed.run.order import Order, seed_of
 from unfazed.run.record import Run, RunManifest, refuse_other
+from unfazed.run.spending import CostEstimate, Purse, Spending, checked_budget, judge_cost, sample_size, total
 from unfazed.run.workers import Engine, Here, Lost, Pool
+from unfazed.score import judge_used
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 
@@ -79,7 +83,7 @@ def _label_problem(value: Json, task: Task, labels: set[str] | None) -> str | No
 def run_system(
     suite: Suite | str | Path, system: System | Callable[..., Any] | str, to: str | Path,
     asking: Asking | None = None, engine: Engine | None = None, *, limit: int | None = None, fresh: bool = False,
-    until: Until | None = None, repeats: int = 0,
+    until: Until | None = None, repeats: int = 0, spending: Spending | None = None,
 ) -> Run:  # fmt: skip
     """Makes or continues the run in folder `to`. Answers that are there are used again, after a few were checked.
 
@@ -90,7 +94,8 @@ def run_system(
     `limit` is how many examples are asked, chosen at random; a later run with a larger limit, or none, continues.
     `fresh` uses no stored answer: those that are there are kept aside, in a file with today's date in its name.
     `until` ends the run early. `repeats` is how many more times each clean input is asked, to learn how often the
-    system changes its own answers. `run.session` says how many requests were asked and how many answers were reused.
+    system changes its own answers. `spending` bounds what the run may cost: `Spending(budget=5.0)`.
+    `run.session` says how many requests were asked and how many answers were reused.
     """
     if not isinstance(suite, (Suite, str, os.PathLike)):
         raise UsageError(f"A suite is expected, or the path of its folder, not {type(suite).__name__}.")
@@ -98,10 +103,16 @@ def run_system(
     asking, engine = asking or Asking(), engine or Engine()
     if not isinstance(system, System):
         with closing(open_system(system)) as opened:
-            return run_system(suite, opened, to, asking, engine, limit=limit, fresh=fresh, until=until, repeats=repeats)
+            return run_system(
+                suite, opened, to, asking, engine, limit=limit, fresh=fresh, until=until, repeats=repeats,
+                spending=spending,
+            )  # fmt: skip
     folder = as_path(to, "to")
     refuse_other(folder, suite)
-    job = _Job(suite, folder, asking, _checked_limit(limit), fresh, until, _checked_repeats(repeats, system))
+    spending = spending or Spending()
+    checked_budget(spending.budget, system.prices)
+    repeats = _checked_repeats(repeats, system)
+    job = _Job(suite, folder, asking, _checked_limit(limit), fresh, until, repeats, spending)
     if engine.here:
         system.prepare(suite)
         asker = asker_of(system, suite, asking)
@@ -116,9 +127,18 @@ def run_system(
             identity=asked.identity,
             suite=str(suite.path.resolve()),
             manifest=suite.manifest,
-            asking=asking,
+            asking=_shared_rate(asking, engine),
         )
     return _run(job, asked, lambda: engine.pool(answering, asked.concurrency))
+
+
+def _shared_rate(asking: Asking, engine: Engine) -> Asking:
+    """For each of the engine's workers, its share of the requests a second."""
+    if asking.rate is None:
+        return asking
+    if engine.workers is None:
+        raise UsageError(f"{option('rate')} is shared out among the workers. Say how many: {option('workers')}.")
+    return msgspec.structs.replace(asking, rate=asking.rate / engine.workers)
 
 
 class Until(NamedTuple):
@@ -138,6 +158,7 @@ class _Job(NamedTuple):
     fresh: bool
     until: Until | None
     repeats: int
+    spending: Spending
 
 
 def _checked_repeats(repeats: int, system: System) -> int:
@@ -169,7 +190,9 @@ def _run(job: _Job, system: System, pool: Callable[[], Pool]) -> Run:
                 f"Stopped. {store.asked:,} new outputs are kept in {job.folder}; rerun to resume."
             ) from None
         told = store.told()
-    return Run(job.folder, told)
+    run = Run(job.folder, told)
+    run.estimate = engine.estimate
+    return run
 
 
 def _reference(system: System) -> tuple[str, dict[str, Json]]:
@@ -214,10 +237,19 @@ class _Engine:
         self.looks: deque[int] = deque()  # requests, asked or not due, after which that is to be found out
         self.in_flight: set[Key] = set()
         self.again: deque[list[Request]] = deque()  # each request of a batch under which workers died, by itself
+        self.purse = Purse(job.spending, system.prices, job.folder)
+        told = job.spending.only_estimate or system.prices is not None
+        self.sample = sample_size(len(self.order.places)) if told else 0  # examples after which the cost is told
+        self.estimate: CostEstimate | None = None
+        self.began = time.monotonic()
         store.begin(system.identity)
 
     def run(self, open_pool: Callable[[], Pool]) -> None:
-        canaries = stored_answers(self.suite, self.order, self.system, self.store, self.asking.canary)
+        wanted = self.asking.canary
+        if self.purse.limit is not None:  # a check may ask each twice
+            checks = how_many(self.store.size, wanted, self.system.deterministic)
+            wanted = min(checks, self.purse.requests(self.store.used()) // 2)
+        canaries = stored_answers(self.suite, self.order, self.system, self.store, wanted)
         batches = self.batches()
         first = None if canaries else next(batches, None)
         if first is None and not canaries:
@@ -240,10 +272,73 @@ class _Engine:
 
     def finish(self) -> None:
         self.store.commit()
-        self.write_manifest(len(self.order.places))
+        if self.job.spending.only_estimate and self.sample < len(self.order.places):
+            return self.write_manifest(None)
+        asked = len(self.order.places)
+        self.write_manifest(None)
+        if self.purse.limit is not None:
+            sample = Run(self.job.folder).sample
+            complete = asked if sample is None else sample.examples
+            asked = min(asked, self.purse.judgeable(complete))
+        return self.write_manifest(asked, over=asked < len(self.order.places))
+
+    def judge(self) -> None:
+        """Has a judge, if there is one, see what is complete by now."""
+        judge = self.job.spending.judge
+        if judge is None or not self.sample:
+            return
+        self.store.commit()
+        run = Run(self.job.folder)
+        complete = len(self.order.places) if run.sample is None else run.sample.examples
+        if complete:
+            with suppress(NothingEvaluated):
+                judge(run)
+            self.purse.saw(complete)
+
+    def tell(self) -> None:
+        """Says what the rest will cost, once the sample is answered."""
+        self.judge()
+        self.store.commit()
+        groups = self.order.groups()
+        known = [self.took(group.requests) for group in islice(groups, self.sample)]
+        due = sum(len(keys) - len(self.store.answered(keys)) for group in groups if (keys := self.keys(group.requests)))
+        costs = [0.0 if self.purse.prices is None else self.purse.prices.cost(*took[1:]) for took in known]
+        many = [took[0] for took in known]
+        rest = len(self.order.places) - self.sample
+        judged = judge_used(self.job.folder) if self.job.spending.judge else {}
+        share = rest / self.purse.judged if self.purse.judged else 0.0
+        cost = judge_cost(judged, self.purse.judge_prices)
+        seconds = (time.monotonic() - self.began) * due / self.store.asked if self.store.asked else None
+        counted = any(took[1] or took[2] for took in known)
+        self.estimate = CostEstimate(
+            examples=self.sample,
+            requests=due,
+            tokens_in=total([float(took[1]) for took in known], many, due, "tokens in") if counted else None,
+            tokens_out=total([float(took[2]) for took in known], many, due, "tokens out") if counted else None,
+            cost=total(costs, many, due, "cost") if counted and self.purse.prices else None,
+            judge_calls=round(judged.get("judge calls", 0.0) * share),
+            judge_cost=None if cost is None else cost * share,
+            spent=None if self.purse.prices is None else self.purse.spent,
+            seconds=seconds,
+        )
+        if due and not self.job.spending.only_estimate:
+            print(f"unfazed: {self.estimate.sentence}", file=sys.stderr)
+
+    def keys(self, requests: list[str]) -> list[Key]:
+        """The keys of an example's requests, each once."""
+        key, group = keyer(self.system.identity), [msgspec.json.decode(request) for request in requests]
+        repeated = [key(group[0], repeat) for repeat in range(1, self.job.repeats + 1)]
+        return list(dict.fromkeys([*map(key, group), *repeated]))
+
+    def took(self, requests: list[str]) -> tuple[int, int, int]:
+        """How many requests of an example are answered, and the tokens that they took."""
+        outputs = self.store.get(self.keys(requests)).values()
+        return len(outputs), sum(o.tokens_in or 0 for o in outputs), sum(o.tokens_out or 0 for o in outputs)
 
     def look(self) -> bool:
         """May the run end? The examples that are complete then are those that are measured."""
+        if self.purse.limit is not None:
+            self.judge()
         if self.job.until is None:
             return False
         self.store.commit()
@@ -257,8 +352,8 @@ class _Engine:
                 return True
         return False
 
-    def write_manifest(self, asked: int | None) -> None:
-        _write_manifest(self.job, self.system, asked)
+    def write_manifest(self, asked: int | None, over: bool = False) -> None:
+        _write_manifest(self.job, self.system, asked, self.purse, over)
 
     def check(self, pool: Pool, canaries: list[Kept]) -> None:
         """Raises where the system no longer gives the answers that are stored."""
@@ -271,9 +366,22 @@ class _Engine:
         self.store.warnings += [warning] if warning else []
 
     def ask(self, pool: Pool, batches: Iterator[list[Request]], waiting: dict[int, list[Request]]) -> None:
+        held = False  # until the sample is answered
         while True:
-            while pool.room and (batch := self.again.popleft() if (alone := bool(self.again)) else next(batches, None)):
-                waiting[pool.give([inputs for _, inputs in batch], alone)] = batch
+            while pool.room and not held and self.affords(waiting):
+                alone = bool(self.again)
+                batch = self.again.popleft() if alone else next(batches, None)
+                if batch is None:
+                    break
+                if batch:
+                    waiting[pool.give([inputs for _, inputs in batch], alone)] = batch
+                held = not batch
+            if pool.idle and not self.again and held:
+                held = False
+                self.tell()
+                if self.job.spending.only_estimate:
+                    return
+                continue
             if pool.idle:
                 return
             number, result = pool.take()
@@ -281,6 +389,14 @@ class _Engine:
             if self.looks and self.progress.done >= self.looks[0]:
                 self.looks.popleft()
                 batches = iter(()) if self.look() else batches
+
+    def affords(self, waiting: dict[int, list[Request]]) -> bool:
+        """May one more batch be sent, as far as the budget goes?"""
+        if self.purse.limit is None:
+            return True
+        each = 1 + self.job.repeats + self.suite.manifest.variants / max(1, self.suite.manifest.examples)
+        size = self.asking.batch_size or self.system.batch_size
+        return self.purse.affords(sum(map(len, waiting.values())) + size - 1, self.progress.done / each)
 
     def settle(self, batch: list[Request], result: Answers | Lost) -> None:
         """Keeps answers. Where workers died, each request is asked by itself, and the one they die of has failed."""
@@ -300,6 +416,12 @@ class _Engine:
         size = self.asking.batch_size or self.system.batch_size
         left: list[Request] = []
         for window in self.windows(size):
+            if not window:  # the end of the sample
+                if left:
+                    yield left
+                left = []
+                yield []
+                continue
             todo = self.due(window)
             pending = list(todo.items())
             if size > 1:
@@ -319,7 +441,13 @@ class _Engine:
         seen, enough = 0, _BATCHES_A_WINDOW * size if size > 1 else _LOOK_AHEAD // 64
         if self.job.until is not None:
             enough = _FIRST_LOOK * (1 + self.suite.manifest.variants // max(1, self.suite.manifest.examples))
-        for _, requests in self.order.groups():
+        for number, (_, requests) in enumerate(self.order.groups()):
+            if self.sample and number == self.sample:
+                yield window
+                if window:
+                    seen += len(window)
+                    yield []
+                window = []
             group = [decode(request) for request in requests]
             window += [(key(inputs), inputs) for inputs in group]
             window += [(key(group[0], repeat), group[0]) for repeat in range(1, self.job.repeats + 1)]
@@ -330,6 +458,8 @@ class _Engine:
                 window, enough = [], min(max(enough, seen // 4), max(_LOOK_AHEAD, enough))
         if window:
             yield window
+        if self.sample and self.sample >= len(self.order.places):
+            yield []
 
     def due(self, window: list[Request]) -> dict[Key, Inputs]:
         """What of a window is to be asked; notes what need not be."""
@@ -344,6 +474,7 @@ class _Engine:
 
     def put(self, batch: Sequence[Request], answers: Answers) -> None:
         self.store.use(answers.used)
+        self.purse.pay(answers.used.get("cost", 0.0), answers.outputs, self.system.name)
         self.store.put((key, output) for (key, _), output in zip(batch, answers.outputs, strict=True))
 
     def keep(self, batch: Sequence[Request], answers: Answers) -> None:
@@ -368,7 +499,7 @@ class _Engine:
         return self.store.tried(failed) if failed and self.answers else set()
 
 
-def _write_manifest(job: _Job, system: System, asked: int | None) -> None:
+def _write_manifest(job: _Job, system: System, asked: int | None, purse: Purse, over: bool) -> None:
     suite, folder = job.suite, job.folder
     place = suite.path.resolve()
     try:
@@ -386,5 +517,10 @@ def _write_manifest(job: _Job, system: System, asked: int | None) -> None:
         asked=asked,
         stop_when=list(job.until.rules) if job.until else [],
         repeats=job.repeats,
+        budget=purse.limit,
+        stopped="budget" if over else "",
+        prices=purse.prices,
+        judge_prices=purse.judge_prices,
+        settings=system.settings(),
     )
     write_inside(folder / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")

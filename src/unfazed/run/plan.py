@@ -116,7 +116,8 @@ class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     `limit` is how many examples are asked, chosen at random. `fresh` uses no stored answers. `stop_when` ends the run
     early, when the intervals of measures are narrow enough, such as `drop±0.02`. `repeats` is how many more times each
-    clean input is asked.
+    clean input is asked. `budget` is what the run may cost, its judge included; it needs `price_in` and `price_out`
+    among the options. `judge_price_in` and `judge_price_out` are a judge's prices, if they are others.
     `secret_env` are environment variables whose values are masked in all that is kept. A plan must not hold secrets.
     """
 
@@ -129,6 +130,9 @@ class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     fresh: bool = False
     stop_when: tuple[str, ...] = ()
     repeats: int = 0
+    budget: float | None = None
+    judge_price_in: float | None = None
+    judge_price_out: float | None = None
 
 
 class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -232,6 +236,7 @@ _MUST_BE = {
     "turn": "last-user, first-user, system or all",
     "weigh": "examples or variants",
     "level": "a number between 0 and 1",
+    **dict.fromkeys(("budget", "judge_price_in", "judge_price_out"), "a number"),
     "correction": "max-t, holm, bonferroni or none",
     "on": "value, ci-lower or ci-upper",
     "allow_missing": "a number",

@@ -17,12 +17,14 @@ from unfazed.core.errors import StoredFileError, UsageError, option
 from unfazed.core.files import as_path, unwritable, write_atomically
 from unfazed.core.json import decode
 from unfazed.core.outside import read_bounded
+from unfazed.core.prices import Prices
 from unfazed.core.session import Asked
 from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.suite import Suite, changed_texts
 from unfazed.core.text import html_table, pandas_frame, polars_frame
-from unfazed.core.values import Example, Output, Variant
+from unfazed.core.values import Example, Json, Output, Variant
 from unfazed.run.order import Order
+from unfazed.run.spending import CostEstimate, judge_cost
 from unfazed.score import Comparing, comparing_for, judge_used
 
 _EXAMPLES_A_BLOCK = 200
@@ -49,13 +51,18 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
     asked: int | None = None  # examples that were, the first in the order; None until asking has ended
     stop_when: list[str] = []  # the rules by which it could end early
     repeats: int = 0  # how many more times each clean input was to be asked
+    budget: float | None = None  # what it may cost
+    stopped: str = ""  # `budget` if that ended it
+    prices: Prices | None = None  # of a million tokens
+    judge_prices: Prices | None = None
+    settings: dict[str, Json] = {}  # how the system draws its answers, such as temperature and seed
 
 
 class Sample(NamedTuple):
     """The examples of a run that are measured where not all of its suite were asked: a random sample of them.
 
     `chosen` is by place in the suite. `why` is `limit` where no more were to be asked, `enough` where a rule for an
-    early end held, `stopped` where the run was stopped.
+    early end held, `budget` where a budget was spent, `stopped` where the run was stopped.
     """
 
     chosen: npt.NDArray[np.bool_]
@@ -71,6 +78,7 @@ class Sample(NamedTuple):
             "limit": "chosen at random.",
             "enough": f"a random sample: the run ended early, when {' and '.join(self.rules)} was reached.",
             "stopped": "a random sample: the run was stopped.",
+            "budget": "a random sample: the run stopped when its budget was spent.",
         }
         return said + ends[self.why]
 
@@ -86,6 +94,7 @@ class Run:
 
     def __init__(self, path: str | Path, session: Asked | None = None) -> None:
         self.path = as_path(path, "path")
+        self.estimate: CostEstimate | None = None  # what it would cost, where that was told when it was made
         self.session = session  # what was asked and used again, where this run was just made or continued
         self.manifest = _read_manifest(self.path)
         place = Path(self.manifest.suite)
@@ -215,6 +224,7 @@ class Run:
         chosen = np.zeros(of, dtype=bool)
         chosen[places[:asked]] = True
         why = "limit" if asked == len(places) else "stopped" if manifest.asked is None else "enough"
+        why = manifest.stopped or why
         return Sample(chosen, asked, of, why, tuple(manifest.stop_when))
 
     def _complete(self, order: Order) -> int:
@@ -238,7 +248,9 @@ class Run:
     def used(self) -> dict[str, float]:
         """What answering used over the whole run, such as requests, retries, tokens and cost; empty where not known."""
         with AnswerStore.reader(self.path) as store:
-            return store.used() | judge_used(self.path)
+            used = store.used() | judge_used(self.path)
+        cost = judge_cost(used, self.manifest.judge_prices or self.manifest.prices)
+        return used if cost is None else used | {"judge cost": cost}
 
 
 def _read_manifest(path: Path) -> RunManifest:
