@@ -316,6 +316,13 @@ class AnswerStore:
             raise damaged(self.file, damage) from damage
         return found
 
+    def most_tokens(self) -> tuple[int, int]:
+        """The most tokens that any answer took, in and out; 0 where none are known."""
+        if "tokens_in" not in self._columns:
+            return 0, 0
+        found = [self._db.execute(f"SELECT max(tokens_in), max(tokens_out) FROM {t}").fetchone() for t in self._tables]  # noqa: S608
+        return max(int(row[0] or 0) for row in found), max(int(row[1] or 0) for row in found)
+
     @property
     def size(self) -> int:
         """About how many outputs there are."""

@@ -246,8 +246,8 @@ def judge(run: Run, plan: Plan) -> Verdict:
         )
     if run.sample is not None and run.sample.why == "budget":
         warnings.append(
-            f"Stopped: the budget of {money(run.manifest.budget or 0.0)} is spent. {run.sample.sentence} The same "
-            f"command with a greater {option('budget')} goes on."
+            f"Stopped: the budget of {money(run.manifest.budget or 0.0)} is spent. The same command with a greater "
+            f"{option('budget')} resumes it."
         )
     if results.sanity:
         exit_code = NothingEvaluated.exit_code

@@ -37,6 +37,7 @@ from unfazed.measure.questions import (
     with_cluster,
 )
 from unfazed.measure.repeats import measure_repeats, summed_up
+from unfazed.measure.requests import Serving
 from unfazed.measure.results import Results
 from unfazed.measure.run_table import RunItem, read_table
 from unfazed.measure.sanity import Sanity
@@ -151,6 +152,8 @@ def _measured(
     sanity = Sanity(suite.task, suite.manifest.labels, comparing)
     with scored_by(engine or Engine()) as stats, KeptScores([run] if stored else [], stats) as kept:
         pairs, items = PairCodes(used, suite.task, kept), sanity.watch(validity.watch(items_of(run)))
+        serving = Serving(plan.level) if isinstance(run, Run) and "requests" in run.used() else None
+        items = items if serving is None else serving.watch(items)
         items, person = as_wrong(items) if plan.missing == "wrong" else items, person_of(suite.manifest.people)
         table = read_table(items, suite.task, pairs, spill, comparing, person=person)
         validity.check(table)
@@ -184,6 +187,7 @@ def _measured(
         again = None
         if isinstance(run, Run) and run.manifest.repeats:
             pairs, items = PairCodes(used[:1], suite.task, kept), _sampled(run.repeated(), run)
+            items = items if serving is None else serving.watch(items, repeats=True)
             again = summed_up(read_table(items, suite.task, pairs, spill, comparing), run.manifest.repeats, main)
         clusters = clusters_of(table, plan.cluster)
         people = measure_people(table, main, again, plan.level, signs[main], clusters, plan.cluster)
@@ -211,6 +215,7 @@ def _measured(
         compared=_compared(plan, comparing),
         repeats=repeats,
         people=people,
+        requests=None if serving is None else serving.report(signature),
     )
 
 

@@ -16,6 +16,7 @@ from unfazed.core.files import as_path
 from unfazed.core.text import figure, label, pandas_frame, spelled
 from unfazed.core.values import Estimate, Json
 from unfazed.measure.judging import JudgeAgreement
+from unfazed.measure.requests import Served
 from unfazed.measure.sampling import PeopleBlock, Repeats
 from unfazed.measure.tabular import Cells, Tabular, aligned, html, load_from, save_to
 
@@ -157,6 +158,7 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     within: Within | None = None
     repeats: Repeats | None = None
     people: PeopleBlock | None = None
+    requests: Served | None = None  # what a server's answers took: seconds and tokens
     agreement: JudgeAgreement | None = None  # how far the judge agrees with people
     compared: dict[str, str] = {}  # the score that was named, extract, equivalent and a judge's rubric
 

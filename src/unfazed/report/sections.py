@@ -91,9 +91,18 @@ def tables(results: Results) -> list[ReportTable]:
         made.append(_scores(results))
     if results.repeats:
         made.insert(1, _sampled("Against the system's own disagreement", results.repeats.rows(results.flip_rate)))
+    if results.requests:
+        slower = results.requests.slower
+        more = "" if slower is None else f"; varied ones take {_longer(slower)} on average"
+        made.append(_sampled(f"What the server's answers took{more}", results.requests.rows()))
     if results.people and (rows := results.people.rows()):
         made.insert(1, _sampled("For these people, and for people like these", rows))
     return made
+
+
+def _longer(slower: Estimate) -> str:
+    span = "" if slower.low is None else f" [{number(slower.low)}, {number(slower.high)}]"
+    return f"{number(slower.value)} seconds{span} longer"
 
 
 def _apart(kind: str, named: Mapping[str, Named]) -> ReportTable:

@@ -289,6 +289,8 @@ def sampled_rows(results: Results) -> list[list[Row]]:
         made.append(list(results.repeats.rows(results.flip_rate)))
     if results.people and (rows := results.people.rows()):
         made.append(list(rows))
+    if results.requests:
+        made.append(list(results.requests.rows()))
     return made
 
 

@@ -237,7 +237,7 @@ class _Engine:
         self.looks: deque[int] = deque()  # requests, asked or not due, after which that is to be found out
         self.in_flight: set[Key] = set()
         self.again: deque[list[Request]] = deque()  # each request of a batch under which workers died, by itself
-        self.purse = Purse(job.spending, system.prices, job.folder)
+        self.purse = Purse(job.spending, system.prices, job.folder, store.most_tokens())
         told = job.spending.only_estimate or system.prices is not None
         self.sample = sample_size(len(self.order.places)) if told else 0  # examples after which the cost is told
         self.estimate: CostEstimate | None = None

@@ -149,13 +149,15 @@ class Purse:
     is kept back.
     """
 
-    def __init__(self, spending: Spending, prices: Prices | None, folder: Path) -> None:
+    def __init__(
+        self, spending: Spending, prices: Prices | None, folder: Path, most_tokens: tuple[int, int] = (0, 0)
+    ) -> None:
         self.limit = checked_budget(spending.budget, prices)
         self.prices, self.judge_prices = prices, spending.judge_prices or prices
         self._folder = folder
         self.spent = spent_in(folder, self.judge_prices) if folder.exists() else 0.0
         self._judged_cost = judge_cost(judge_used(folder), self.judge_prices) or 0.0
-        self._dearest = 0.0
+        self._dearest = 0.0 if prices is None else prices.cost(*most_tokens)
         self.judged = 0  # examples that a judge has seen,
         self._each = 0.0  # and what it cost for each of them
 

@@ -1,0 +1,75 @@
+"""A server on this machine that speaks OpenAI's chat completions, with usage: for tests that run commands on it."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Answers = Callable[[dict[str, Any], int], str | dict[str, Any]]  # the request, how often it came → what is said
+
+
+class ChatServer(ThreadingHTTPServer):
+    """Answers by `answers`; `asked` counts each request, `tokens` are all that it counted, in and out."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, answers: Answers) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.answers, self.lock = answers, threading.Lock()
+        self.asked: Counter[str] = Counter()
+        self.tokens: Counter[str] = Counter()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: ChatServer
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        text = json.dumps(request["messages"])
+        with self.server.lock:
+            self.server.asked[text] += 1
+            times = self.server.asked[text]
+        said = self.server.answers(request, times)
+        reply = said if isinstance(said, dict) else {"content": said}
+        usage = {
+            "prompt_tokens": len(re.findall(r"\w+", text)),
+            "completion_tokens": len(str(reply.get("content")).split()),
+        }
+        with self.server.lock:
+            self.server.tokens.update(usage)
+        choice = {"index": 0, "message": {"role": "assistant", "content": reply.get("content")}}
+        choice["finish_reason"] = reply.get("finish_reason", "stop")
+        body = {"choices": [choice], "model": f"{request['model']}-2026-11-01", "usage": usage}
+        content = json.dumps(body).encode()
+        self.send_response(reply.get("status", 200))
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def chat_server(answers: Answers) -> Iterator[ChatServer]:
+    server = ChatServer(answers)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
