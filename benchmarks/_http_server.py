@@ -2,7 +2,7 @@
 
 It prints its port, answers POSTs, counts what it was asked, and tells that to a GET. `trouble` hundredths of all
 texts each get one of ten kinds of trouble; the first time that they are asked, or, for kinds that cost no time, the
-first two times.
+first two times. With a `rate`, a token bucket of `burst` refills at that rate a second, and what is above it gets 429.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ class Counts:
         self.heard = 0
         self.too_early = 0
         self.not_before: dict[str, float] = {}
+        self.tokens, self.filled = 0.0, 0.0
 
 
 class Connection(asyncio.Protocol):
@@ -79,10 +80,23 @@ class Connection(asyncio.Protocol):
                 self.reply(json.dumps({k: v for k, v in vars(self.counts).items() if k != "not_before"}).encode())
                 continue
             self.counts.heard += 1
+            if self.options.rate and not self.allowed():
+                self.reply(b'{"error": {"message": "slow down"}}', "429 Too Many", more="Retry-After: 1\r\n")
+                continue
             if self.options.delay:
                 asyncio.get_running_loop().call_later(self.options.delay, self.answer, json.loads(body))
             else:
                 self.answer(json.loads(body))
+
+    def allowed(self) -> bool:
+        """Is there a token in the bucket? It is full at the first request."""
+        counts, now, burst = self.counts, time.monotonic(), self.options.burst
+        gained = (now - counts.filled) * self.options.rate if counts.filled else burst
+        counts.tokens, counts.filled = min(burst, counts.tokens + gained), now
+        if counts.tokens < 1:
+            return False
+        counts.tokens -= 1
+        return True
 
     def answer(self, request: Any) -> None:
         if "inputs" in request:
@@ -154,16 +168,10 @@ async def serve(options: argparse.Namespace) -> None:
 class Server:
     """The server as a process, ended with the `with` block."""
 
-    def __init__(self, trouble: int = 0, delay: float = 0.0) -> None:
-        self._command = [
-            sys.executable,
-            "-m",
-            "benchmarks._http_server",
-            "--trouble",
-            str(trouble),
-            "--delay",
-            str(delay),
-        ]
+    def __init__(self, trouble: int = 0, delay: float = 0.0, rate: float = 0.0, burst: float = 1.0) -> None:
+        told = {"--trouble": trouble, "--delay": delay, "--rate": rate, "--burst": burst}
+        more = [str(word) for pair in told.items() for word in pair]
+        self._command = [sys.executable, "-m", "benchmarks._http_server", *more]
 
     def __enter__(self) -> Server:
         self.process = subprocess.Popen(self._command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1])
@@ -188,5 +196,6 @@ class Server:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--trouble", type=int, default=0)
-    parser.add_argument("--delay", type=float, default=0.0)
+    for name in ("--delay", "--rate", "--burst"):
+        parser.add_argument(name, type=float, default=0.0)
     asyncio.run(serve(parser.parse_args()))
