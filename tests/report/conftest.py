@@ -166,7 +166,7 @@ def run_like(**changes: Any) -> Any:
         used=dict,
         path="run",
         suite=suite,
-        manifest=SimpleNamespace(limit=200, stop_when=["drop±0.02"], repeats=3),
+        manifest=SimpleNamespace(limit=200, stop_when=["drop±0.02"], repeats=3, settings={}),
         system="my_module:predict",
         identity="callable:5f0c9a",
         items=lambda: iter(items),
