@@ -1,4 +1,4 @@
-"""A server that allows 20 requests a second, used without being told so: how much of the limit, and how many retries."""
+"""A server that allows 20 requests a second, used without being told so: how much of it, and how many retries."""
 
 from __future__ import annotations
 

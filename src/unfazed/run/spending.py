@@ -26,9 +26,12 @@ _SPARE = 1.1  # of what judging is expected to cost, kept back
 
 
 class Spending(NamedTuple):
-    """How a run's cost is told and bounded. `judge` has a judge give verdicts on a run as it is so far.
+    """What a run may cost, for `run_system`, whose system must know its prices.
 
-    With `only_estimate`, the run ends after its sample. `judge_prices` are the system's where they are None.
+    Example: `unfazed.run_system(suite, system, "run/", spending=unfazed.Spending(budget=5.0))`.
+
+    With `only_estimate`, the run ends after its sample. `judge` is called with the run as it is so far, to have a judge
+    compare answers; `judge_prices` are its prices, the system's where they are None.
     """
 
     budget: float | None = None
