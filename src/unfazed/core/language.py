@@ -44,6 +44,7 @@ _NAMES = {  # code → names
 _CODES = {name.casefold(): code for code, names in _NAMES.items() for name in names}
 _OLD = {"no": "nb", "iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro", "sh": "hr", "cmn": "zh", "zsm": "ms"}
 _SHOWN = 8  # operators in one message
+_NAMED = 12  # languages in one message
 
 
 def language_name(tag: str) -> str:
@@ -91,7 +92,8 @@ def require_language(
     """Raises where the operator `name` does not know the language; `instead` are operators that do."""
     if knows(languages, language):
         return
-    known = ", ".join(languages)
+    more = len(languages) - _NAMED
+    known = ", ".join(languages) if more <= 1 else f"{', '.join(languages[:_NAMED])} and {more} more languages"
     if language == UNSURE:
         raise WrongLanguage(f"{name} varies {known}, but it is not clear which language the texts are in. {_how()}")
     how = f"{language!r} ({language_name(language)}{', identified from the texts' if guessed else ''})"

@@ -81,17 +81,22 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
     def require(self, name: str, operator: type[Operator]) -> None:
         """Raises where one operator can't be used."""
         if not knows(operator.languages, self.language):
-            require_language(name, operator.languages, self.language, self.language_guessed, self._usable())
+            require_language(
+                name, operator.languages, self.language, self.language_guessed, self._usable(name, operator)
+            )
         if task_named(self.task).aligned and not operator.aligned:
             raise CannotKeepLabels(
                 f"{name} rewrites whole texts, so the labels of a {self.task} example can't be kept true."
             )
 
-    def _usable(self) -> list[str]:
-        """The operators that know this language and keep the labels of this task."""
+    def _usable(self, name: str, instead_of: type[Operator]) -> list[str]:
+        """The operators like this one that know this language and keep the labels of this task, its family first."""
         aligned = task_named(self.task).aligned
-        every = [(name, operators.get(name)) for name in operators.names()]
-        return [name for name, o in every if knows(o.languages, self.language) and (o.aligned or not aligned)]
+        every = [(other, operators.get(other)) for other in operators.names()]
+        fit = [n for n, o in every if knows(o.languages, self.language) and (o.aligned or not aligned)]
+        alike = [other for other in fit if operators.get(other).meaning == instead_of.meaning]
+        family = name.partition("/")[0]
+        return sorted(alike, key=lambda other: other.partition("/")[0] != family)
 
 
 _Place = tuple[int, int]  # an example's place in a block, and a draw

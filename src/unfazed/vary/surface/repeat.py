@@ -32,7 +32,7 @@ class Repeat(Operator):
 
     languages = (*LATIN, *CYRILLIC, "el", "ar", "fa", "he", "th")
     presets = ("surface",)
-    example = ("this song is so good", "this sooong is so good")
+    example = ("this song is so good", "thisss song is so good")
 
     def __init__(self, rate: float = 0.0) -> None:
         self.rate = checked_rate(rate)
