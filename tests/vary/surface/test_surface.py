@@ -238,7 +238,7 @@ def test_slots_keep_their_words(name: str, language: str) -> None:
         new = variant.inputs["text"].split(" ")
         assert all(new)
         assert len(new) == len(variant.gold["slots"])
-        assert _slot_letters(new, variant.gold["slots"]).keys() == _slot_letters(tokens, tags).keys()
+        assert [t for t in variant.gold["slots"] if t != "O"] == [t for t in tags if t != "O"]
         for slot, letters in _slot_letters(new, variant.gold["slots"]).items():
             assert abs(len(letters) - len(_slot_letters(tokens, tags)[slot])) <= 5, "a slot took in other words"
 

@@ -34,7 +34,9 @@ class Abbreviation(Operator):
         short, pattern = _short_forms(base(text.language))
         written = text.text[:LONGEST]
         fixed = Fixed(written)
-        places = [match for match in pattern.finditer(written) if match.start() not in fixed]
+        found = [match for match in pattern.finditer(written) if match.start() not in fixed]
+        # a labelled phrase keeps its words, of which the label has a number
+        places = [match for match in found if " " not in match[0] or not text.labelled(match.start())]
         edits = []
         for place in some(places, self.rate, rng):
             word = " ".join(place[0].lower().replace("’", "'").split())

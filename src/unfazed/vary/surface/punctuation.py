@@ -40,7 +40,7 @@ class Punctuation(SurfaceOperator):
         fixed = Fixed(written)
         places = []
         for mark in _MARK.finditer(written):
-            if mark.start() in fixed or not _free(written, mark):
+            if mark.start() in fixed or not _free(written, mark) or text.labelled(mark.start()):
                 continue
             edit = _edit(kind, written, mark, base(text.language), rng)
             if edit is not None:

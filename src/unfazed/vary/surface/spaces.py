@@ -22,7 +22,8 @@ class Spaces(SurfaceOperator):
     """Loses a space between words, doubles one, or puts one inside a word.
 
     `kind` is lost, doubled or inside; by default it is drawn. Two numbers are never joined. In English, neither are
-    words that give another word (*not able*), nor is one parted into words (*now here*).
+    words that give another word (*not able*), nor is one parted into words (*now here*). Labelled words keep their
+    spaces, so that an entity has as many words as before.
     """
 
     kinds = ("lost", "doubled", "inside")
@@ -32,7 +33,8 @@ class Spaces(SurfaceOperator):
         written = text.text[:LONGEST]
         fixed = Fixed(written)
         if kind == "inside":
-            return [[Edit(at, at, " ")] for at in _within(written, fixed, text.language)]
+            places = _within(written, fixed, text.language)
+            return [[Edit(at, at, " ")] for at in places if not text.labelled(at)]
         places = [match.start() for match in _SPACE.finditer(written)]
         if kind == "doubled":
             return [[Edit(at, at + 1, "  ")] for at in places]
@@ -46,8 +48,8 @@ def _joins(text: str, at: int, fixed: Fixed, whole: Text) -> bool:
         return False
     if not (right.isalpha() and (left.isalpha() or left in ",.;!?:،؟")):
         return False
-    if not whole.inside(at) and (whole.labelled(at - 1) or whole.labelled(at + 1)):
-        return False  # a labelled word would take in one that is not
+    if whole.labelled(at - 1) or whole.labelled(at + 1):
+        return False  # a labelled word would take in another, or an entity have fewer words
     before, after = _LEFT.search(text[max(0, at - 40) : at]), _RIGHT.search(text[at + 1 : at + 41])
     return not (before and after and another_word(before[0] + after[0], whole.language))
 
