@@ -98,11 +98,15 @@ def test_end_to_end_needs_intent_and_every_tag():
     [
         (" Der  Fluss ", {"answers": [{"text": "See", "start": 0}, {"text": "der fluss", "start": 9}]}, 1),
         ("der Flus", {"answers": [{"text": "der fluss", "start": 9}]}, 0),
-        ("STRASSE", "straße", 1),
         ("花呗", "花呗", 1),
         (3, "3", 1),
         ("b", ["a", "b"], 1),
         (["a", "b"], ["a"], 0),  # guessing twice is not an answer
+        ("The  river, Rhine!", {"answers": [{"text": "river rhine"}]}, 1),
+        ("", {"answers": []}, 1),
+        ("the", {"answers": []}, 1),
+        ("river", {"answers": []}, 0),
+        ("", {"answers": [{"text": "river"}]}, 0),
     ],
 )
 def test_exact_match(output, gold, right):

@@ -72,6 +72,9 @@ def spelled(value: Json, inputs: Inputs | None = None) -> str:
         return value
     if isinstance(value, dict) and value and value.keys() <= {"tags", "entities"}:
         return _entities(value, (inputs or {}).get("text"))
+    if isinstance(value, dict) and value.keys() == {"answers"} and isinstance(value["answers"], list):
+        texts = [answer.get("text") if isinstance(answer, dict) else answer for answer in value["answers"]]
+        return " | ".join(dict.fromkeys(map(str, texts))) or "no answer"
     if isinstance(value, dict):
         return " · ".join(_entry(str(key), part, inputs) for key, part in value.items())
     if isinstance(value, list) and value and all(isinstance(part, str) for part in value):

@@ -23,6 +23,7 @@ class _Question(msgspec.Struct):
     question: str
     id: str | int
     answers: list[_Answer] = []
+    is_impossible: bool = False
 
 
 class _Paragraph(msgspec.Struct):
@@ -42,7 +43,8 @@ class Squad(Reader):
     """One JSON file of articles. `line` counts the questions, as such a file is often a single line.
 
     An answer that does not stand where the file says is looked for nearby. One of fifty in CMRC2018's dev set stands
-    nowhere in its paragraph; it is kept as a text without a place.
+    nowhere in its paragraph; it is kept as a text without a place. A question that SQuAD 2.0 marks as impossible has an
+    empty list of answers; one without answers that is not marked has no gold.
     """
 
     suffixes = (".json",)
@@ -59,7 +61,7 @@ class Squad(Reader):
                 self.line += 1
                 inputs = {"question": question.question, "context": paragraph.context}
                 answers = [_placed(answer, paragraph.context) for answer in question.answers]
-                gold = {"answers": answers} if answers else None
+                gold = {"answers": answers} if answers or question.is_impossible else None
                 yield Example(self.line - 1, str(question.id), inputs, gold)
 
 

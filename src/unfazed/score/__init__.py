@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from unfazed.score._comparing import Comparing, comparing_for, judge_used
     from unfazed.score._equivalent import question_of
     from unfazed.score.accuracy import Accuracy
-    from unfazed.score.exact_match import texts_of
+    from unfazed.score._squad import texts_of
     from unfazed.score.match import Match
 
 __all__ = ["Accuracy", "Array", "Comparing", "Match", "MeanScorer", "Pair", "Scorer", "Stats",

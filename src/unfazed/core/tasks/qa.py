@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import string
 from collections.abc import Hashable, Sequence
 
 from unfazed.core.edits import Edit, apply, move_spans
@@ -10,12 +12,15 @@ from unfazed.core.values import Example, Inputs, Json
 
 
 class Qa(Task):
-    """Gold is `{"answers": [{"text": …, "start": …}, …]}` into `context`; an output is the answer's text."""
+    """Gold is `{"answers": [{"text": …, "start": …}, …]}` into `context`; an output is the answer's text.
+
+    An empty list of answers says that the context has none; the right output is then empty.
+    """
 
     name = "qa"
     fields = ("question", "context")
     varied = ("question",)
-    scores = ("exact_match",)
+    scores = ("exact_match", "f1")
     aligned = True
 
     def fits(self, example: Example) -> bool:
@@ -23,8 +28,8 @@ class Qa(Task):
 
     def gold_problem(self, example: Example) -> str | None:
         answers = example.gold.get("answers") if isinstance(example.gold, dict) else None
-        if not isinstance(answers, list) or not answers:
-            return "gold must be {'answers': [{'text': …, 'start': …}, …]} with at least one answer"
+        if not isinstance(answers, list):
+            return "gold must be {'answers': [{'text': …, 'start': …}, …]}"
         context = example.inputs.get("context", "")
         for answer in answers:
             if not isinstance(answer, dict) or not isinstance(answer.get("text"), str):
@@ -38,10 +43,10 @@ class Qa(Task):
         return None if isinstance(output, str) else f"an output must be the answer's text, not {output!r:.80}"
 
     def right(self, gold: Json) -> Json:
-        return gold["answers"][0]["text"]
+        return gold["answers"][0]["text"] if gold["answers"] else ""
 
     def answer(self, output: Json) -> Hashable:
-        return " ".join(output.split()).casefold()
+        return normal_answer(output)
 
     def marked(self, gold: Json, field: str, text: str) -> list[tuple[int, int]]:
         if field != "context" or not gold:
@@ -60,6 +65,15 @@ class Qa(Task):
                 answer = {**answer, "text": new_text[start:end], "start": start}
             answers.append(answer)
         return new_text, {**gold, "answers": answers}
+
+
+_MARKS = str.maketrans("", "", string.punctuation)
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+
+
+def normal_answer(text: str) -> str:
+    """An answer as SQuAD compares it: lower case, without ASCII's marks, without articles, single spaces."""
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_MARKS)).split())
 
 
 def _stands(text: str, context: str, start: Json) -> bool:
