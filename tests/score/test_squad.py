@@ -19,7 +19,7 @@ WORDS = ["the", "a", "An", "river", "Rhine", "1,200", "U.S.", "don't", "â€”", "Ã
 def words_by_the_rules(text: str) -> list[str]:
     """Lower case; drop each ASCII mark; drop whole words that are articles; split at white space."""
     kept = "".join(letter for letter in text.lower() if letter not in set(string.punctuation))
-    return [word for word in re.sub(r"\b(a|an|the)\b", " ", kept).split()]
+    return re.sub(r"\b(a|an|the)\b", " ", kept).split()
 
 
 def by_the_rules(said: str, golds: list[str]) -> tuple[float, float]:
@@ -81,7 +81,9 @@ def test_questions_with_and_without_an_answer_apart() -> None:
     assert [part.name for part in parts] == ["f1(HasAns)", "f1(NoAns)"]
     due = [[i for i, gold in enumerate(golds) if part.gold_key(gold, QA) is not None] for part in parts]
     assert due == [[0, 2], [1, 3]]
-    means = [np.mean([part.item(outputs[i], golds[i], QA) for i in rows]) for part, rows in zip(parts, due, strict=True)]
+    means = [
+        np.mean([part.item(outputs[i], golds[i], QA) for i in rows]) for part, rows in zip(parts, due, strict=True)
+    ]
     assert means == pytest.approx([(1 + 2 / 3) / 2, 0.5])
     assert scorers.get("f1")().parts(golds[:1], QA) == []
     assert parts[0].parts(golds, QA) == []

@@ -53,13 +53,25 @@ def export(suite: str, to: str) -> None:
 @click.option("--task", help="The task. Guessed from the data.")
 @click.option("--lang", help="The language. Guessed from the data.")
 @click.option("--format-in", metavar="READER", help="The reader of a corpus. Guessed from its name.")
+@click.option(
+    "--variant",
+    "versions",
+    multiple=True,
+    metavar="NAME[=FILE]",
+    help="Another version of DATA, in a column of it or in a file. Repeatable.",
+)
+@click.option("--input", "inputs", multiple=True, metavar="FIELD", help="With --variant: a field that holds a text.")
+@click.option("--gold", metavar="FIELD", help="With --variant: the field that holds the right answer.")
 @click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")
-def import_(data: str, to: str, task: str | None, lang: str | None, format_in: str | None, overwrite: bool) -> None:
+def import_(data: str, to: str, task: str | None, lang: str | None, format_in: str | None, overwrite: bool,
+            versions: tuple[str, ...], inputs: tuple[str, ...], gold: str | None) -> None:  # fmt: skip
     """Make a suite from variants that people made.
 
     \b
       unfazed suite import mine.jsonl -o suite/            # as `suite export` writes it
       unfazed suite import readin/afqmc_keyboard -o suite/ # a corpus that has people's versions
+      unfazed suite import noiseqa.jsonl --variant keyboard --variant asr -o suite/       # columns
+      unfazed suite import xquad.json --variant keyboard=xquad_keyboard.json -o suite/    # parallel files
 
     In JSON lines, lines with `example_id` are variants, others are examples; `source` is the person, `draw` tells
     their versions apart. What a line leaves out is as usual: an example's row is its place, a variant's gold is its
@@ -72,9 +84,14 @@ def import_(data: str, to: str, task: str | None, lang: str | None, format_in: s
     from pathlib import Path
 
     from unfazed.core.suite_jsonl import import_suite
-    from unfazed.data import ReadOptions, import_corpus
+    from unfazed.data import ReadOptions, import_corpus, import_versions
 
-    if format_in or Path(data).is_dir():
+    if (inputs or gold) and not versions:
+        raise click.UsageError("--input and --gold go with --variant.")
+    if versions:
+        options = ReadOptions(format=format_in, task=task, inputs=inputs, gold=gold)
+        suite = import_versions(data, versions, to, options, lang, overwrite)
+    elif format_in or Path(data).is_dir():
         suite = import_corpus(data, to, ReadOptions(format=format_in, task=task), lang, overwrite)
     else:
         suite = import_suite(data, to, task, lang, overwrite)

@@ -76,7 +76,7 @@ def open_source(data: object, options: ReadOptions | None = None, language: str 
         path = Path(data)
         opened = _open(path, options, find_reader(path, options))
         kind = opened.kind(language)
-        return Source(kind, _hashed(path), in_languages(opened.sound(), kind, path))
+        return Source(kind, content_of(path), in_languages(opened.sound(), kind, path))
     examples, found, said = guessed_examples(data, options)
     kind = _kind(found, examples, language, said)
     examples = list(in_languages(examples, kind))
@@ -135,7 +135,7 @@ def _kind(found: Guess, examples: Sequence[Example], language: str | None, said:
     return Kind(found.task, of, not tag, found.compared, (*said, *about_language(of)))
 
 
-def _hashed(path: Path) -> str:
+def content_of(path: Path) -> str:
     """An id of a file's bytes, or of those of all files in a folder."""
     files = sorted(f for f in path.rglob("*") if f.is_file()) if path.is_dir() else [path]
     return content_id([[file.name, file_hash(file)] for file in files], size=16)

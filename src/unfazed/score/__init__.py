@@ -26,8 +26,8 @@ from unfazed.score._scorer import (
 if TYPE_CHECKING:
     from unfazed.score._comparing import Comparing, comparing_for, judge_used
     from unfazed.score._equivalent import question_of
-    from unfazed.score.accuracy import Accuracy
     from unfazed.score._squad import texts_of
+    from unfazed.score.accuracy import Accuracy
     from unfazed.score.match import Match
 
 __all__ = ["Accuracy", "Array", "Comparing", "Match", "MeanScorer", "Pair", "Scorer", "Stats",

@@ -15,8 +15,8 @@ from unfazed.core.prompt import Template
 from unfazed.core.suite import Suite
 from unfazed.core.tasks.translate import references_of
 from unfazed.core.values import Example, Inputs, Json, Variant
-from unfazed.score.bleu import TOKENIZERS
 from unfazed.score import texts_of
+from unfazed.score.bleu import TOKENIZERS
 from unfazed.systems.http import PROMPTS, parsed_answers
 
 Way = Literal["choice", "match", "bleu", "none"]
