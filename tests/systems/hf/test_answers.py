@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import torch
 import transformers
 
+from unfazed.core.edits import slots_of
 from unfazed.core.errors import UsageError
 from unfazed.core.task import task_named
 from unfazed.run.making import make_suite
@@ -184,5 +186,25 @@ def test_the_task_must_fit(tiny: Tiny, tmp_path: Path) -> None:
     open_system(str(tiny("hf/classify"))).prepare(suite)
     with pytest.raises(UsageError, match="2 labels for the model's 3 outputs"):
         open_system(str(tmp_path / "model"), labels="a,b").prepare(suite)
-    with pytest.raises(UsageError, match=r"BertForTokenClassification, which answers the task slu .* classify"):
+    with pytest.raises(UsageError, match=r"BertForTokenClassification, which answers the task tag or slu .* classify"):
         open_system(str(tiny("hf/tag", "tag"))).prepare(suite)
+
+
+def test_entities_are_found_in_texts_that_are_not_in_tokens(tiny: Tiny, tmp_path: Path) -> None:
+    folder, text = tiny("hf/tag"), "Play jazz, loud jazz!  will it rain?"
+    entities = [{"start": 5, "end": 9, "label": "thing"}]
+    (tmp_path / "a.jsonl").write_text(json.dumps({"text": text, "entities": entities}) + "\n")
+    suite = make_suite(tmp_path / "a.jsonl", ["keyboard/adjacent"], to=tmp_path / "s", language="en")
+    by_character, by_token = open_system(str(folder)), open_system(str(folder))
+    by_character.prepare(suite)
+    assert by_character.identity != by_token.identity
+    [found] = by_character.predict([{"text": text}])
+    [tags] = by_token.predict([{"text": "Play jazz , loud jazz ! will it rain ?"}])
+    words = ["Play", "jazz", ",", "loud", "jazz", "!", "will", "it", "rain", "?"]
+    expected = [(kind, words[a:b]) for kind, a, b in slots_of(tags["slots"])]
+    assert expected, "the sample model finds something"
+    assert [
+        (e["label"], re.findall(r"\w+|[^\w\s]", text[e["start"] : e["end"]])) for e in found["entities"]
+    ] == expected
+    assert task_named("tag").output_problem(found, {"text": text}) is None
+    assert list(by_character.predict([{"text": ""}])) == [{"entities": []}]

@@ -48,7 +48,7 @@ def test_numbered_labels_are_numbers(tiny: Tiny) -> None:
     )
 
 
-def test_tags_are_those_of_the_folder_and_groups_are_laid_over_tokens(tiny: Tiny) -> None:
+def test_tags_are_those_of_the_folder_and_groups_are_laid_over_tokens(tiny: Tiny, tmp_path: Path) -> None:
     folder = tiny("hf/tag")
     asked = [{"text": text} for text in [*TEXTS, "play jazz on monday", "a  b"]]
     assert list(open_system(opened("token-classification", folder)).predict(asked)) == list(
@@ -60,6 +60,10 @@ def test_tags_are_those_of_the_folder_and_groups_are_laid_over_tokens(tiny: Tiny
     assert any("B-thing" in output["slots"] for output in grouped.predict(asked))
     [failed] = grouped.predict([{"said": "a"}])
     assert isinstance(failed, Failed)
+    (tmp_path / "a.jsonl").write_text('{"text": "play jazz", "slots": ["O", "B-thing"]}\n')
+    grouped.prepare(make_suite(tmp_path / "a.jsonl", ["keyboard/adjacent"], to=tmp_path / "s", language="en"))
+    outputs = [task_named("tag").read(o, i) for o, i in zip(grouped.predict(asked), asked, strict=True)]
+    assert any(output["entities"] for output in outputs)
 
 
 def test_what_is_written_is_the_folders(tiny: Tiny) -> None:
@@ -94,7 +98,7 @@ def test_tasks_must_fit(tiny: Tiny, tmp_path: Path) -> None:
     (tmp_path / "data.jsonl").write_text('{"text": "play jazz", "label": "yes"}\n')
     suite = make_suite(tmp_path / "data.jsonl", ["keyboard/adjacent"], to=tmp_path / "suite")
     open_system(opened("text-classification", folder)).prepare(suite)
-    with pytest.raises(UsageError, match=r"token-classification, which answers the task slu"):
+    with pytest.raises(UsageError, match=r"token-classification, which answers the task tag or slu"):
         open_system(opened("token-classification", tiny("hf/tag", "tag"))).prepare(suite)
     with pytest.raises(UsageError, match=r"for feature-extraction can't be asked"):
         open_system(opened("feature-extraction", folder))

@@ -62,14 +62,17 @@ def test_the_task_decides_what_is_answered(both: Path, tmp_path: Path) -> None:
     (tmp_path / "tags.jsonl").write_text(
         '{"text": "play some loud jazz", "label": {"intent": "music", "slots": ["O", "O", "O", "B-genre"]}}\n'
     )
+    (tmp_path / "entities.jsonl").write_text(
+        '{"text": "play some loud jazz.", "entities": [{"start": 15, "end": 19, "label": "genre"}]}\n'
+    )
     identities = set()
-    for task, name in (("classify", "label"), ("slu", "tags")):
+    for task, name in (("classify", "label"), ("slu", "tags"), ("tag", "entities")):
         suite = make_suite(tmp_path / f"{name}.jsonl", ["keyboard/adjacent"], to=tmp_path / name)
         assert suite.manifest.task == task
         system = open_system(f"spacy:{both}")
         run_system(suite, system, to=tmp_path / f"{name}-run")
         identities.add(system.identity)
-    assert len(identities) == 2
+    assert len(identities) == 3
 
 
 def test_one_text_is_read(both: Path) -> None:
