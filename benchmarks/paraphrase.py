@@ -14,7 +14,7 @@ from unfazed.core.edits import apply
 from unfazed.core.errors import UnfazedError
 from unfazed.core.seeds import Seeds
 from unfazed.papers.parte.corpora import FILE, read_pairs
-from unfazed.papers.parte.filters import Embeddings
+from unfazed.systems.embeddings import Embeddings
 from unfazed.vary.engine import OperatorSpec
 from unfazed.vary.operator import Text
 from unfazed.vary.words import jaccard
@@ -59,7 +59,7 @@ def long_rows() -> Iterator[Row]:
     found = [r for r in read_pairs(needs(DATA / FILE)) if r.side == "hypothesis"]
     texts = [(r.original_id, r.original["hypothesis"]) for r in found]
     try:
-        embeddings = Embeddings()
+        embeddings = Embeddings(minilm_folder())
     except UnfazedError as error:
         raise LeftOut(str(error)) from error
     own = [(r.original["hypothesis"], r.paraphrased["hypothesis"]) for r in found]

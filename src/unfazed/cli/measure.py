@@ -145,6 +145,7 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
 )
 @_level
 @click.option("-o", "to", metavar="FILE", help="Write the result here, for `report --agreement FILE`.")
+@click.option("--swap", is_flag=True, help="Also ask about each pair the other way round: twice the calls.")
 @click.option("--pairs", "pairs_to", metavar="FILE", help="Write the pairs and both verdicts here, as rows to vary.")
 @format_option
 def judge_command(people: str, to: str | None, format_: str, **given: Any) -> None:
@@ -158,6 +159,7 @@ def judge_command(people: str, to: str | None, format_: str, **given: Any) -> No
     (0 to 100); person, question and source are optional. `agreement` is the share of pairs on which the judge and
     the mean of people's ratings say the same, and kappa the same beyond chance. For comparison, it prints how often
     the judge agrees with one person, and how often two people agree. Intervals are for original texts like these.
+    --swap shows position bias: the share of verdicts that change if the two answers change places.
 
     The rows of --pairs put the judge itself to the test, with people's verdicts as labels:
 

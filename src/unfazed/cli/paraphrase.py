@@ -59,9 +59,9 @@ def filter_(
     if verifier is not None:
         steps.append(filters.entailed_both_ways(entails_by(open_system(verifier))))
     if similarity is not None:
-        from unfazed.systems.embeddings import Embeddings
+        from unfazed.systems.embeddings import Embeddings, minilm_folder
 
-        steps.append(filters.similar(Embeddings(embeddings or filters.minilm_folder()).similarity, similarity))
+        steps.append(filters.similar(Embeddings(embeddings or minilm_folder()).similarity, similarity))
     if not keep_all:
         steps.append(filters.best())
     made, counts = filter_suite(Suite(suite), steps, to, overwrite)

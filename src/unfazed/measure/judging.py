@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
 
 from unfazed.collect.agreement import alpha
-from unfazed.core.errors import DataError, StoredFileError, UsageError, option
+from unfazed.core.errors import StoredFileError, UsageError, option
 from unfazed.core.estimate import Array, Observations, Ratio, Resampling, Statistic, ratio, sign
 from unfazed.core.files import write_atomically, write_json_lines
 from unfazed.core.ids import content_id
 from unfazed.core.json import decode
-from unfazed.core.judgement import Judgement, read_judgements
 from unfazed.core.outside import read_bounded
-from unfazed.core.seeds import Seeds
 from unfazed.core.task import task_named
 from unfazed.core.values import Estimate
 from unfazed.measure.gathering import estimate_of
-from unfazed.run.record import Run
-from unfazed.score import Comparing, question_of
-
-if TYPE_CHECKING:
-    from unfazed.collect.items import Entry
+from unfazed.measure.people_pairs import ComparedPair, read_pairs
+from unfazed.score import Comparing
 
 VERSION = 1
-KIND = "same_meaning"
 THRESHOLD = 75.0  # of 100, from which on a person finds that two texts mean the same
 ALL = "all"
 
@@ -40,7 +33,8 @@ class Agreement(msgspec.Struct, frozen=True):
     `share` is of the pairs on which the judge says what people say together, `kappa` the same beyond chance. `one` is
     of the single answers of people that the judge agrees with, `people` of the pairs of answers in which two people
     agree, and `alpha` Krippendorff's alpha of people's verdicts. `too_same` counts pairs that only the judge finds the
-    same, `too_different` those that only people do.
+    same, `too_different` those that only people do. `swapped` is the share of verdicts that change if the two texts
+    change places; None if that was not asked.
     """
 
     pairs: int
@@ -51,6 +45,7 @@ class Agreement(msgspec.Struct, frozen=True):
     alpha: Estimate
     too_same: int
     too_different: int
+    swapped: Estimate | None = None
 
 
 class JudgeAgreement(msgspec.Struct, frozen=True):
@@ -80,7 +75,8 @@ class JudgeAgreement(msgspec.Struct, frozen=True):
         return [
             {"pairs of": name, "pairs": a.pairs, "agreement": a.share, "kappa": a.kappa, "with one person": a.one,
              "people with each other": a.people, "people's alpha": a.alpha,
-             "only judge: same": a.too_same, "only people: same": a.too_different}
+             "only judge: same": a.too_same, "only people: same": a.too_different,
+             **({"changes if swapped": a.swapped} if a.swapped is not None else {})}
             for name, a in shown.items()
         ]  # fmt: skip
 
@@ -94,43 +90,23 @@ class JudgeAgreement(msgspec.Struct, frozen=True):
         kappa = self.whole.kappa.value
         told += "" if kappa is None else f" (kappa {kappa:.2f})"
         told += "." if among.value is None else f"; two people agree with each other in {among.value:.0%}."
+        turned = self.whole.swapped
+        if turned is not None and turned.value is not None:
+            told += f" If the two answers change places, {turned.value:.0%} of its verdicts change."
         return told if not self.unjudged else f"{told} On {self.unjudged:,} more it said neither yes nor no."
-
-
-class _Compared(NamedTuple):
-    """Two texts, what people said of them, and where the pair comes from."""
-
-    reference: str
-    answer: str
-    question: str
-    source: str
-    ratings: dict[str, float]
-
-    def same(self, threshold: float) -> bool:
-        """What people say together: the mean of their ratings reaches the threshold."""
-        return sum(self.ratings.values()) / len(self.ratings) >= threshold
-
-
-class _Asked(msgspec.Struct):
-    a: str
-    b: str
-    question: str = ""
-
-
-class _Rated(msgspec.Struct):
-    similarity: float
 
 
 def judge_agreement(
     people: str | Path, equivalent: str, rubric: str | None = None, threshold: float = THRESHOLD, level: float = 0.95,
-    store: str | Path | None = None, pairs_to: str | Path | None = None,
+    store: str | Path | None = None, pairs_to: str | Path | None = None, swap: bool = False,
 ) -> JudgeAgreement:  # fmt: skip
     """How far the rule `equivalent`, such as `judge:my:judge`, agrees with people.
 
     `people` is what `unfazed collect export` wrote for a `same_meaning` study, or JSON lines or CSV with `reference`,
     `answer`, and `same` or `similarity`. A person finds two texts the same from `threshold` of 100 on. Intervals are
     by original text. The judge's answers are kept in the file `store`, so that nothing is asked twice. `pairs_to` is a
-    file for the pairs with both verdicts, from which `vary` makes a suite for the judge itself.
+    file for the pairs with both verdicts, from which `vary` makes a suite for the judge itself. `swap` asks it about
+    each pair the other way round, too.
     """
     settings = Resampling(level)
     if not 0 <= threshold <= 100:
@@ -138,6 +114,9 @@ def judge_agreement(
     pairs = read_pairs(people)
     with Comparing(task_named("generate"), "", equivalent, rubric).kept_in(store) as comparing:
         said = comparing.verdicts([(p.answer, p.reference, {"question": p.question}) for p in pairs])
+        turned: list[bool | None] = [None] * len(pairs)
+        if swap:
+            turned = comparing.verdicts([(p.reference, p.answer, {"question": p.question}) for p in pairs])
         rule, used = comparing.rule, comparing.used()
     if rule is None:
         raise UsageError(f"{option('equivalent')} {equivalent} can't be told from another rule, so no result is kept.")
@@ -153,69 +132,21 @@ def judge_agreement(
         persons=len({person for p in pairs for person in p.ratings}), pairs=len(pairs), unjudged=said.count(None),
         same=sum(p.same(threshold) for p in pairs) / len(pairs), used=used,
         by={
-            name: _agreement([(pairs[i], said[i]) for i in own], threshold, settings, {**signed, "of": name})
+            name: _agreement(
+                [(pairs[i], said[i]) for i in own], threshold, settings, {**signed, "of": name},
+                [turned[i] for i in own] if swap else None,
+            )
             for name, own in chosen.items()
         },
     )  # fmt: skip
 
 
-def _row(pair: _Compared, people: bool, judge: bool | None) -> dict[str, str]:
+def _row(pair: ComparedPair, people: bool, judge: bool | None) -> dict[str, str]:
     """A pair as data for a judge: people's verdict is the gold."""
     told = {True: "yes", False: "no", None: ""}
     question = {"question": pair.question} if pair.question else {}
     texts = {**question, "reference": pair.reference, "answer": pair.answer}
     return {**texts, "label": told[people], "judge": told[judge], "source": pair.source}
-
-
-def read_pairs(path: str | Path) -> list[_Compared]:
-    """The pairs that people compared, each with the answers that count."""
-    found: dict[tuple[str, str, str], _Compared] = {}
-    judgements = read_judgements(path, KIND, _by_hand, asked=_Asked, answer=_Rated)
-    for n, one in enumerate(judgements):
-        if not one.counted:
-            continue
-        asked = msgspec.convert(one.asked, _Asked)
-        new = _Compared(asked.a, asked.b, asked.question, str(one.origin.get("source", "")), {})
-        pair = found.setdefault((asked.a, asked.b, asked.question), new)
-        pair.ratings[one.person or f"row {n}"] = float(one.answer["similarity"])
-    if not found:
-        raise DataError("there is no answer that counts in it." if judgements else "there is no answer in it.", path)
-    return list(found.values())
-
-
-def _by_hand(row: Mapping[str, Any]) -> Judgement:
-    """The record of an answer that a user wrote by hand."""
-    texts = [_text(row, names) for names in (("reference", "original", "a"), ("answer", "paraphrase", "b"))]
-    asked = dict(zip("ab", texts, strict=True)) | {"question": str(row.get("question") or "")}
-    person, origin = str(row.get("person") or ""), {"source": str(row.get("source") or "")}
-    item = content_id(asked) if person else ""
-    return Judgement(
-        person=person, kind=KIND, item=item, asked=asked, answer={"similarity": _similarity(row)}, origin=origin
-    )  # fmt: skip
-
-
-def _text(row: Mapping[str, Any], names: Sequence[str]) -> str:
-    found = next((row[name] for name in names if isinstance(row.get(name), str)), None)
-    if found is None:
-        raise DataError(f"there is no {names[0]!r} in this row.")
-    return str(found)
-
-
-def _similarity(row: Mapping[str, Any]) -> float:
-    if row.get("same") not in (None, ""):
-        said = str(row["same"]).strip().casefold()
-        if said not in ("true", "yes", "1", "1.0", "false", "no", "0", "0.0"):
-            raise DataError(f"same must be true or false, not {said!r:.40}.")
-        return 100.0 if said in ("true", "yes", "1", "1.0") else 0.0
-    try:
-        value = float(row["similarity"])
-    except (KeyError, TypeError, ValueError):
-        raise DataError(
-            f"same must be true or false, or similarity a number, not {row.get('similarity')!r:.40}."
-        ) from None
-    if not 0 <= value <= 100:
-        raise DataError(f"similarity must be from 0 to 100, not {value:g}.")
-    return value
 
 
 class _Kappa(Statistic):
@@ -229,8 +160,9 @@ class _Kappa(Statistic):
 
 
 def _agreement(
-    all_: Sequence[tuple[_Compared, bool | None]], threshold: float, settings: Resampling, signed: Mapping[str, object]
-) -> Agreement:
+    all_: Sequence[tuple[ComparedPair, bool | None]], threshold: float, settings: Resampling,
+    signed: Mapping[str, object], turned: Sequence[bool | None] | None,
+) -> Agreement:  # fmt: skip
     pairs = [pair for pair, _ in all_]
     judged = [(pair, verdict) for pair, verdict in all_ if verdict is not None]
     kinds = [_kind(verdict, pair.same(threshold)) for pair, verdict in judged]
@@ -263,7 +195,18 @@ def _agreement(
         alpha=alpha(verdicts, confidence=settings.level),
         too_same=int(rows[:, 1].sum()),
         too_different=int(rows[:, 2].sum()),
+        swapped=None if turned is None else _swapped(all_, turned, found),
     )
+
+
+def _swapped(
+    all_: Sequence[tuple[ComparedPair, bool | None]], turned: Sequence[bool | None], found: Callable[..., Estimate]
+) -> Estimate:
+    """The share of verdicts that change with the order, of the pairs that were judged both ways."""
+    both = [(pair.reference, one != other) for (pair, one), other in zip(all_, turned, strict=True)
+            if one is not None and other is not None]  # fmt: skip
+    changed = np.array([(change, 1) for _, change in both], dtype=float).reshape(-1, 2)
+    return found("swapped", changed, Ratio(), [text for text, _ in both], len(all_) - len(both), 0.0)
 
 
 def _kind(judge: bool, people: bool) -> list[int]:
@@ -314,32 +257,3 @@ def cited(file: str | None, comparing: Comparing) -> JudgeAgreement | None:
             f"`unfazed measure judge`."
         )
     return found
-
-
-def answer_entries(run: Run, limit: int | None = None, seed: int = 0) -> list[Entry]:
-    """The pairs of a run's answers that a judge would compare, as items of a `same_meaning` study.
-
-    `limit` is how many, chosen at random.
-    """
-    from unfazed.collect.items import Entry
-
-    rule = Comparing(run.suite.task, "none", "exact")
-    found: dict[tuple[str, str, str], Entry] = {}
-    for example, clean, varied in run.items():
-        golds = example.gold if isinstance(example.gold, list) else [example.gold]
-        outputs = [("clean", 0, clean), *((v.source, v.draw, o) for v, o in varied)]
-        for source, draw, output in outputs:
-            for against, reference in (("clean", clean.value if clean.ok else None), ("gold", golds[0])):
-                if not output.ok or reference is None or rule.key(output.value) == rule.key(reference):
-                    continue
-                a, b, question = rule.shown(reference), rule.shown(output.value), question_of(example.inputs)
-                if not a.strip() or not b.strip():
-                    continue  # nothing to compare
-                id, asked = f"{example.id}/{against}/{source}/{draw}", {"a": a, "b": b, "of": example.id}
-                origin = {"example": example.id, "source": source, "draw": draw, "against": against, "run": run.system}
-                found.setdefault((a, b, question), Entry(id, {**asked, "question": question}, origin))
-    items = list(found.values())
-    if not items:
-        raise DataError("no two answers differ, so there is nothing to compare.", run.path)
-    chosen = Seeds(seed, "judge/pairs", 1).stream("", 0).sample(items, min(limit or len(items), len(items)))
-    return chosen if limit else items

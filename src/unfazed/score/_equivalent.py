@@ -21,7 +21,10 @@ from unfazed.core.values import Inputs, Json
 from unfazed.score._extract import text_of
 from unfazed.systems.system import Failed, System, SystemAround
 
-EQUIVALENTS = ("exact", "contains", "rouge-l", "embedding:FOLDER", "nli:FOLDER", "judge:SYSTEM", "module:function")
+EQUIVALENTS = (
+    *("exact", "contains", "rouge-l", "embedding:FOLDER", "embedding:minilm", "nli:FOLDER", "judge:SYSTEM"),
+    "module:function",
+)
 ROUGE, COSINE = 0.7, 0.85  # from which on two answers are the same, unless @THRESHOLD says otherwise
 
 _UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -159,8 +162,15 @@ class Embedding(Equivalent):
     """The cosine of the two answers' embeddings, the means of an encoder's token vectors, is at least the threshold."""
 
     def __init__(self, folder: str, threshold: float) -> None:
+        from unfazed.systems.embeddings import MINILM, minilm_folder
+
+        if folder == MINILM and not Path(folder).exists():
+            folder = str(minilm_folder())
         if not Path(folder).is_dir():
-            raise UsageError(f"{option('equivalent')} embedding:{folder}: there is no such folder.")
+            raise UsageError(
+                f"{option('equivalent')} embedding:{folder}: there is no such folder. Name one with an encoder of "
+                f"Hugging Face's, or {MINILM}."
+            )
         self.folder, self.threshold = folder, threshold
         self._embeddings: Any = None
 

