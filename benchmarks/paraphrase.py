@@ -14,7 +14,7 @@ from unfazed.core.edits import apply
 from unfazed.core.errors import UnfazedError
 from unfazed.core.seeds import Seeds
 from unfazed.papers.parte.corpora import FILE, read_pairs
-from unfazed.systems.embeddings import Embeddings
+from unfazed.systems.embeddings import Embeddings, minilm_folder
 from unfazed.vary.engine import OperatorSpec
 from unfazed.vary.operator import Text
 from unfazed.vary.words import jaccard
