@@ -31,11 +31,24 @@ from unfazed.measure.results import Results
 from unfazed.measure.within import check_margin
 from unfazed.run.engine import Until, run_system
 from unfazed.run.making import Selector, make_suite, suite_of
-from unfazed.run.plan import MeasurePlan, Missing, Plan, SetName, SystemPlan, VaryPlan, Weigh, from_arguments, listed
+from unfazed.run.plan import (
+    Device,
+    Dtype,
+    MeasurePlan,
+    Missing,
+    Plan,
+    SetName,
+    SystemPlan,
+    VaryPlan,
+    Weigh,
+    from_arguments,
+    listed,
+)
 from unfazed.run.record import Run, refuse_other
 from unfazed.run.spending import CostEstimate, Spending
 from unfazed.run.workers import Engine
 from unfazed.score import Comparing, comparing_for, scorers
+from unfazed.systems.device import using
 from unfazed.systems.opening import open_system
 from unfazed.vary.engine import OperatorSpec, Variation, vary
 from unfazed.vary.presets import expand
@@ -57,6 +70,7 @@ def check(
     cluster: str | None = None,
     weigh: Weigh = "examples", worst_of: int | None = None, within: float | None = None, repeats: int = 0,
     budget: float | None = None,
+    device: Device | None = None, dtype: Dtype | None = None,
 ) -> Results:  # fmt: skip
     """Makes variants of `data`, runs `system` on them, and measures what changed.
 
@@ -74,6 +88,8 @@ def check(
       are reused. Without it, everything is new, in a temporary folder that stays until the process ends.
     - `limit`: how many examples are asked, chosen at random. `fresh`: use no stored answers; keep them aside.
     - `stop_when`: ends the run early, when the interval of a measure is narrow enough, such as `drop±0.02`.
+    - `device`, `dtype`: where models run that run here (auto, cpu, cuda or mps), and their number format (auto,
+      float32, float16 or bfloat16).
     - `repeats`: how many more times each clean input is asked, so that flips can be held against the system's own.
     - `budget`: what the run may cost. The system must know its prices: `open_system(url, model=…, price_in=0.15,
       price_out=0.6)`.
@@ -88,6 +104,8 @@ def check(
             stop_when=listed(stop_when),
             repeats=repeats,
             budget=budget,
+            device=device,
+            dtype=dtype,
         ),
         measure=from_arguments(
             MeasurePlan,
@@ -133,7 +151,8 @@ def carry_out(
     names.
     """
     run, plan = _carried_out(plan, to, system, suite)
-    return judge(run, plan)
+    with using(plan.run.device, plan.run.dtype):
+        return judge(run, plan)
 
 
 def estimate_cost(
@@ -174,9 +193,10 @@ def _carried_out(
     check_sets(gates, suite)
     hide((os.environ.get(name, "") for name in plan.run.secret_env), named=True)
     check_suite(suite, plan.measure.cluster, plan.measure.worst_of)
-    opened = open_system(system, **plan.run.options)
+    asked = plan.run
+    with using(asked.device, asked.dtype):
+        opened = open_system(system, **asked.options)
     with nullcontext() if opened is system else closing(opened):
-        asked = plan.run
         run = run_system(
             suite, opened, to, asked.asking, plan.engine, limit=asked.limit, fresh=asked.fresh,
             until=_until(plan, suite), repeats=asked.repeats, spending=_spending(plan, only_estimate),

@@ -190,7 +190,7 @@ def test_junit(suite: Path) -> None:
     [
         ("my_module:short", 3, "returned 1 outputs for"),
         ("my_module:nan", 5, "NaN"),
-        ("my_module:raises", 5, "no model loaded"),
+        ("my_module:raises", 3, "no model loaded"),
         ("my_module:some_fail", 3, "Incomplete"),
         ("my_module:rigth", 4, "right"),
         ("no_such_module:f", 4, "no module"),

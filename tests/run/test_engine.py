@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -110,7 +111,7 @@ def test_an_item_that_always_fails_is_an_explicit_failure_and_asked_again_next_t
     suite = make()
     bad = Recorder(lambda text: 1 / 0 if text == "text 1" else "a")
     found = outputs(run_system(suite, bad, tmp_path / "run", QUICK))
-    assert found["e1", -1] == "ZeroDivisionError: division by zero"
+    assert re.fullmatch(r"ZeroDivisionError: division by zero \(test_engine.py, line \d+\)", found["e1", -1])
     assert [key for key, value in found.items() if value != "a"] == [("e1", -1)]
     good = Recorder()
     assert set(outputs(run_system(suite, good, tmp_path / "run", UNCHECKED)).values()) == {"a"}
@@ -125,10 +126,25 @@ def test_a_final_failure_is_not_retried(make: Make, tmp_path: Path) -> None:
 
 
 def test_a_system_that_fails_on_everything_is_stopped_soon(make: Make, tmp_path: Path) -> None:
-    system = Recorder(lambda text: 1 / 0)
-    with pytest.raises(SystemBroken, match="failed on .* one after another.*division by zero.*outputs are kept"):
-        run_system(make(300), system, tmp_path / "run", QUICK)
-    assert len(system.asked) < 300
+    suite, system = make(300), Recorder(lambda text: 1 / 0)
+    with pytest.raises(SystemBroken, match="same error for the first 3 inputs") as broken:
+        run_system(suite, system, tmp_path / "run", QUICK)
+    assert len(system.asked) <= system.batch_size + 3, "none is retried"
+    assert isinstance(broken.value.__cause__, ZeroDivisionError)
+    assert re.search(
+        r'File ".*test_engine.py", line \d+, in .*\n    .*1 / 0.*\n+ZeroDivisionError: division', str(broken.value)
+    )
+    varied = Recorder(lambda text: {}[text])  # an error of its own for each
+    with pytest.raises(SystemBroken, match="KeyError.* 0 new answers are kept in .*, .* requests failed"):
+        run_system(suite, varied, tmp_path / "other", QUICK)
+    assert len(varied.asked) < 300
+
+
+def test_a_few_odd_items_do_not_stop_a_run_although_they_come_first_and_fail_alike(make: Make, tmp_path: Path) -> None:
+    system = Recorder(lambda text: 1 / 0 if len(text) == len("text 1") else "a")
+    system.batch_size = 64
+    found = outputs(run_system(make(300), system, tmp_path / "run", QUICK))
+    assert sum(value != "a" for value in found.values()) > 3
 
 
 def test_failures_of_an_earlier_session_do_not_stop_the_next_one(make: Make, tmp_path: Path) -> None:
@@ -178,7 +194,7 @@ def test_ctrl_c_keeps_what_came_and_says_how_to_go_on(make: Make, tmp_path: Path
 
     suite = make(20)
     first = Impatient()
-    with pytest.raises(Interrupted, match=r"12 new outputs are kept.*rerun to resume"):
+    with pytest.raises(Interrupted, match=r"12 new answers are kept.*rerun to resume"):
         run_system(suite, first, tmp_path / "run")
     second = Recorder()
     run_system(suite, second, tmp_path / "run", UNCHECKED)

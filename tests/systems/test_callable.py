@@ -101,7 +101,7 @@ def forever(batch: list[Any]) -> Iterator[int]:
         (lambda batch: "xy", "returned str for 2 inputs"),
         (lambda batch: {"a": 1, "b": 2}, "returned dict for 2 inputs"),
         (lambda batch: {1, 2}, "returned set for 2 inputs"),
-        (lambda batch: None, "returned NoneType for 2 inputs"),
+        (lambda batch: None, "returned None for 2 inputs"),
         (lambda batch: np.array(1), "returned int for 2 inputs"),
     ],
 )

@@ -120,7 +120,7 @@ def test_what_is_wrong_is_said(spec: str, options: dict[str, object], says: str)
 def test_a_module_that_breaks_on_import_is_a_clear_error(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "broken_here", raising=False)
     Path("broken_here.py").write_text(body)
-    with pytest.raises(UsageError, match="broken_here:predict can't be imported: "):
+    with pytest.raises(UsageError, match="broken_here:predict can't be imported:\n"):
         open_system("broken_here:predict")
 
 

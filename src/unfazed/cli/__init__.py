@@ -8,13 +8,43 @@ import os
 import signal
 import sys
 import threading
+import traceback
 import types
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
 
 from unfazed.core.errors import Interrupted, UnfazedError, at_command_line
+
+
+def _debug(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        before = os.environ.get("UNFAZED_DEBUG")
+        os.environ["UNFAZED_DEBUG"] = "1"  # which workers have as well
+        context.find_root().call_on_close(lambda: _restore("UNFAZED_DEBUG", before))
+
+
+def _restore(variable: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(variable, None)
+    else:
+        os.environ[variable] = value
+
+
+_DEBUG = click.Option(
+    ["--debug"], is_flag=True, expose_value=False, is_eager=True, callback=_debug,
+    help="Show the whole traceback of an error. UNFAZED_DEBUG=1 does the same.",
+)  # fmt: skip
+
+
+def _debuggable(command: click.Command) -> click.Command:
+    if _DEBUG not in command.params:
+        command.params.append(_DEBUG)
+        for inner in command.commands.values() if isinstance(command, click.Group) else ():
+            _debuggable(inner)
+    return command
 
 
 class _Commands(click.Group):
@@ -27,7 +57,7 @@ class _Commands(click.Group):
         if name not in self.list_commands(context):
             return None
         command: click.Command = importlib.import_module(f"unfazed.cli.{name}").command
-        return command
+        return _debuggable(command)
 
     def invoke(self, context: click.Context) -> object:
         with at_command_line():
@@ -36,6 +66,9 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="unfazed", prog_name="unfazed")
+@click.option(
+    "--debug", is_flag=True, expose_value=False, callback=_debug, help="Show the whole traceback of an error."
+)
 def unfazed() -> None:
     """When people say the same thing differently, does your NLP system stay unfazed?
 
@@ -58,9 +91,14 @@ _terminated = threading.Event()
 def main() -> None:
     """Runs a command and turns every way it can end into its exit code."""
     signal.signal(signal.SIGTERM, _terminate)
+    if "_UNFAZED_COMPLETE" in os.environ:
+        from unfazed.cli._completion import complete
+
+        if (answered := complete(unfazed)) is not None:
+            _leave(answered)
     try:
         # Not click's own `main`, which would end a broken pipe with 1, our code for a failed gate.
-        with unfazed.make_context("unfazed", sys.argv[1:]) as context:
+        with unfazed.make_context("unfazed", sys.argv[1:]) as context, _traceback_shown():
             code = unfazed.invoke(context) or 0
     except click.exceptions.Exit as end:
         code = end.exit_code
@@ -76,18 +114,9 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output went away; that is its right
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    except OSError as error:
-        _reraise_if_debugging()
-        where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
-        click.echo(f"unfazed: {_shown(where)}{error.strerror or error}.", err=True)
-        code = UnfazedError.exit_code
     except BaseException as error:  # also SystemExit: only what we load, such as a plug-in, calls exit()
-        _reraise_if_debugging()
-        click.echo(
-            f"unfazed: internal error: {type(error).__name__}: {_shown(error)}. "
-            f"UNFAZED_DEBUG=1 shows where; please report it.",
-            err=True,
-        )
+        with at_command_line():
+            click.echo(f"unfazed: {_shown(_explained(error))}", err=True)
         code = UnfazedError.exit_code
     # A signal's exception that came up inside native code may be told as that code's own failure.
     _leave(Interrupted.exit_code if _terminated.is_set() else code if isinstance(code, int) else 0)
@@ -101,8 +130,28 @@ def _shown(message: object) -> str:
     return visible(masked(str(message)))
 
 
-def _reraise_if_debugging() -> None:
-    if os.environ.get("UNFAZED_DEBUG"):
+def _explained(error: BaseException) -> str:
+    """An error that nobody expected: of the user's code, of the machine, or ours."""
+    from unfazed.core.own_code import own_frames, said, traced, whole
+
+    if own_frames(error):
+        return f"your code raised an error:\n\n{traced(error)}\n\nFix it, then run the same command again.{whole()}"
+    if isinstance(error, OSError):
+        where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
+        return f"{where}{error.strerror or error}."
+    return f"internal error: {said(error)}.{whole()} Please report it."
+
+
+@contextmanager
+def _traceback_shown() -> Iterator[None]:
+    """With --debug, every error also shows the way that it came, before the command's own message."""
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit, KeyboardInterrupt, BrokenPipeError):
+        raise
+    except BaseException:
+        if os.environ.get("UNFAZED_DEBUG"):
+            click.echo(_shown(traceback.format_exc()), err=True)
         raise
 
 

@@ -20,6 +20,8 @@ MEASURES = (
     "scores", "extract", "equivalent", "rubric", "agreement", "level", "bootstrap", "sanity", "missing",
     "cluster", "weigh", "worst_of", "within",
 )  # fmt: skip
+DEVICES = ("auto", "cpu", "cuda", "mps")
+DTYPES = ("auto", "float32", "float16", "bfloat16")
 FORMATS = ("table", "json", "jsonl", "md")
 
 
@@ -200,6 +202,28 @@ asking_options = together(
         "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the system. Repeatable."
     ),
 )
+
+_device = ("--device", click.Choice(DEVICES), "Where models run that run here.  [default: auto, the fastest]")
+_dtype = ("--dtype", click.Choice(DTYPES), "Number format of such models.  [default: auto, float32]")
+device_options = together(*(click.option(name, type=kind, help=text) for name, kind, text in (_device, _dtype)))
+
+
+def _placing(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    from unfazed.systems.device import using
+
+    context.with_resource(using(**{str(parameter.name): value}))  # until the command ends, in its workers too
+    return value
+
+
+# for commands that have no plan
+place_options = together(
+    *(click.option(name, type=kind, help=text, expose_value=False, callback=_placing)
+      for name, kind, text in (_device, _dtype))
+)  # fmt: skip
+train_device_option = click.option(
+    "--device", type=click.Choice(DEVICES), help="Where to train.  [default: auto, the fastest]",
+    expose_value=False, callback=_placing,
+)  # fmt: skip
 
 engine_options = together(
     click.option(

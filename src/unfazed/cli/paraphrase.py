@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from unfazed.cli._options import format_option, trust_option
+from unfazed.cli._options import format_option, place_options, trust_option
 
 
 @click.group("paraphrase", short_help="Filter paraphrases step by step; build a set of paraphrased pairs.")
@@ -24,6 +24,7 @@ def command() -> None:
 @click.option("--similarity", type=click.FloatRange(0, 1), help="Cosine of embeddings with the original, at least.")
 @click.option("--embeddings", metavar="FOLDER", help="The encoder to embed with. Default: all-MiniLM-L6-v2, installed.")
 @trust_option
+@place_options
 @click.option("--all", "keep_all", is_flag=True, help="Keep all that pass, not the best of each text.")
 @click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")
 @format_option

@@ -12,6 +12,7 @@ import click
 
 from unfazed.cli._options import (
     asking_options,
+    device_options,
     engine_options,
     format_option,
     gate_options,
@@ -63,6 +64,7 @@ _url_options = together(
 )
 @_url_options
 @asking_options
+@device_options
 @engine_options
 @measure_options
 @one_run_options
@@ -170,6 +172,8 @@ def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> An
             "budget": given["budget"],
             "judge_price_in": given["judge_price_in"],
             "judge_price_out": given["judge_price_out"],
+            "device": given["device"],
+            "dtype": given["dtype"],
             "fresh": given["fresh"] or None,
         },
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import format_option, trust_option
+from unfazed.cli._options import format_option, place_options, trust_option
 
 
 class _Studies(click.Group):
@@ -58,4 +58,4 @@ def _command(name: str) -> click.Command:
         ),
     ]
     made = click.Command(name, callback=run, params=params, help=study.__doc__)
-    return trust_option(format_option(made))
+    return trust_option(place_options(format_option(made)))

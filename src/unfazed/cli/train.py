@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import together, trust_option
+from unfazed.cli._options import together, train_device_option, trust_option
 
 _DEV_FOLDERS = ("valid", "dev", "validation")
 _Decorator = Callable[[Callable[..., None]], Callable[..., None]]
@@ -32,6 +32,7 @@ def _epochs(unit: str, seed_of: str, epochs: str, lr: str, batch: str = "", pati
         click.option(
             "--threads", type=int, default=1, show_default=True, help="Threads; another number, other weights."
         ),
+        train_device_option,
     )
 
 

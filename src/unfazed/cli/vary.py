@@ -12,6 +12,7 @@ from unfazed.cli._options import (
     data_options,
     engine_options,
     key_values,
+    place_options,
     plan_option,
     secret_option,
     split_list,
@@ -54,6 +55,7 @@ from unfazed.cli._options import (
 @data_options
 @secret_option
 @trust_option
+@place_options
 @plan_option
 @click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make, or - for JSON lines.")
 @click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")

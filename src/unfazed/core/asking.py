@@ -18,8 +18,16 @@ from unfazed.core.canary import Kept, check, how_many, lot
 from unfazed.core.errors import SystemBroken, UnfazedError, UsageError, option
 from unfazed.core.http.pace import Pace
 from unfazed.core.meter import Spent, metered
+from unfazed.core.own_code import described, said, traced, whole
 from unfazed.core.store import AnswerStore, Key, keyer
 from unfazed.core.values import UNREADABLE, Failed, Inputs, Json, Output
+
+_ALIKE = 3  # equal errors of the first items after which a system counts as broken
+# Errors of Python's own that a local function raises again if it is asked the same again.
+_CERTAIN = (
+    ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, NotImplementedError,
+    RecursionError, SyntaxError, TypeError, ValueError,
+)  # fmt: skip
 
 
 class Answerer(Protocol):
@@ -85,7 +93,12 @@ class Asker:
 
     `problem` says what is wrong with an output, if anything; such an output is unreadable. `read` gives an output the
     form in which it is stored. Errors that are `fatal` end the asking; all others fail the item.
+    `worked` says that the system is known to answer: if it is not, equal errors of the first items end the asking.
     """
+
+    worked = False
+    _last = ""
+    _alike = 0
 
     def __init__(
         self, system: Answerer, asking: Asking, problem: Callable[[Json, Inputs], str | None] = _no_problem,
@@ -106,6 +119,9 @@ class Asker:
 
     def ask(self, batch: Sequence[Inputs]) -> list[Output]:
         """An output for each request. What fails in a batch is asked again by itself."""
+        if len(batch) == 1:
+            return [self.ask_again(batch[0], None)]
+        values: Sequence[Json | Failed] | None = None
         with metered() as spent:
             began = time.perf_counter()
             try:
@@ -113,11 +129,10 @@ class Asker:
             except Exception as error:
                 if isinstance(error, self._fatal):
                     raise
-                if len(batch) > 1:
-                    return self.ask_each(batch)
-                values = [Failed(_describe(error))]
             seconds = (time.perf_counter() - began) / len(batch)
             shares = _shared_out(spent, seconds, len(batch))
+        if values is None:
+            return self.ask_each(batch)
         outputs = [self.checked(v, item, share) for v, item, share in zip(values, batch, shares, strict=True)]
         for i, value in enumerate(values):
             if isinstance(value, Failed) and not value.final:
@@ -125,32 +140,50 @@ class Asker:
         return outputs
 
     def ask_each(self, batch: Sequence[Inputs]) -> list[Output]:
-        """Each by itself, so that one bad item does not fail its neighbours; stops where all of them fail."""
-        outputs: list[Output] = []
-        for item in batch:
-            failed = len(outputs) >= self.asking.give_up and all(not o.ok for o in outputs)
-            outputs.append(outputs[-1] if failed else self.ask_again(item, None))
-        return outputs
+        """Each by itself, so that one bad item does not fail its neighbours; stops where all of them fail.
+
+        The first, the middle and the last come first: a batch is sorted by length, and short texts may fail alike.
+        """
+        places = list(dict.fromkeys([0, len(batch) // 2, len(batch) - 1, *range(len(batch))]))
+        outputs: dict[int, Output] = {}
+        for done, place in enumerate(places):
+            failed = done >= self.asking.give_up and all(not o.ok for o in outputs.values())
+            outputs[place] = outputs[places[done - 1]] if failed else self.ask_again(batch[place], None)
+        return [outputs[place] for place in range(len(batch))]
 
     def ask_again(self, item: Inputs, last: Output | None) -> Output:
         first = 1 if last is None else 2
+        raised: Exception | None = None
         for attempt in range(first, self.system.retries + 2):
             if attempt > 1:
                 time.sleep(self.asking.backoff * 2 ** (attempt - 2))
             with metered() as spent:
                 began = time.perf_counter()
                 try:
-                    value = self.predict([item])[0]
+                    value, raised = self.predict([item])[0], None
                 except Exception as error:
                     if isinstance(error, self._fatal):
                         raise
-                    value = Failed(_describe(error))
+                    value, raised = Failed(described(error), final=_certain(error)), error
                 (share,) = _shared_out(spent, time.perf_counter() - began, 1)
             last = msgspec.structs.replace(self.checked(value, item, share), attempts=attempt)
             if not isinstance(value, Failed) or value.final:
                 break
         assert last is not None
+        if raised is not None and not self.worked:
+            self.compare(raised, item)
         return last
+
+    def compare(self, error: Exception, item: Inputs) -> None:
+        """Raises where the first items all fail by the same error: so will the others."""
+        this = said(error)
+        self._alike = self._alike + 1 if this == self._last else 1
+        self._last = this
+        if self._alike >= _ALIKE:
+            raise SystemBroken(
+                f"{self.system.name} raised the same error for the first {_ALIKE} inputs:\n\n{traced(error)}\n\n"
+                f"It was called with [{_shortened(item)}]. Fix the error, then run the same command again.{whole()}"
+            ) from error
 
     def predict(self, inputs: Sequence[Inputs]) -> Sequence[Json | Failed]:
         process = os.getpid()
@@ -161,7 +194,7 @@ class Asker:
         except (Exception, KeyboardInterrupt):
             raise
         except BaseException as error:  # a system that calls exit() would end the command, as if all were well
-            raise RuntimeError(f"the system left by {_describe(error)}") from error
+            raise RuntimeError(f"the system left by {described(error)}") from error
         finally:
             if os.getpid() != process:
                 os._exit(1)  # a fork of the system's that came back; what is under way is its parent's
@@ -176,6 +209,7 @@ class Asker:
         """The value as a stored output; one that can't be read has an error that says so."""
         if isinstance(value, Failed):
             return Output(None, value.error, took.seconds, 1, took.tokens_in, took.tokens_out)
+        self.worked = True
         value = self._read(value, inputs)
         problem = self._problem(value, inputs)
         error = f"{UNREADABLE}{problem} (input: {_quote(inputs)})" if problem else None
@@ -309,11 +343,13 @@ def _answered(asker: Asker, batches: list[Batch]) -> Iterator[tuple[Batch, Answe
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _describe(error: BaseException) -> str:
-    try:
-        return f"{type(error).__name__}: {error}"[:2000]
-    except Exception:
-        return f"{type(error).__name__}, which can't be shown"
+def _certain(error: Exception) -> bool:
+    return isinstance(error, _CERTAIN) and type(error).__module__ == "builtins"
+
+
+def _shortened(inputs: Inputs) -> str:
+    """The inputs as Python writes them, long texts cut."""
+    return repr({name: text if len(text) <= 60 else text[:57] + "…" for name, text in inputs.items()})
 
 
 def _quote(inputs: Inputs) -> str:

@@ -15,7 +15,7 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from unfazed.core.errors import NameClash, UnknownName, UsageError, option
 
@@ -108,8 +108,34 @@ class Registry(Generic[T]):
 
     def _checked(self, thing: object, where: str) -> type[T]:
         if not (inspect.isclass(thing) and issubclass(thing, self.base)):
-            raise UsageError(f"{where} is not a {self.base.__module__}.{self.base.__name__}.")
+            base = f"unfazed.{self.base.__module__.split('.')[1]}.{self.base.__name__}"
+            raise UsageError(f"{where} is not a class that extends {base}. See docs/extending.md.")
+        _check_methods(thing, self.base, where)
         return thing
+
+
+def _check_methods(cls: type[Any], base: type[Any], where: str) -> None:
+    """Raises where a class lacks a method that it must extend, or has one that takes other arguments."""
+    owner = next((c for c in cls.__mro__ if "needed" in vars(c)), base)
+    for group in getattr(cls, "needed", ()):
+        if all(getattr(cls, name) is getattr(owner, name) for name in group):
+            shown = " or ".join(f"{name}{_arguments(getattr(owner, name))}" for name in group)
+            raise UsageError(f"{where} must have a method {shown}. See docs/extending.md.")
+    ours = next(c for c in cls.__mro__ if c.__module__.startswith("unfazed."))
+    for name, known in inspect.getmembers(ours, inspect.isfunction):
+        own = getattr(cls, name)
+        if name.startswith("__") or own is known or not inspect.isfunction(own):
+            continue
+        try:
+            inspect.signature(own).bind(*inspect.signature(known).parameters)
+        except TypeError:
+            raise UsageError(
+                f"{where}: the method {name} must take {_arguments(known)}, not {_arguments(own)}."
+            ) from None
+
+
+def _arguments(function: Callable[..., Any]) -> str:
+    return f"({', '.join(inspect.signature(function).parameters)})"
 
 
 def import_reference(reference: str) -> object:
@@ -127,6 +153,8 @@ def import_reference(reference: str) -> object:
             f"There is no module {module_name!r} here or installed. Run from the folder that holds it, "
             f"or install its package."
         ) from error
+    if not attribute:
+        raise UsageError(f"{reference!r} names no function. Add one, as in {module_name}:predict. {_offer(found)}")
     for part in attribute.split("."):
         if not hasattr(found, part):
             raise UsageError(f"{module_name!r} has no {attribute!r}. {_offer(found)}")

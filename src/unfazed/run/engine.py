@@ -31,6 +31,7 @@ from unfazed.run.record import Run, RunManifest, refuse_other
 from unfazed.run.spending import CostEstimate, Purse, Spending, checked_budget, judge_cost, sample_size, total
 from unfazed.run.workers import Engine, Here, Lost, Pool
 from unfazed.score import judge_used
+from unfazed.systems.device import elsewhere as device_elsewhere
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 
@@ -50,6 +51,7 @@ class Answering(msgspec.Struct, frozen=True, kw_only=True):
     suite: str
     manifest: Manifest
     asking: Asking
+    worked: bool = False  # is it known to answer?
 
     def start(self) -> Asker:
         suite = Suite.known(self.suite, self.manifest)
@@ -60,7 +62,9 @@ class Answering(msgspec.Struct, frozen=True, kw_only=True):
                 f"{self.system} is another system in a worker: {system.identity!r} there, {self.identity!r} here. "
                 f"Give the workers the same files, or use one process."
             )
-        return asker_of(system, suite, self.asking)
+        asker = asker_of(system, suite, self.asking)
+        asker.worked = self.worked
+        return asker
 
 
 def asker_of(system: System, suite: Suite, asking: Asking) -> Asker:
@@ -116,9 +120,16 @@ def run_system(
     if engine.here:
         system.prepare(suite)
         asker = asker_of(system, suite, asking)
-        return _run(job, system, lambda: Here(asker, system.concurrency))
+
+        def here(worked: bool) -> Pool:
+            asker.worked = worked
+            return Here(asker, system.concurrency)
+
+        return _run(job, system, here)
     name, options = _reference(system)
-    with closing(open_system(name, **options)) as asked:  # once more, to know it; what was given need not load for that
+    options = _at(engine, options)
+    # Once more, to know it; what was given need not load for that.
+    with device_elsewhere(), closing(open_system(name, **options)) as asked:
         asked.prepare(suite)
         asking.apply(asked)
         answering = Answering(
@@ -129,7 +140,11 @@ def run_system(
             manifest=suite.manifest,
             asking=_shared_rate(asking, engine),
         )
-    return _run(job, asked, lambda: engine.pool(answering, asked.concurrency))
+
+    def elsewhere(worked: bool) -> Pool:
+        return engine.pool(msgspec.structs.replace(answering, worked=worked), asked.concurrency)
+
+    return _run(job, asked, elsewhere)
 
 
 def _shared_rate(asking: Asking, engine: Engine) -> Asking:
@@ -178,7 +193,7 @@ def _checked_limit(limit: int | None) -> int | None:
     return limit
 
 
-def _run(job: _Job, system: System, pool: Callable[[], Pool]) -> Run:
+def _run(job: _Job, system: System, pool: Callable[[bool], Pool]) -> Run:
     with AnswerStore.writer(job.folder, job.fresh) as store:
         engine = _Engine(job, system, store)
         try:
@@ -186,13 +201,21 @@ def _run(job: _Job, system: System, pool: Callable[[], Pool]) -> Run:
                 engine.run(pool)
         except KeyboardInterrupt:
             store.commit()
-            raise Interrupted(
-                f"Stopped. {store.asked:,} new outputs are kept in {job.folder}; rerun to resume."
-            ) from None
+            raise Interrupted(f"Stopped. {engine.kept}; rerun to resume.") from None
         told = store.told()
     run = Run(job.folder, told)
     run.estimate = engine.estimate
     return run
+
+
+def _at(engine: Engine, options: dict[str, Json]) -> dict[str, Json]:
+    """What opens a system on Ray, whose workers see the GPUs that they have for themselves, and no other.
+
+    This machine may have others, so that `auto` would be another device here than there.
+    """
+    if engine.name == "local" or options.get("device", "auto") != "auto":
+        return options
+    return {**options, "device": "cuda" if engine.gpus else "cpu"}
 
 
 def _reference(system: System) -> tuple[str, dict[str, Json]]:
@@ -233,7 +256,7 @@ class _Engine:
         self.order = Order(self.suite, job.limit)
         total = self.suite.manifest.examples * (1 + job.repeats) + self.suite.manifest.variants
         self.progress = Progress("asked", total if len(self.order.places) == self.suite.manifest.examples else None)
-        self.failed_in_a_row, self.answers = 0, False
+        self.failed_in_a_row, self.failed, self.answers = 0, 0, False
         self.looks: deque[int] = deque()  # requests, asked or not due, after which that is to be found out
         self.in_flight: set[Key] = set()
         self.again: deque[list[Request]] = deque()  # each request of a batch under which workers died, by itself
@@ -244,7 +267,7 @@ class _Engine:
         self.began = time.monotonic()
         store.begin(system.identity)
 
-    def run(self, open_pool: Callable[[], Pool]) -> None:
+    def run(self, open_pool: Callable[[bool], Pool]) -> None:
         wanted = self.asking.canary
         if self.purse.limit is not None:  # a check may ask each twice
             checks = how_many(self.store.size, wanted, self.system.deterministic)
@@ -255,7 +278,7 @@ class _Engine:
         if first is None and not canaries:
             return self.finish()  # for nothing, no worker is started
         batches = batches if first is None else chain([first], batches)
-        with open_pool() as pool:
+        with open_pool(bool(canaries) or self.answers) as pool:
             if canaries:
                 self.check(pool, canaries)
             self.write_manifest(None)
@@ -475,6 +498,7 @@ class _Engine:
     def put(self, batch: Sequence[Request], answers: Answers) -> None:
         self.store.use(answers.used)
         self.purse.pay(answers.used.get("cost", 0.0), answers.outputs, self.system.name)
+        self.failed += sum(output.error is not None for output in answers.outputs)
         self.store.put((key, output) for (key, _), output in zip(batch, answers.outputs, strict=True))
 
     def keep(self, batch: Sequence[Request], answers: Answers) -> None:
@@ -489,9 +513,16 @@ class _Engine:
             self.store.commit()
             raise SystemBroken(
                 f"{self.system.name} failed on {self.failed_in_a_row} items one after another. The last error: "
-                f"{str(answers.outputs[-1].error).rstrip(' .')}. Fix it, then run the same command again; "
-                f"{self.store.asked:,} outputs are kept."
+                f"{str(answers.outputs[-1].error).rstrip(' .')}. Fix it, then run the same command again. "
+                f"{self.kept}."
             )
+
+    @property
+    def kept(self) -> str:
+        """How many new answers the store has; errors are none."""
+        answers = self.store.asked - self.failed
+        lost = f", {self.failed:,} requests failed" if self.failed else ""
+        return f"{answers:,} new answer{' is' if answers == 1 else 's are'} kept in {self.job.folder}{lost}"
 
     def failed_before(self, batch: Sequence[Request], answers: Answers) -> set[Key]:
         """What failed now and in an earlier session of a system that answers: that is no sign of a broken one."""

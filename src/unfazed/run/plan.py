@@ -26,6 +26,8 @@ Missing = Literal["leave", "wrong", "bounds"]
 Weigh = Literal["examples", "variants"]
 Correction = Literal["max-t", "holm", "bonferroni", "none"]
 SetName = Literal["each", "random", "hard"]
+Device = Literal["auto", "cpu", "cuda", "mps"]
+Dtype = Literal["auto", "float32", "float16", "bfloat16"]
 Part = TypeVar("Part", bound=msgspec.Struct)
 
 # The ten of the NATURE paper: what random and hard sets are made of unless something else is asked for.
@@ -118,6 +120,7 @@ class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     early, when the intervals of measures are narrow enough, such as `drop±0.02`. `repeats` is how many more times each
     clean input is asked. `budget` is what the run may cost, its judge included; it needs `price_in` and `price_out`
     among the options. `judge_price_in` and `judge_price_out` are a judge's prices, if they are others.
+    `device` is where models run that run here, and `dtype` their number format: by default the fastest device, float32.
     `secret_env` are environment variables whose values are masked in all that is kept. A plan must not hold secrets.
     """
 
@@ -133,6 +136,8 @@ class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     budget: float | None = None
     judge_price_in: float | None = None
     judge_price_out: float | None = None
+    device: Device | None = None
+    dtype: Dtype | None = None
 
 
 class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -245,6 +250,8 @@ _MUST_BE = {
     "sanity": "True or False",
     "missing": "leave, wrong or bounds",
     "within": "a number above 0",
+    "device": "auto, cpu, cuda or mps",
+    "dtype": "auto, float32, float16 or bfloat16",
 }
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -14,6 +16,7 @@ import msgspec
 
 from unfazed.core import errors
 from unfazed.core.errors import UnfazedError, UsageError
+from unfazed.core.own_code import debugging
 
 
 class Work(Protocol):
@@ -44,6 +47,8 @@ class Raised(NamedTuple):
     @classmethod
     def of(cls, error: BaseException) -> Raised:
         name = type(error).__name__
+        if debugging():  # the way that it came ends with this process
+            traceback.print_exception(error, file=sys.stderr)
         return cls(name, str(error) if isinstance(error, UnfazedError) else f"a worker failed: {name}: {error}")
 
     def error(self) -> UnfazedError:

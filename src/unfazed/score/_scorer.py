@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from unfazed.core.errors import UsageError
 from unfazed.core.estimate.statistics import Array, ratio
 from unfazed.core.ids import canonical
 from unfazed.core.task import Task
@@ -36,12 +37,18 @@ class Scorer:
     aggregate of its own row; of an example's variants the one with the lowest is its worst.
     """
 
-    name: ClassVar[str]
+    needed: ClassVar[tuple[tuple[str, ...], ...]] = (("stats",), ("aggregate",))  # to extend: one of each
+    name: ClassVar[str]  # by default the class's
     version: ClassVar[int] = 1
     linear: ClassVar[bool] = True  # the score of a set is the mean of its items' scores
     apart: ClassVar[bool] = False  # an item's row does not depend on the others, so that blocks are scored and let go
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)  # the least and the greatest score
     sees_inputs: ClassVar[bool] = False  # golds come as `WithInputs`, with the example's inputs
+
+    def __init_subclass__(cls, **more: object) -> None:
+        super().__init_subclass__(**more)
+        if not hasattr(cls, "name"):
+            cls.name = cls.__name__
 
     @property
     def decides(self) -> str | None:
@@ -96,12 +103,21 @@ Stats = Callable[[Scorer, Sequence[Pair], Task], Array]
 
 def stats_here(scorer: Scorer, pairs: Sequence[Pair], task: Task) -> Array:
     """A scorer's rows for pairs, made in this process."""
-    return scorer.stats([output for output, _ in pairs], [gold for _, gold in pairs], task)
+    rows = scorer.stats([output for output, _ in pairs], [gold for _, gold in pairs], task)
+    if getattr(rows, "ndim", None) != 2 or len(rows) != len(pairs):
+        shape = getattr(rows, "shape", None)
+        found = f"an array of shape {tuple(shape)}" if shape is not None else type(rows).__name__
+        raise UsageError(
+            f"The scorer {scorer.name} returned {found} for {len(pairs)} items. "
+            f"`stats` must return an array with one row for each item."
+        )
+    return rows
 
 
 class MeanScorer(Scorer):
     """Extend with `item`. A row is (the item's score, 1)."""
 
+    needed = (("item", "stats"),)
     apart = True
 
     def item(self, output: Json, gold: Json, task: Task) -> float:
@@ -109,7 +125,11 @@ class MeanScorer(Scorer):
 
     def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
         rows = np.ones((len(outputs), 2))
-        rows[:, 0] = [self.item(output, gold, task) for output, gold in zip(outputs, golds, strict=True)]
+        found = [self.item(output, gold, task) for output, gold in zip(outputs, golds, strict=True)]
+        if found and np.asarray(found).dtype.kind not in "biuf":
+            wrong = next((score for score in found if not isinstance(score, (int, float, np.number))), found)
+            raise UsageError(f"The scorer {self.name} gave {wrong!r:.60}. `item` must return a number for each output.")
+        rows[:, 0] = found
         return rows
 
     def aggregate(self, sums: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from hashlib import blake2b
@@ -16,8 +17,9 @@ import numpy as np
 from unfazed.core.chat import as_sent
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.ids import content_id, file_hash
+from unfazed.core.own_code import installed
 from unfazed.core.values import Inputs, Json
-from unfazed.systems.sources import installed, source_of
+from unfazed.systems.sources import source_of
 from unfazed.systems.system import Failed, System, plain
 
 _ID_BYTES = 16
@@ -273,10 +275,10 @@ class CallableSystem(System):
         """What the function returned as a list of the right length, or the error that says how it is not."""
         if callable(convert := getattr(returned, "tolist", None)):
             returned = convert()
-        if not isinstance(returned, Iterable) or isinstance(returned, (str, bytes, Mapping, Set)):
+        if not isinstance(returned, Iterable) or isinstance(returned, (str, bytes, Mapping, Set)) or _table(returned):
             raise SystemBroken(
-                f"{self.name} returned {type(returned).__qualname__} for {_inputs(asked)}; "
-                f"it must return a list with one output for each input."
+                f"{self.name} returned {'None' if returned is None else type(returned).__qualname__} for "
+                f"{_inputs(asked)}; it must return a list with one output for each input.{_hint(returned)}"
             )
         whole = returned if isinstance(returned, (list, tuple)) else None
         outputs = list(islice(returned, asked + 1)) if whole is None else whole
@@ -287,7 +289,29 @@ class CallableSystem(System):
                 f"{self.name} returned {got} outputs for {_inputs(asked)}; "
                 f"it must return one output for each input, in order."
             )
+        if outputs and inspect.iscoroutine(outputs[0]):
+            raise SystemBroken(f"{self.name} returned coroutines.{max(map(_hint, outputs))}")
         return outputs
+
+
+def _table(value: object) -> bool:
+    """Is it a DataFrame, which goes through its columns and not its rows?"""
+    return len(getattr(value, "shape", ())) == 2 and hasattr(value, "columns")
+
+
+def _hint(returned: object) -> str:
+    """What may have gone wrong in a function that returned this in place of a list."""
+    if returned is None:
+        return " Does it end with `return`?"
+    if inspect.iscoroutine(returned) or inspect.isasyncgen(returned):
+        if inspect.iscoroutine(returned):
+            returned.close()
+        return " An async function can't be called as it is. Wrap it: `return asyncio.run(answer_all(batch))`."
+    if _table(returned):
+        return " Return one column, such as `list(frame['label'])`."
+    if isinstance(returned, (str, bytes, Mapping)):
+        return " It gets a list of inputs, such as [{'text': 'turn off the lights'}], and not one of them."
+    return ""
 
 
 def _inputs(count: int) -> str:

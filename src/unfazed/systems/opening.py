@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MethodType
@@ -16,38 +16,24 @@ import msgspec
 from unfazed.core.errors import StoredFileError, UnfazedError, UnknownName, UsageError, nearest, option
 from unfazed.core.ids import content_id
 from unfazed.core.json import decode
+from unfazed.core.own_code import traced, whole
 from unfazed.core.registry import Registry, import_reference
 from unfazed.core.secrets import masked_spec
 from unfazed.core.trust import trusted, trusting
 from unfazed.core.values import Inputs, Json
 from unfazed.systems import systems
 from unfazed.systems.callable import CallableSystem, fingerprint
+from unfazed.systems.device import chosen, using
+from unfazed.systems.meant import pickled, unknown_system, unpickled
 from unfazed.systems.process import ProcessSystem
 from unfazed.systems.recognise import Recogniser
 from unfazed.systems.system import System
 
 Options = Mapping[str, Any]
 Spec = str | Callable[..., Any] | System
-_SPEECH = ("pocketsphinx", "whisper", "sherpa", "command")  # words that open a recogniser
+SPEECH = ("pocketsphinx", "whisper", "sherpa", "command")  # words that open a recogniser
+_CHAT = ("prompt", "answers", "price_in", "price_out")  # options of a model at a URL
 S = TypeVar("S", bound=System)
-
-_FORMS = """A system is one of
-  package.module:function   a function that takes a list of inputs and returns a list of outputs, or a fitted object
-                            with predict, as scikit-learn's have, or a pipeline of transformers'
-  cmd:COMMAND               a program that reads and writes JSON lines
-  http(s)://HOST/PATH       a server; with a model, or PATH#MODEL, one that chats as OpenAI's does
-  FOLDER                    a saved system, that is a folder with a system.json
-  hf:FOLDER                 a Hugging Face model, or FOLDER alone where it has a config.json
-  onnx:FOLDER               such a model as an ONNX graph, or FOLDER alone where it has nothing but the graph
-  sklearn:FILE.skops        a scikit-learn model in a skops file
-  spacy:FOLDER              a spaCy pipeline that was saved with to_disk, or FOLDER alone
-  judge:SYSTEM              a system that says if two answers are the same: yes or no to a rubric
-  logged:LOGS               answers that lm_eval or inspect logged, or JSON lines of inputs and outputs
-  whisper:FOLDER            a recogniser of speech; also sherpa:FOLDER, sherpa/KIND:FOLDER, pocketsphinx and
-                            command:COMMAND, a program that is run once for each file
-  NAME                      a registered system: {names}
-  NAME:key=value,key=value  a registered system with these parameters
-  NAME:SYSTEM               a registered system around another one, as in mitigate/correct:FOLDER"""
 
 
 @overload
@@ -61,10 +47,14 @@ def open_system(spec: Spec, kind: type[System] = System, /, **options: Any) -> S
 
     `kind` is what it is to be asked as, such as `Metric`: its own names then come first, URLs and programs are
     spoken to as such, and any other system is adapted to it. `trust_weights` is an option of all: the SHA-256 of
-    pickled weights, or several, that may be opened although that can run code.
+    pickled weights, or several, that may be opened although that can run code. So are `device` (auto, cpu, cuda or
+    mps) and `dtype` (auto, float32, float16 or bfloat16), for models that run here.
     """
     if "trust_weights" in options:
         with trusting(options.pop("trust_weights")):
+            return open_system(spec, kind, **options)
+    if "device" in options or "dtype" in options:
+        with using(options.pop("device", None), options.pop("dtype", None)):
             return open_system(spec, kind, **options)
     if kind is not System:
         system = kind.opened(spec, options) if isinstance(spec, str) else None
@@ -76,7 +66,14 @@ def open_system(spec: Spec, kind: type[System] = System, /, **options: Any) -> S
         return system
     if isinstance(spec, str):
         system = _opened(spec, options)
-        system.reference = spec, {**options, **({"trust_weights": trusted()} if trusted() else {})}
+        system.reference = (
+            spec,
+            {
+                **options,
+                **({"trust_weights": trusted()} if trusted() else {}),
+                **chosen().options(),
+            },
+        )
         return system
     system = _wrapped(spec, None, options)
     if system is not spec and (name := _importable(spec)):
@@ -88,13 +85,13 @@ def _opened(spec: str, options: Options) -> System:
     scheme, colon, rest = spec.partition(":")
     if colon and scheme in SCHEMES:
         return SCHEMES[scheme](rest, options)
-    if scheme.partition("/")[0] in _SPEECH:
+    if scheme.partition("/")[0] in SPEECH:
         return open_system(spec, Recogniser, **options)
     registry = _registry(scheme)
     if colon and registry is not None:
         cls = registry.get(scheme)
         return _made(cls, spec, {**parameters_of(cls, scheme, rest), **options})
-    if colon and all(part.isidentifier() for part in scheme.split(".")):
+    if colon and not scheme.endswith(".py") and all(part.isidentifier() for part in scheme.split(".")):
         return _wrapped(_imported(spec), spec, options)
     if (Path(spec) / "system.json").is_file():
         return _load(Path(spec), options)
@@ -104,7 +101,7 @@ def _opened(spec: str, options: Options) -> System:
         return SCHEMES["spacy"](spec, options)
     if registry is not None:
         return _made(registry.get(spec), spec, options)
-    raise _unknown(spec)
+    raise unknown_system(spec)
 
 
 def _registry(name: str) -> Registry[Any] | None:
@@ -161,6 +158,12 @@ def _open_url(scheme: str, rest: str, options: Options) -> System:
 
     url, _, model = f"{scheme}:{rest}".partition("#")
     told = {"url": url, **({"model": model} if model else {}), **options}
+    chats = [name for name in _CHAT if name in told]
+    if chats and "model" not in told:
+        raise UsageError(
+            f"{_spelt(chats[0])} is for a server that chats as OpenAI's does, and that needs a model: add "
+            f"{option('model')} with its name. Without a model, {url} is sent the inputs as JSON."
+        )
     return _made(ChatSystem if "model" in told else JsonSystem, url, told)
 
 
@@ -192,6 +195,12 @@ def _open_onnx(path: str, options: Options) -> System:
     return _made(systems.get(folder.kind), f"onnx:{path}", {"path": path, **options})
 
 
+def _open_sklearn(path: str, options: Options) -> System:
+    if pickled(path):
+        raise unpickled(path)
+    return _open_named("sklearn/skops", "sklearn", path, options)
+
+
 def _open_named(name: str, scheme: str, path: str, options: Options) -> System:
     return _made(systems.get(name), f"{scheme}:{path}", {"path": path, **options})
 
@@ -219,7 +228,7 @@ SCHEMES: dict[str, Callable[[str, Options], System]] = {
     "judge": _open_judge,
     "logged": _open_logged,
     "onnx": _open_onnx,
-    "sklearn": partial(_open_named, "sklearn/skops", "sklearn"),
+    "sklearn": _open_sklearn,
     "spacy": partial(_open_named, "spacy/pipeline", "spacy"),
 }
 
@@ -230,7 +239,7 @@ def _imported(reference: str) -> object:
     except UnfazedError:
         raise
     except (Exception, SystemExit) as error:  # the user's own module, whatever it raises
-        raise UsageError(f"{reference} can't be imported: {type(error).__name__}: {error}") from error
+        raise UsageError(f"{reference} can't be imported:\n\n{traced(error)}\n\nFix the module.{whole()}") from error
 
 
 def _importable(thing: object) -> str | None:
@@ -253,6 +262,11 @@ def _wrapped(thing: object, name: str | None, options: Options) -> System:
         return _made(thing, name or "", options)
     if inspect.isclass(thing) and any("__call__" in vars(c) for c in thing.__mro__):
         thing = _call(thing, shown, {})
+    if inspect.isclass(thing) and callable(getattr(thing, "predict", None)):
+        raise UsageError(
+            f"{shown} is a class. Make an object of it in its module, such as `model = {thing.__name__}()`, "
+            f"and name that: {thing.__module__}:model."
+        )
     if isinstance(thing, MethodType) and thing.__name__ == "predict" and hasattr(thing.__self__, "get_params"):
         thing = thing.__self__  # of a model like scikit-learn's, which reads texts or columns
     if corrects(thing):
@@ -313,7 +327,7 @@ def _made(cls: type[System], name: str, options: Options) -> System:
             near = nearest(unknown[0], parameters)
             raise UsageError(
                 f"{name or cls.__name__} has no option {', '.join(map(repr, unknown))}."
-                + (f" Did you mean {near!r}?" if near else f" It has: {', '.join(parameters) or 'none'}.")
+                + (f" Did you mean {near!r}?" if near else _offered(unknown[0], parameters))
             )
     missing = [
         p.name
@@ -325,6 +339,17 @@ def _made(cls: type[System], name: str, options: Options) -> System:
     system: System = _call(cls, name or cls.__name__, options)
     system.name = system.name or name
     return system
+
+
+def _spelt(name: str) -> str:
+    return option(name.replace("_", "-"))
+
+
+def _offered(name: str, parameters: Iterable[str]) -> str:
+    if name in ("model", *_CHAT):
+        return f" {_spelt(name)} is for a URL, such as http://127.0.0.1:8000/v1."
+    known = [p for p in parameters if p not in ("function", "command", "path", "url")]
+    return f" It has: {', '.join(known) or 'none'}."
 
 
 def _train_first(cls: type[System], name: str) -> str:
@@ -354,13 +379,3 @@ def _load(folder: Path, options: Options) -> System:
     if name not in systems:
         raise StoredFileError(f"{file}: {UnknownName('system', name, systems.names(), 'unfazed list systems')}")
     return systems.get(name).load(folder)
-
-
-def _unknown(spec: str) -> UsageError:
-    from unfazed.systems.metrics import metrics
-
-    names = [*systems.names(), *metrics.names()]
-    near = nearest(spec, names)
-    what = f"The folder {spec!r} has no system.json." if Path(spec).is_dir() else f"There is no system {spec!r}."
-    hint = f" Did you mean {near!r}?" if near else ""
-    return UsageError(f"{what}{hint} {_FORMS.format(names=', '.join(names) or 'none')}")

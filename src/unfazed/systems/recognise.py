@@ -20,6 +20,7 @@ from unfazed.core.secrets import masked_spec, masked_url
 from unfazed.core.store import AnswerStore
 from unfazed.core.values import Failed, Inputs, Json
 from unfazed.systems.child import BrokeOff, Child
+from unfazed.systems.device import speech_place
 from unfazed.systems.http import HttpSystem
 from unfazed.systems.process import MAX_LINE, command_id
 from unfazed.systems.system import System, SystemAround
@@ -153,15 +154,17 @@ class Whisper(Recogniser):
             from faster_whisper import WhisperModel
         except ImportError as error:
             raise MissingExtra("A Whisper model", "speech") from error
+        self._at = kind, number = speech_place()
         try:
             self._model: Any = WhisperModel(
-                str(self._folder), device="cpu", compute_type="int8", cpu_threads=1, local_files_only=True
+                str(self._folder), device=kind, compute_type=number, cpu_threads=1, local_files_only=True
             )
         except (RuntimeError, ValueError, OSError) as error:
             raise UsageError(f"{self._folder} can't be loaded as a Whisper model: {error}") from error
 
     def decides(self) -> Json:
-        return [folder_content(self._folder), _version("faster-whisper")]
+        at = [] if self._at == ("cpu", "int8") else list(self._at)
+        return [folder_content(self._folder), _version("faster-whisper"), *at]
 
     def hear(self, path: Path) -> str:
         # temperature 0 alone: its fall-back samples, and the same audio would not always give the same text

@@ -15,6 +15,7 @@ from unfazed.core.ids import content_id, file_hash
 from unfazed.core.prompt import Template
 from unfazed.core.secrets import masked_data
 from unfazed.core.values import Failed, Inputs, Json
+from unfazed.systems.device import beside
 from unfazed.systems.folders import ModelFolder
 from unfazed.systems.system import System, SystemAround
 
@@ -129,7 +130,7 @@ class Seq2SeqRewriter(Rewriter):
     @cached_property
     def identity(self) -> str:
         decides = [weights_id(self.folder), self.prefix, self.top_k, self.temperature, self.longest]
-        return f"rewriter {content_id(decides, 16)}"
+        return f"rewriter {content_id(decides, 16)}{self._files.suffix}"
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         seeds = [_seeds(inputs["seed"], int(inputs["n"])) for inputs in batch]
@@ -149,6 +150,7 @@ class Seq2SeqRewriter(Rewriter):
         wanted = [self.prefix + " ".join(text.split()) for text, own in zip(texts, seeds, strict=True) for _ in own]
         generators = [np.random.Generator(np.random.PCG64(seed)) for own in seeds for seed in own]
         encoded = tokenizer(wanted, return_tensors="pt", padding=True, truncation=True, max_length=self.longest)
+        encoded = beside(network, dict(encoded))
         with torch.inference_mode():
             ids = network.generate(
                 **encoded,
@@ -172,7 +174,7 @@ class Seq2SeqRewriter(Rewriter):
             def __call__(self, input_ids: Any, scores: Any) -> Any:
                 best = scores.float().topk(min(k, scores.shape[-1]))
                 noise = np.stack([generator.gumbel(size=best.values.shape[-1]) for generator in generators])
-                drawn = (best.values / temperature + torch.from_numpy(noise).float()).argmax(-1, keepdim=True)
+                drawn = (best.values / temperature + torch.from_numpy(noise).to(best.values)).argmax(-1, keepdim=True)
                 return torch.full_like(scores, -torch.inf).scatter(-1, best.indices.gather(-1, drawn), 0.0)
 
         return Sampler()

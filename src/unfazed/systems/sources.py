@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-import sysconfig
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from unfazed.core.ids import file_hash
+from unfazed.core.own_code import installed
 from unfazed.core.values import Json
 
 _QUOTED = re.compile(r"""["']([^"'\n]{1,300})["']""")
@@ -35,18 +34,6 @@ def source_of(file: Path) -> Json:
         return own
     found = _rests_on(file)
     return [own, found] if found else own
-
-
-def installed(file: Path) -> bool:
-    """Is it part of Python, or of a package that was installed? Their versions are others' to keep."""
-    place = file.resolve()
-    return any(place.is_relative_to(folder) for folder in _places()) or "site-packages" in place.parts
-
-
-@lru_cache(1)
-def _places() -> tuple[Path, ...]:
-    names = ("stdlib", "platstdlib", "purelib", "platlib")
-    return tuple({Path(sysconfig.get_path(name)).resolve() for name in names} | {Path(__file__).resolve().parents[1]})
 
 
 def _rests_on(file: Path) -> list[Json]:

@@ -23,6 +23,7 @@ from unfazed.core.registry import VERSION
 from unfazed.core.seeds import Seeds
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json
+from unfazed.systems.device import learning
 from unfazed.systems.system import System
 
 if TYPE_CHECKING:
@@ -237,6 +238,11 @@ class TrainedSystem(System):
 
     @property
     def identity(self) -> str:
+        return f"{self._saved_as}{learning().suffix}"
+
+    @property
+    def _saved_as(self) -> str:
+        """The identity, wherever it answers."""
         return self.card.identity or f"{self.name} {sha256(self._content).hexdigest()[:32]}"
 
     @classmethod
@@ -252,7 +258,8 @@ class TrainedSystem(System):
         import torch
 
         data, dev = content_id(learnt, 16), content_id(tested, 16)
-        decides = [cls.name, cls.version_of_models, settings, data, dev, begins, str(torch.__version__)]
+        decides: list[Json] = [cls.name, cls.version_of_models, settings, data, dev, begins, str(torch.__version__)]
+        decides += learning().decides()
         return ModelCard(
             system=cls.name,
             version=cls.version_of_models,
@@ -294,13 +301,13 @@ class TrainedSystem(System):
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
         """Writes `system.json` and `weights.safetensors`."""
         place = Place(folder)
-        if not place.holds(identity=self.identity):
+        if not place.holds(identity=self._saved_as):
             place.claim(overwrite)
             self._write(place)
         return place.folder
 
     def _write(self, place: Place) -> None:
-        place.write(msgspec.structs.replace(self.card, identity=self.identity), self._content)
+        place.write(msgspec.structs.replace(self.card, identity=self._saved_as), self._content)
 
     @classmethod
     def _place_of(cls, folder: str | Path) -> tuple[Place, ModelCard]:

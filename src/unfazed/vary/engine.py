@@ -178,6 +178,8 @@ class Varier:
                 texts.append(Text(example.inputs[field], language, example.gold, field, aligned))
                 rngs.append(stream(example.id, draw, field))
         changes = operator.changes(texts, rngs)
+        if odd := next((c for c in changes if c is not None and not isinstance(c, tuple)), None):
+            raise UsageError(f"{operator.name} gave {odd!r:.60}. `change` must return a Change, or None for no change.")
         at = 0
         for place in places:
             i, draw = place

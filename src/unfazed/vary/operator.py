@@ -90,6 +90,7 @@ class Operator:
     whenever the same stream would give another result.
     """
 
+    needed: ClassVar[tuple[tuple[str, ...], ...]] = (("change", "changes"),)  # to extend: one of these
     version: ClassVar[int] = 1
     languages: ClassVar[tuple[str, ...]] = ("*",)
     meaning: ClassVar[Meaning] = "same"

@@ -20,6 +20,7 @@ import numpy as np
 from unfazed.core.edits import Edit
 from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Stream
+from unfazed.systems.device import beside
 from unfazed.systems.hf import load_pretrained
 from unfazed.vary.english import (
     BE,
@@ -305,6 +306,7 @@ class MaskedModel:
         """Whole words in place of each hidden one, likeliest first."""
         hidden = [_hide(one, self.tokenizer.mask_token) for one in batch]
         encoded = self.tokenizer(hidden, return_tensors="pt", padding=True, truncation=True, max_length=self._longest)
+        encoded = beside(self.model, dict(encoded))
         import torch
 
         with torch.inference_mode():

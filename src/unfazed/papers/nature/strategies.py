@@ -9,6 +9,7 @@ from math import log
 from typing import Any
 
 from unfazed.core import Edit, Example, Stream, UnknownName, UsageError
+from unfazed.systems.device import beside
 from unfazed.vary import Change, MaskedModel, Operator, OperatorSpec, Text, cased, checked_rate, operators, some_places
 
 RATE = 0.3  # of the words of an utterance, and of the letters of a word that is mistyped; as nlpaug has it
@@ -181,8 +182,9 @@ class Masked(Operator):
         import torch
 
         inputs = self._tokenizer(masked, return_tensors="pt", padding=True, truncation=True)
+        inputs = beside(self._model, dict(inputs))
         with torch.no_grad():
-            logits = self._model(**inputs).logits
+            logits = self._model(**inputs).logits.float()
         found = []
         for ids, scores in zip(inputs["input_ids"], logits, strict=True):
             chances = scores[ids == self._tokenizer.mask_token_id].softmax(-1)

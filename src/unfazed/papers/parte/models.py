@@ -11,6 +11,7 @@ import msgspec
 
 from unfazed.core import DataError, Example, Inputs, Json, canonical, decode_json
 from unfazed.systems import Failed
+from unfazed.systems.device import learning, placed
 from unfazed.systems.training import (
     ModelCard,
     TrainedSystem,
@@ -121,7 +122,7 @@ class NliSystem(TrainedSystem):
         rows = tensors.pop("vectors").numpy()
         network = cls.network_class()(Vectors(made.words, rows), len(made.labels), made.settings)
         network.load_state_dict(tensors)
-        return cls(network.eval(), made.labels, made.fields, card)
+        return cls(placed(network.eval(), learning()), made.labels, made.fields, card)
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         first, second = self.fields

@@ -13,6 +13,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from unfazed.core import Json, Seeds, canonical
 from unfazed.papers.parte.models import LabelledPair
 from unfazed.papers.parte.vectors import Vectors, words_of
+from unfazed.systems.device import beside, home
 from unfazed.systems.loop import Loop
 from unfazed.systems.network import padded
 from unfazed.systems.training import TrainingSettings
@@ -86,7 +87,7 @@ class PairNetwork(nn.Module):
         self.eval()
         found: list[int] = []
         for at in range(0, len(pairs), together):
-            found += self(self.collate(pairs[at : at + together])).argmax(1).tolist()
+            found += self(beside(self, self.collate(pairs[at : at + together]))).argmax(1).tolist()
         return found
 
 
@@ -115,9 +116,9 @@ class Bilstm(PairNetwork):
         return nn.LSTM(self.size, self.settings.hidden, self.settings.layers, batch_first=True, bidirectional=True)
 
     def encoded(self, words: Tensor, lengths: Tensor) -> Tensor:
-        packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
+        packed = pack_padded_sequence(words, home(lengths), batch_first=True, enforce_sorted=False)
         seen, _ = pad_packed_sequence(self.encoder(packed)[0], batch_first=True)
-        padding = torch.arange(seen.shape[1])[None] >= lengths[:, None]
+        padding = torch.arange(seen.shape[1], device=seen.device)[None] >= lengths[:, None]
         out: Tensor = seen.masked_fill(padding[:, :, None], -torch.inf).amax(1)
         return out
 

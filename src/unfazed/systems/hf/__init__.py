@@ -14,11 +14,11 @@ BY_TASK = {
 }  # fmt: skip
 
 
-def load_pretrained(kind: str, folder: str | Path, what: str, **options: Any) -> tuple[Any, Any]:
+def load_pretrained(kind: str, folder: str | Path, what: str, learns: bool = False, **options: Any) -> tuple[Any, Any]:
     """The tokenizer in a folder and its model of a kind, such as AutoModel, without network, prompts or code.
 
-    `what` describes the model in error messages.
+    `what` describes the model in error messages. A model that `learns` is in float32.
     """
     found = ModelFolder(folder, what)
     bare = kind == "AutoModel"  # for which the folder need not have all, such as a pooler
-    return found.tokenizer(), found.model(kind, fresh_head=bare, **options)
+    return found.tokenizer(), found.model(kind, fresh_head=bare, learns=learns, **options)

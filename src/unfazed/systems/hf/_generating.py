@@ -10,6 +10,7 @@ from typing import Any
 from unfazed.core.errors import UsageError
 from unfazed.core.prompt import Template
 from unfazed.core.values import Example, Inputs, Json
+from unfazed.systems.device import beside
 from unfazed.systems.hf._lessons import Lesson, Teachable, gold_text, padded_labels
 from unfazed.systems.hf._model import groups
 
@@ -123,7 +124,8 @@ class Seq2Seq(GeneratingSystem):
         for group in groups([len(lesson.row["input_ids"]) + len(lesson.gold) for lesson in lessons]):
             chosen = [lessons[i] for i in group]
             pieces = sum(len(lesson.gold) for lesson in chosen)
-            out = self.model(**self.padded([lesson.row for lesson in chosen]), **self.targets(chosen, 0))
+            targets = beside(self.model, self.targets(chosen, 0))
+            out = self.model(**self.padded([lesson.row for lesson in chosen]), **targets)
             loss, count = loss + float(out.loss) * pieces, count + pieces
         return math.exp(-loss / max(count, 1))
 

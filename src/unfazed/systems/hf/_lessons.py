@@ -79,7 +79,7 @@ class Teachable(HfSystem):
         if labels:
             head = {"id2label": dict(enumerate(labels)), "label2id": {name: i for i, name in enumerate(labels)}}
         with seeded(Seeds(settings.seed, cls.name, 0).stream("head", 0).bits() >> 1):
-            self.__dict__["model"] = self.folder.model(cls.auto, True, ignore_mismatched_sizes=True, **head)
+            self.__dict__["model"] = self.folder.model(cls.auto, True, True, ignore_mismatched_sizes=True, **head)
         return self
 
 

@@ -14,6 +14,7 @@ from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.ids import content_id
 from unfazed.core.prompt import Template
 from unfazed.core.values import Inputs, Json
+from unfazed.systems.device import Halving, beside
 from unfazed.systems.folders import ModelFolder
 from unfazed.systems.system import Failed, System
 from unfazed.systems.training import threads
@@ -77,7 +78,7 @@ class HfSystem(System):
 
     @property
     def identity(self) -> str:
-        return f"{self.name} {self.folder.content} {content_id(self.options)}"
+        return f"{self.name} {self.folder.content} {content_id(self.options)}{self.folder.suffix}"
 
     def prepare(self, suite: Suite) -> None:
         task = suite.manifest.task
@@ -141,7 +142,8 @@ class HfSystem(System):
                 there.append(i)
         if there:
             with self.asking():
-                for i, answer in zip(there, self.answers([batch[i] for i in there]), strict=True):
+                found = self.halving.over(self.answers, [batch[i] for i in there])
+                for i, answer in zip(there, found, strict=True):
                     out[i] = answer
         return out
 
@@ -149,6 +151,10 @@ class HfSystem(System):
         """What the inputs lack, if anything."""
         absent = next((field for field in self.options.fields or () if field not in inputs), None)
         return f"the input has no {absent!r}" if absent else None
+
+    @cached_property
+    def halving(self) -> Halving:
+        return Halving(f"{self.name} {self.folder.path}")
 
     def answers(self, batch: Sequence[Inputs]) -> list[Json]:
         raise NotImplementedError
@@ -161,7 +167,7 @@ class HfSystem(System):
             tokenizer.pad_token = tokenizer.eos_token
         names = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in rows[0]]
         padded = tokenizer.pad([{name: row[name] for name in names} for row in rows], return_tensors="pt")
-        return dict(padded)
+        return dict(beside(self.model, dict(padded)))
 
     @classmethod
     def load(cls, folder: Path) -> Self:

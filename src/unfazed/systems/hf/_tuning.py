@@ -19,6 +19,7 @@ from unfazed.core.json import decode
 from unfazed.core.progress import Progress
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example
+from unfazed.systems.device import learning
 from unfazed.systems.hf._lessons import Lesson, Teachable
 from unfazed.systems.hf._model import Options
 from unfazed.systems.loop import Checkpoint, Loop
@@ -143,5 +144,5 @@ def _card(
         data=data,
         dev_examples=len(dev),
         dev_scores=[],
-        plan=content_id([*decides, *versions], 16),
+        plan=content_id([*decides, *versions, *learning().decides()], 16),
     )

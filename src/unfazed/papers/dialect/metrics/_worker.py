@@ -23,6 +23,20 @@ def requests() -> Iterator[list[dict[str, Any]]]:
         yield from (read[at : at + 16] for at in range(0, len(read), 16))
 
 
+def device() -> str:
+    """The device that was chosen; without a choice the CPU, as the environment has a build of torch for that."""
+    import torch
+
+    kind = os.environ.get("UNFAZED_DEVICE", "auto")
+    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if kind == "auto":
+        return "cpu"
+    if not there.get(kind):
+        names = ", ".join(name for name, is_there in there.items() if is_there)
+        raise SystemExit(f"PyTorch finds no {kind} in the metric's environment. Available: {names}.")
+    return kind
+
+
 def comet(checkpoint: str, trusted: str) -> Score:
     """A checkpoint whose hash the user trusts. Its settings are not trusted, so they must be plain data."""
     import yaml
@@ -39,7 +53,12 @@ def comet(checkpoint: str, trusted: str) -> Score:
     except pickle.UnpicklingError:  # an old checkpoint, with objects of other kinds in it
         os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"] = "1"
         model = load_from_checkpoint(checkpoint)
-    return lambda items: model.predict(items, batch_size=16, gpus=0, progress_bar=False, num_workers=0)["scores"]
+    kind = device()
+    gpus = {"cpu": 0}.get(kind, 1)
+    told = {"accelerator": kind} if kind == "mps" else {}
+    return lambda items: model.predict(items, batch_size=16, gpus=gpus, **told, progress_bar=False, num_workers=0)[
+        "scores"
+    ]
 
 
 def bleurt(folder: str, form: str) -> Score:
@@ -47,14 +66,14 @@ def bleurt(folder: str, form: str) -> Score:
     from bleurt_pytorch import BleurtForSequenceClassification, BleurtTokenizer
 
     safe = {"local_files_only": True, "use_safetensors": form == "safetensors"}
-    model = BleurtForSequenceClassification.from_pretrained(folder, **safe).eval()
+    model = BleurtForSequenceClassification.from_pretrained(folder, **safe).eval().to(device())
     tokenizer = BleurtTokenizer.from_pretrained(folder, local_files_only=True)
 
     def score(items: list[dict[str, Any]]) -> list[float]:
         references, candidates = ([item[side] for item in items] for side in ("ref", "mt"))
         encoded = tokenizer(
             references, candidates, padding="longest", truncation=True, max_length=512, return_tensors="pt"
-        )
+        ).to(device())
         with torch.no_grad():
             return model(**encoded).logits.flatten().tolist()
 

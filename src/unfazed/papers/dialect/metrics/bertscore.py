@@ -8,6 +8,7 @@ from typing import Any
 
 from unfazed.core import Json, MissingExtra, UsageError
 from unfazed.systems import Metric, ModelFolder, Segment
+from unfazed.systems.device import learning
 
 
 class Bertscore(Metric):
@@ -22,7 +23,7 @@ class Bertscore(Metric):
         self._scorer: Any = None
 
     def decides(self) -> Json:
-        return [self._layer, self._folder.content]
+        return [self._layer, self._folder.content, *learning().decides()]
 
     def scores(self, segments: Sequence[Segment]) -> Sequence[float]:
         """An empty text has no tokens to compare: it is like another empty one alone."""
@@ -45,8 +46,9 @@ class Bertscore(Metric):
             try:
                 # The package opens the folder in its own way; what that could run was refused when this was made.
                 layers = self._layer or int(self._folder.config["num_hidden_layers"])
+                device = str(learning().torch_device())
                 self._scorer = BERTScorer(
-                    model_type=str(self._folder.path), num_layers=layers, device="cpu", nthreads=1
+                    model_type=str(self._folder.path), num_layers=layers, device=device, nthreads=1
                 )
             except (OSError, ValueError, KeyError) as error:
                 raise UsageError(f"{self._folder.path} is no encoder that can be loaded: {error}") from error

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from unfazed.core import Inputs, Json, Lock, SystemBroken, UnknownName, UsageError, file_hash, require_trust
 from unfazed.systems import Failed, Metric, ModelFolder, ProcessSystem, Segment
+from unfazed.systems.device import chosen
 
 # What each metric is made of, tried together: the metrics' own ranges let in versions with which they fail. What these
 # need in turn is pinned, with hashes, in `locks/`; `tools/lock_metrics.py` makes those lists.
@@ -88,6 +89,8 @@ class WorkerMetric(Metric):
         self.name = self._environment = environment
         self._arguments, self._timeout = arguments, timeout
         self._process: ProcessSystem | None = None
+        device = chosen().device
+        self._device = "cpu" if device == "auto" else device  # the environment has a build of torch for CPUs
 
     def asked(self, segment: Segment) -> Inputs:
         """A segment as the script takes it."""
@@ -112,7 +115,12 @@ class WorkerMetric(Metric):
             identity=self.name,
             timeout=self._timeout,
             start_timeout=self._timeout,
-            environment={"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"},
+            environment={
+                "HF_HUB_OFFLINE": "1",
+                "TOKENIZERS_PARALLELISM": "false",
+                "OMP_NUM_THREADS": "1",
+                "UNFAZED_DEVICE": self._device,
+            },
         )
 
     def close(self) -> None:
@@ -139,7 +147,7 @@ class Comet(WorkerMetric):
         self.uses = ("reference", "source") if reference == "yes" else ("source",)
 
     def decides(self) -> Json:
-        return self._hash
+        return self._hash if self._device == "cpu" else [self._hash, self._device]
 
     def asked(self, segment: Segment) -> Inputs:
         return {"src": segment.source or "", "mt": segment.candidate, "ref": segment.reference or ""}
@@ -155,7 +163,7 @@ class Bleurt(WorkerMetric):
         super().__init__("bleurt", model, "pickled" if self._folder.pickled else "safetensors", timeout=timeout)
 
     def decides(self) -> Json:
-        return self._folder.content
+        return self._folder.content if self._device == "cpu" else [self._folder.content, self._device]
 
     def asked(self, segment: Segment) -> Inputs:
         return {"mt": segment.candidate, "ref": segment.reference or ""}

@@ -8,6 +8,7 @@ from typing import Any
 
 from unfazed.core import Json
 from unfazed.systems import Metric, ModelFolder, Segment
+from unfazed.systems.device import beside
 
 
 class Prism(Metric):
@@ -30,7 +31,7 @@ class Prism(Metric):
         self._loaded: tuple[Any, Any] | None = None
 
     def decides(self) -> Json:
-        return [self._against, self._folder.content]
+        return [self._against, self._folder.content, *self._folder.place.decides()]
 
     def scores(self, segments: Sequence[Segment]) -> Sequence[float]:
         candidates = [segment.candidate for segment in segments]
@@ -50,12 +51,14 @@ class Prism(Metric):
         for at in range(0, len(given), self._batch):
             rows = slice(at, at + self._batch)
             batch = tokenizer(list(given[rows]), padding=True, truncation=True, return_tensors="pt")
+            batch = beside(model, dict(batch))
             target = tokenizer(text_target=list(said[rows]), padding=True, truncation=True, return_tensors="pt")
+            target = beside(model, dict(target))
             ids, mask = target["input_ids"], target["attention_mask"]
             with torch.no_grad():
                 inputs = {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"]}
                 logits = model(**inputs, labels=ids.masked_fill(mask == 0, -100)).logits
-            chosen = logits.log_softmax(-1).gather(-1, ids.unsqueeze(-1)).squeeze(-1) * mask
+            chosen = logits.float().log_softmax(-1).gather(-1, ids.unsqueeze(-1)).squeeze(-1) * mask
             found += (chosen.sum(-1) / mask.sum(-1).clamp(min=1)).tolist()
         return found
 

@@ -29,6 +29,7 @@ from unfazed.papers.dialect.nano.corpus import (
 )
 from unfazed.score import kendall
 from unfazed.systems import ModelFolder
+from unfazed.systems.device import beside
 from unfazed.systems.loop import Checkpoint, Loop
 from unfazed.systems.training import TrainingSettings, need, seeded, threads
 
@@ -64,7 +65,7 @@ class NanoNetwork(nn.Module):
         return {"input_ids": ids, "attention_mask": mask}
 
     def forward(self, batch: dict[str, Tensor]) -> Tensor:
-        first = torch.full((len(batch["input_ids"]), 1), self.start)
+        first = torch.full((len(batch["input_ids"]), 1), self.start, device=batch["input_ids"].device)
         logits: Tensor = self.model(**batch, decoder_input_ids=first).logits
         return logits[:, 0, self.token]
 
@@ -81,7 +82,8 @@ class NanoNetwork(nn.Module):
         found = [0.0] * len(texts)
         for at in range(0, len(order), batch_size):
             chosen = order[at : at + batch_size]
-            for i, score in zip(chosen, self(self.collate([texts[i] for i in chosen])).tolist(), strict=True):
+            batch = beside(self, self.collate([texts[i] for i in chosen]))
+            for i, score in zip(chosen, self(batch).tolist(), strict=True):
                 found[i] = score
         return found
 
@@ -89,7 +91,7 @@ class NanoNetwork(nn.Module):
 def load(path: str | Path, settings: TrainingSettings, length: int) -> NanoNetwork:
     """A model and tokenizer saved in a folder, weights as safetensors."""
     folder = ModelFolder(path, "sequence-to-sequence model")
-    tokenizer, model = folder.tokenizer(), folder.model("AutoModelForSeq2SeqLM")
+    tokenizer, model = folder.tokenizer(), folder.model("AutoModelForSeq2SeqLM", learns=True)
     return NanoNetwork(model, tokenizer, settings, length)
 
 

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from unfazed.systems.device import home
 from unfazed.systems.network import Batch
 
 _LABEL = 32  # size of the vector of the label before
@@ -25,7 +26,7 @@ class BothWays(nn.Module):
         self.size = 2 * hidden
 
     def forward(self, vectors: Tensor, batch: Batch) -> Tensor:
-        packed = pack_padded_sequence(vectors, batch.lengths, batch_first=True, enforce_sorted=False)
+        packed = pack_padded_sequence(vectors, home(batch.lengths), batch_first=True, enforce_sorted=False)
         states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
         return states
 
@@ -76,7 +77,7 @@ class LabelDecoder(nn.Module):
 
     def forward(self, vectors: Tensor, gold: Tensor | None = None) -> Tensor:
         """Scores of labels, (sentences, tokens, labels). Given the right labels, it reads those of the token before."""
-        start = torch.full((len(vectors), 1), self.beginning)
+        start = torch.full((len(vectors), 1), self.beginning, device=vectors.device)
         if gold is None:
             return self._freely(vectors, start)
         before = self.before(torch.cat([start, gold[:, :-1]], 1))
@@ -143,7 +144,7 @@ class Chain(nn.Module):
         """The best sequence of tags of each sentence, by Viterbi's algorithm."""
         pairs = self.pairs + self.forbidden
         reached = self.first + self.forbidden_first + scores[:, 0]
-        same = torch.arange(scores.shape[2]).expand(len(scores), -1)
+        same = torch.arange(scores.shape[2], device=scores.device).expand(len(scores), -1)
         back = []
         for t in range(1, scores.shape[1]):
             there = batch.mask[:, t, None]

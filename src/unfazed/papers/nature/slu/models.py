@@ -11,6 +11,7 @@ import msgspec
 
 from unfazed.core import Example, Inputs, Json, UsageError, canonical, decode_json
 from unfazed.systems import Failed
+from unfazed.systems.device import beside, learning, placed
 from unfazed.systems.training import (
     Labels,
     ModelCard,
@@ -136,7 +137,8 @@ class SluSystem(TrainedSystem):
             front = Words(made.front["words"], made.front["letters"], made.settings)
         network = cls.network_class()(front, made.labels, made.settings)
         network.load_state_dict(tensors)
-        return network.eval()
+        placed(network.eval(), learning())
+        return network
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         from unfazed.systems.network import answers
@@ -158,7 +160,7 @@ class SluSystem(TrainedSystem):
         tokens = tokens[: windows(self.network.front, tokens)[0][1]]
         self.network.eval()
         with threads(self.network.settings.threads), torch.inference_mode():
-            weights = self.network.attention(self.network.front.collate([tokens]))
+            weights = self.network.attention(beside(self.network, self.network.front.collate([tokens])))
         return None if weights is None else Attention(tokens, weights[0].tolist())
 
 

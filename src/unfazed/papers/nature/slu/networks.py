@@ -81,7 +81,7 @@ class Birnn(Network):
     def _intents(self, batch: Batch, own: Tensor, other: Tensor) -> Tensor:
         """Read from the decoder's state at the last token."""
         states, _ = self.intent_decoder(torch.cat([own, other], 2))
-        last = states[torch.arange(len(states)), batch.lengths - 1]
+        last = states[torch.arange(len(states), device=states.device), batch.lengths - 1]
         scores: Tensor = self.intent(self.dropout(last))
         return scores
 

@@ -121,7 +121,8 @@ class Words(Front):
     def forward(self, batch: Batch) -> Tensor:
         words, letters = batch.fields["words"], batch.fields["letters"]
         if self.training and self.hidden_share:
-            words = torch.where((torch.rand(words.shape) < self.hidden_share) & (words > 0), _UNKNOWN, words)
+            hidden = torch.rand(words.shape).to(words.device) < self.hidden_share
+            words = torch.where(hidden & (words > 0), _UNKNOWN, words)
         seen = self.convolution(self.letters(letters).transpose(1, 2))
         seen = seen.masked_fill((letters == 0)[:, None], -torch.inf).amax(2).relu()
         out: Tensor = self.dropout(torch.cat([self.embedding(words), seen[batch.fields["places"]]], 2))

@@ -1,0 +1,236 @@
+"""Every model and tensor goes where it is told: seen on torch's meta device, which holds shapes and no numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import commands
+import pytest
+from samples import SAMPLES
+
+import unfazed
+from unfazed.core.asking import Asking
+from unfazed.core.errors import SystemBroken, UsageError
+from unfazed.run.engine import _at
+from unfazed.run.workers import Engine
+from unfazed.systems import device
+from unfazed.systems.device import Halving, Place, beside, chosen, found, placed, using
+
+torch = pytest.importorskip("torch", reason="needs the extra hf")
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+from torch.utils._pytree import tree_leaves  # noqa: E402
+
+SOURCES = Path(unfazed.__file__).parent
+NETWORKS = [name for name in SAMPLES if name.partition("/")[0] in ("hf", "slu", "nli")]
+
+
+class Watched(TorchDispatchMode):
+    """Notes each operation of large tensors of two devices, and how many there were on meta alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mixed: list[str] = []
+        self.on_meta = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        tensors = [t for t in tree_leaves((args, kwargs or {})) if isinstance(t, torch.Tensor) and t.dim()]
+        kinds = {t.device.type for t in tensors}
+        if len(kinds) > 1 and "copy" not in str(func):
+            self.mixed.append(f"{func}: {kinds}")
+        self.on_meta += kinds == {"meta"}
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is chosen is meta."""
+    monkeypatch.setattr(Place, "torch_device", lambda self: torch.device("meta"))
+
+
+def watched(work: Callable[[], object]) -> Watched:
+    """What `work` did until it wanted a number, of which meta has none."""
+    with Watched() as watch:
+        try:
+            work()
+        except (NotImplementedError, RuntimeError, UsageError, SystemBroken) as error:
+            if "meta" not in f"{error} {error.__cause__}":
+                raise
+    assert not watch.mixed, watch.mixed[:5]
+    assert watch.on_meta
+    return watch
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_registered_model_and_its_inputs_are_on_the_device(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = SAMPLES[name].make()
+    monkeypatch.setattr(Place, "torch_device", lambda self: torch.device("meta"))
+    network = system.model if name.startswith("hf/") else placed(system.network, chosen())
+    assert {p.device.type for p in network.parameters()} == {"meta"}
+    watched(lambda: system.predict([SAMPLES[name].inputs("play some jazz"), SAMPLES[name].inputs("rain")]))
+
+
+@pytest.mark.parametrize("name", ["slu/bilstm", "slu/birnn", "slu/stackprop", "nli/bow", "nli/bilstm"])
+def test_training_is_on_the_device(name: str, fake: None) -> None:
+    watched(SAMPLES[name].make)
+
+
+def test_embeddings_rewriters_and_masked_models_are_on_the_device(fake: None, tmp_path: Path) -> None:
+    from samples.hf import sample_folder
+
+    from unfazed.systems.embeddings import Embeddings
+    from unfazed.systems.rewrite import Seq2Seq
+
+    watched(lambda: Embeddings(sample_folder("hf/classify")).similarity([("play jazz", "rain"), ("rain", "rain")]))
+    rewriter = Seq2Seq(str(sample_folder("hf/seq2seq")))
+    watched(lambda: rewriter.candidates(["play some jazz"], [[1, 2]]))
+
+
+def test_prism_is_on_the_device(fake: None) -> None:
+    from samples.hf import sample_folder
+
+    from unfazed.systems.metrics import metrics
+
+    prism: Any = metrics.get("prism")(model=str(sample_folder("hf/seq2seq")))
+    watched(lambda: prism._likelihood(["play jazz"], ["play some jazz"]))
+
+
+def sources() -> Iterator[tuple[Path, str]]:
+    for file in sorted(SOURCES.rglob("*.py")):
+        text = file.read_text(encoding="utf-8")
+        if re.search(r"\b(torch|onnxruntime|faster_whisper|ctranslate2)\b", text) and file.name != "device.py":
+            yield file, text
+
+
+def test_no_other_module_chooses_a_device() -> None:
+    """The worker of learned metrics runs in an environment without unfazed; a hash may read weights of any device."""
+    choice = re.compile(r"""\.cuda\(|\.cpu\(|\.to\(["']|device=["']|torch\.device\(|ExecutionProvider|gpus=\d""")
+    allowed = {"_worker.py", "_pipeline.py", "callable.py"}
+    wrong = [(f.name, m.group()) for f, text in sources() for m in choice.finditer(text) if f.name not in allowed]
+    assert not wrong
+
+
+def test_every_module_that_runs_a_network_uses_the_one_place() -> None:
+    runs = re.compile(r"return_tensors=|inference_mode\(\)|InferenceSession|WhisperModel|BERTScorer\(")
+    through = {"_answering.py", "_pipeline.py", "_tuning.py", "_worker.py"}  # by `padded` and `Loop`; the user's own
+    silent = [f.name for f, t in sources() if runs.search(t) and "systems.device" not in t and f.name not in through]
+    assert silent == []
+
+
+def test_a_device_that_is_not_there_is_named_with_those_that_are() -> None:
+    missing = next(kind for kind in ("cuda", "mps") if kind not in found())
+    with pytest.raises(UsageError, match=f"PyTorch finds no {missing} here. Available: .*cpu"), using(missing):
+        chosen().torch_device()
+    with pytest.raises(UsageError, match="device= must be auto, cpu, cuda or mps, not 'gpu'"), using("gpu"):
+        pass
+    with using(missing), device.elsewhere():
+        assert chosen().torch_device().type == "cpu"
+
+
+def test_only_what_changes_answers_is_in_an_identity() -> None:
+    assert Place("cpu").suffix == Place("cpu", "float32").suffix == ""
+    assert Place("cuda").decides() == ["cuda", "float32"]
+    assert Place("cpu", "bfloat16").suffix == " cpu bfloat16"
+    same = SAMPLES["hf/classify"].make().identity
+    with using("cpu", "bfloat16"):
+        half = SAMPLES["hf/classify"].make()
+        assert half.identity == f"{same} cpu bfloat16"
+        assert next(half.model.parameters()).dtype == torch.bfloat16
+    assert half.predict([{"text": "play some jazz"}])  # on its own device also after the choice has ended
+    assert SAMPLES["hf/classify"].make().identity == same
+
+
+def test_a_worker_of_ray_uses_the_gpu_that_it_was_given() -> None:
+    assert _at(Engine(name="ray", gpus=1), {}) == {"device": "cuda"}
+    assert _at(Engine(name="ray"), {}) == {"device": "cpu"}
+    assert _at(Engine(name="ray", gpus=1), {"device": "cpu"}) == {"device": "cpu"}
+    assert _at(Engine(workers=2), {}) == {}
+
+
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError("CUDA out of memory"), MemoryError()])
+def test_a_batch_is_halved_until_it_fits_which_is_remembered_and_said_once(
+    error: Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sizes: list[int] = []
+
+    def work(items: Any) -> list[int]:
+        sizes.append(len(items))
+        if len(items) > 5:
+            raise error
+        return [item * 2 for item in items]
+
+    halving = Halving("model")
+    assert halving.over(work, range(20)) == [i * 2 for i in range(20)]
+    assert sizes == [20, 10, 5, 5, 5, 5]
+    assert halving.over(work, range(7)) == [i * 2 for i in range(7)]
+    assert sizes[6:] == [5, 2]
+    assert capsys.readouterr().err.count("need too much memory") == 1
+    with pytest.raises(SystemBroken, match="one text alone needs more memory"):
+        Halving("model").over(lambda items: (_ for _ in ()).throw(error), [1])
+    with pytest.raises(ZeroDivisionError):
+        Halving("model").over(lambda items: 1 / 0, [1])  # type: ignore[arg-type, return-value]
+
+
+def test_a_model_answers_the_same_in_halves(monkeypatch: pytest.MonkeyPatch) -> None:
+    system: Any = SAMPLES["hf/classify"].make()
+    texts = [{"text": text} for text in ("play some jazz", "rain", "will it rain on monday", "play", "jazz")]
+    whole, answers = system.predict(texts), system.answers
+
+    def small(batch: Any) -> Any:
+        if len(batch) > 2:
+            raise torch.OutOfMemoryError("out of memory")
+        return answers(batch)
+
+    monkeypatch.setattr(system, "answers", small)
+    assert system.predict(texts) == whole
+
+
+def test_tensors_go_beside_a_network_in_whatever_holds_them() -> None:
+    from unfazed.systems.network import Batch
+
+    network = torch.nn.Linear(2, 2, device="meta")
+    batch = Batch(torch.tensor([1]), {"words": torch.tensor([[1]])})
+    (moved, gold), text = beside(network, ((batch, {"gold": torch.tensor(1)}), "text"))
+    assert {moved.lengths.device.type, moved.fields["words"].device.type, gold["gold"].device.type} == {"meta"}
+    assert text == "text"
+    assert beside(torch.nn.Identity(), batch) is batch
+
+
+def test_onnx_graphs_are_given_the_providers_of_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime", reason="needs the extra onnx")
+    there = ["CUDAExecutionProvider", "CPUExecutionProvider"]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: there)
+    assert Place("auto").providers() == Place("cuda").providers() == there
+    assert Place("cpu").providers() == there[1:]
+    with pytest.raises(UsageError, match="ONNX Runtime finds no mps here. Available: cuda, cpu"):
+        Place("mps").providers()
+    with pytest.raises(UsageError, match="number format of its own"):
+        Place("cpu", "float16").providers()
+
+
+def test_the_device_is_chosen_at_the_command_line_in_a_plan_and_in_python(tmp_path: Path) -> None:
+    from samples.hf import sample_folder
+
+    model = sample_folder("hf/classify")
+    (tmp_path / "mine.jsonl").write_text('{"text": "play jazz", "label": "a"}\n{"text": "rain", "label": "b"}\n')
+    (tmp_path / "plan.toml").write_text('[run]\ndevice = "cpu"\ndtype = "bfloat16"\n')
+    commands.unfazed("vary", "mine.jsonl", "--with", "spoken/filler_end", "-o", "s", cwd=tmp_path, check=True)
+    run = ["run", "s", "--system", f"hf:{model}", "--no-sanity"]
+    told = commands.unfazed(*run, "--device", "cpu", "--dtype", "bfloat16", "-o", "a", cwd=tmp_path, check=True)
+    assert told.returncode == 0
+    commands.unfazed(*run, "--plan", "plan.toml", "--workers", "2", "-o", "b", cwd=tmp_path, check=True)
+    suite = unfazed.Suite(tmp_path / "s")
+    results = unfazed.check(
+        f"hf:{model}", suite, to=tmp_path / "c", device="cpu", dtype="bfloat16", sanity=False, asking=Asking(canary=0)
+    )
+    found = {unfazed.Run(tmp_path / name).identity for name in "abc"}
+    assert results.run is not None
+    assert len(found) == 1
+    assert found.pop().endswith(" cpu bfloat16")
+    missing = next(kind for kind in ("cuda", "mps") if kind not in device.found())
+    refused = commands.unfazed(*run, "--device", missing, "-o", "d", cwd=tmp_path)
+    assert refused.returncode == 4
+    assert f"finds no {missing} here. Available:" in refused.stderr
+    assert "Use --device auto or cpu" in refused.stderr
