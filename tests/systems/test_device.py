@@ -81,10 +81,10 @@ def test_embeddings_rewriters_and_masked_models_are_on_the_device(fake: None, tm
     from samples.hf import sample_folder
 
     from unfazed.systems.embeddings import Embeddings
-    from unfazed.systems.rewrite import Seq2Seq
+    from unfazed.systems.rewrite import Seq2SeqRewriter
 
     watched(lambda: Embeddings(sample_folder("hf/classify")).similarity([("play jazz", "rain"), ("rain", "rain")]))
-    rewriter = Seq2Seq(str(sample_folder("hf/seq2seq")))
+    rewriter = Seq2SeqRewriter(str(sample_folder("hf/seq2seq")))
     watched(lambda: rewriter.candidates(["play some jazz"], [[1, 2]]))
 
 
