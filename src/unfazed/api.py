@@ -18,7 +18,8 @@ from unfazed.core.files import as_path, temporary_folder
 from unfazed.core.identify import identify
 from unfazed.core.language import language_tag
 from unfazed.core.prices import prices_of
-from unfazed.core.secrets import hide
+from unfazed.core.prompt import Template
+from unfazed.core.secrets import hide, masked_data, masked_spec
 from unfazed.core.suite import Suite
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
@@ -42,6 +43,7 @@ from unfazed.run.plan import (
     VaryPlan,
     Weigh,
     from_arguments,
+    kept,
     listed,
 )
 from unfazed.run.record import Run, refuse_other
@@ -50,6 +52,7 @@ from unfazed.run.workers import Engine
 from unfazed.score import Comparing, comparing_for, scorers
 from unfazed.systems.device import using
 from unfazed.systems.opening import open_system
+from unfazed.systems.system import System
 from unfazed.vary.engine import OperatorSpec, Variation, vary
 from unfazed.vary.presets import expand
 
@@ -201,6 +204,8 @@ def _carried_out(
             suite, opened, to, asked.asking, plan.engine, limit=asked.limit, fresh=asked.fresh,
             until=_until(plan, suite), repeats=asked.repeats, spending=_spending(plan, only_estimate),
         )  # fmt: skip
+    rubric = plan.measure.rubric
+    run.keep_plan(_kept(plan, opened), "" if rubric is None else Template.read(rubric).text)
     return run, plan
 
 
@@ -225,6 +230,15 @@ def _spending(plan: Plan, only_estimate: bool) -> Spending:
         measured_by(run, plain)
 
     return Spending(plan.run.budget, only_estimate, verdicts if judges else None, prices)
+
+
+def _kept(plan: Plan, system: System) -> dict[str, Any]:
+    """The plan of a run as it is kept with it: with the system that was run, if a text names it, and no secrets."""
+    sections = {name: kept(getattr(plan, name)) for name in ("run", "engine", "measure", "gate")}
+    if system.reference is not None:
+        spec, options = system.reference
+        sections["run"] |= {"system": masked_spec(spec), "options": options}
+    return dict(masked_data({name: section for name, section in sections.items() if section}))
 
 
 def _until(plan: Plan, suite: Suite) -> Until | None:

@@ -25,19 +25,45 @@ def test_texts_stand_as_they_are(one: str, other: str) -> None:
 
 @given(st.text())
 def test_any_text_can_be_written(text: str) -> None:
-    assert Template(text.replace("{", "{{").replace("}", "}}")).fill({}) == text
+    doubled = "{{" + text.replace("{", "{{").replace("}", "}}")
+    assert Template(doubled).fill({}) == "{" + text
 
 
-@pytest.mark.parametrize("name", ["text.__class__", "text[0]", "text!r", "text:>10", "0", "Text"])
+@pytest.mark.parametrize("name", ["text.__class__", "text[0]", "text!r", "text:>10", "Text", " text ", "your answer"])
 def test_nothing_but_names_is_known(name: str) -> None:
     with pytest.raises(UsageError, match="there is no text for"):
         Template("{" + name + "}").fill({"text": "x"})
 
 
-@pytest.mark.parametrize("text", ["one\n{", "one\n}", "one\n{}", "one\n{a\n}"])
-def test_a_brace_alone_is_told_with_its_line(text: str) -> None:
-    with pytest.raises(UsageError, match="line 2.*stands alone"):
-        Template(text, "nli.txt")
+@pytest.mark.parametrize(
+    "json",
+    [
+        '{"answer": 1}',
+        '{"a": {"b": 1}}',
+        "{'a': {text}}",
+        "{A, B or C}",
+        "{}",
+        "{ }",
+        "{0}",
+        "a { b",
+        "a } b",
+        "\\frac{1}{2}",
+        '{\n  "a": [{"b": {}}]\n}',
+        "🙂{…}",
+        "{\u05e9\u05dc: 1, 2}",
+    ],
+)
+def test_json_and_stray_braces_are_text(json: str) -> None:
+    assert Template(f"{json}\n{{text}}").fill({"text": "x"}) == json.replace("{text}", "x") + "\nx"
+
+
+def test_a_name_of_the_data_is_a_field_whatever_it_looks_like() -> None:
+    assert Template("{#1 Label} {2}").fill({"#1 Label": "x", "2": "y"}) == "x y"
+
+
+def test_where_an_unknown_name_stands_is_told() -> None:
+    with pytest.raises(UsageError, match=r"p.txt, line 2: .*{quesiton}. Did you mean {question}\?.*{{quesiton}}"):
+        Template('{"a": 1}\n{quesiton}', "p.txt").require(["question"])
 
 
 def test_the_nearest_name_is_told() -> None:

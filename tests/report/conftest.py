@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -155,6 +156,10 @@ def run_like(**changes: Any) -> Any:
             "seed": 7,
             "draws": 3,
             "operators": [{"name": "keyboard/adjacent", "version": 1, "params": {"rate": 0.0}}],
+            "made": {
+                "data": {"path": "my data.csv", "task": "classify"},
+                "vary": {"operators": [{"name": "keyboard/adjacent", "params": {"rate": 0.1}}], "draws": 3, "seed": 7},
+            },
             "hashes": {"examples.parquet": "ab" * 32},
             **changes,
         }
@@ -164,9 +169,13 @@ def run_like(**changes: Any) -> Any:
     items = [(None, Output("PlayMusic"), [(None, output) for output in failed])]
     return SimpleNamespace(
         used=dict,
-        path="run",
+        path=Path("run"),
+        plan={
+            "run": {"system": "my_module:predict", "limit": 200, "stop_when": ["drop±0.02"], "repeats": 3},
+            "measure": {"scores": ["accuracy"]},
+        },
         suite=suite,
-        manifest=SimpleNamespace(limit=200, stop_when=["drop±0.02"], repeats=3, settings={}),
+        manifest=SimpleNamespace(limit=200, stop_when=["drop±0.02"], repeats=3, settings={}, prompts={}),
         system="my_module:predict",
         identity="callable:5f0c9a",
         items=lambda: iter(items),

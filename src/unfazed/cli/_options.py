@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # options that are fields of a MeasurePlan
 MEASURES = (
-    "scores", "extract", "equivalent", "rubric", "agreement", "level", "bootstrap", "sanity", "missing",
+    "scores", "extract", "equivalent", "rubric", "agreement", "level", "bootstrap", "seed", "sanity", "missing",
     "cluster", "weigh", "worst_of", "within",
 )  # fmt: skip
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -146,6 +146,7 @@ measure_options = together(
         type=click.IntRange(min=1),
         help="Bootstrap samples, where numbers are compared with each other.  [default: 10000]",
     ),
+    click.option("--seed", type=int, help="Seed of the bootstrap.  [default: 0]"),
     click.option(
         "--missing",
         type=click.Choice(["leave", "wrong", "bounds"]),

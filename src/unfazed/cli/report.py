@@ -31,7 +31,8 @@ def command(run: str, to: str, plan_file: str | None, **given: Any) -> int:
     from unfazed.run.record import Run
 
     opened = Run(run)
-    verdict = judge(opened, with_judging(read_plan(plan_file), given))
-    write_report(opened, verdict.results, to, gates=verdict.gates)
+    plan = with_judging(read_plan(plan_file), given)
+    verdict = judge(opened, plan)
+    write_report(opened, verdict.results, to, gates=verdict.gates, plan=plan)
     click.echo(f"Report in {to}", err=True)
     return verdict.exit_code

@@ -108,6 +108,7 @@ def command(
     made in RUN/suite.
     """
     from unfazed.api import carry_out, estimate_cost
+    from unfazed.report.again import commands
     from unfazed.report.tables import used_sentences
 
     with _results_apart():
@@ -121,6 +122,8 @@ def command(
     run: Any = verdict.results.run
     for sentence in used_sentences(run.used(), run.session):
         click.echo(sentence, err=True)
+    if lines := commands(run):
+        click.echo(f"To make it again: {' && '.join(lines)}", err=True)
     return int(verdict.exit_code)
 
 

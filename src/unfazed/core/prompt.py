@@ -9,32 +9,35 @@ from pathlib import Path
 from unfazed.core.errors import UsageError, nearest
 from unfazed.core.ids import content_id
 
-_PIECE = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}|[{}]")
+_PIECE = re.compile(r"\{\{|\}\}|\{([^{}\n]+)\}")
+_LITERAL = re.compile(r"\{([^{}\n]+)\}")
+_NAME = re.compile(r"\s*[^\W\d][\w \-]*\s*")  # what is meant as a name: not JSON, not a list
+_PART = re.compile(r"\s*(\w+)\s*[.:!\[]")  # as Python writes a part of a text, which a template has not
 
 
 class Template:
-    """`{premise}` stands for the text of that name, `{{` and `}}` for braces. `where` is for messages."""
+    """`{premise}` stands for the text of that name. Other braces, as in `{"answer": 1}`, are text.
+
+    In a template that has `{{`, that and `}}` stand for single braces. `where` is for messages.
+    """
 
     def __init__(self, text: str, where: str = "the prompt") -> None:
         self.where = where
         self.text = text
         self.id = content_id(text)
-        self._pieces: list[tuple[bool, str]] = []  # is it a name?
+        self._pieces: list[tuple[bool, str]] = []  # may it be a name?
         at = 0
-        for found in _PIECE.finditer(text):
+        for found in (_PIECE if "{{" in text else _LITERAL).finditer(text):
             self._pieces.append((False, text[at : found.start()]))
             at = found.end()
-            if found[0] in ("{{", "}}"):
-                self._pieces.append((False, found[0][0]))
-            elif found[1]:
-                self._pieces.append((True, found[1]))
-            else:
-                row = text.count("\n", 0, found.start()) + 1
-                raise UsageError(
-                    f"{where}, line {row}: {found[0]!r} stands alone. Write {{name}}, or {{{{ for a brace."
-                )
+            self._pieces.append((True, found[1]) if found[1] else (False, found[0][0]))
         self._pieces.append((False, text[at:]))
-        self.names = list(dict.fromkeys(piece for is_name, piece in self._pieces if is_name))
+        self._braced = dict.fromkeys(piece for may_be_name, piece in self._pieces if may_be_name)
+        self.names = [name for name in self._braced if _NAME.fullmatch(name)]
+
+    def has(self, name: str) -> bool:
+        """Is there a place for the text of that name?"""
+        return name in self._braced
 
     @classmethod
     def read(cls, path: str, shipped: Path | None = None) -> Template:
@@ -56,13 +59,18 @@ class Template:
 
     def require(self, names: Collection[str]) -> None:
         """Raises where the template wants a text that is not among these."""
-        unknown = next((name for name in self.names if name not in names), None)
+        parts = (name for name in self._braced if (part := _PART.match(name)) and part[1] in names)
+        unknown = next((name for name in (*self.names, *parts) if name not in names), None)
         if unknown is not None:
             has = ", ".join(f"{{{name}}}" for name in names) or "none"
-            near = nearest(unknown, names)
+            near = nearest(unknown.strip(), names)
             hint = f" Did you mean {{{near}}}?" if near else ""
-            raise UsageError(f"{self.where}: there is no text for {{{unknown}}}.{hint} There is {has}.")
+            row = self.text[: self.text.index(f"{{{unknown}}}")].count("\n") + 1
+            raise UsageError(
+                f"{self.where}, line {row}: there is no text for {{{unknown}}}.{hint} There is {has}. "
+                f"To write braces as they are, double them: {{{{{unknown}}}}}."
+            )
 
     def fill(self, texts: Mapping[str, str]) -> str:
         self.require(texts.keys())
-        return "".join(texts[piece] if is_name else piece for is_name, piece in self._pieces)
+        return "".join(texts.get(piece, f"{{{piece}}}") if braced else piece for braced, piece in self._pieces)

@@ -44,6 +44,11 @@ class Stream:
         self._example = example
         self._at = 0
 
+    @property
+    def draw(self) -> int:
+        """The number of the draw."""
+        return self._person.draw
+
     def bits(self) -> int:
         """64 random bits."""
         at = self._at
@@ -97,6 +102,10 @@ class Stream:
         """The item that falls to this draw when they are dealt out in turn, in an order that the seed decides."""
         order = self._other(self._person.people, what).sample(items, len(items))
         return order[self._person.draw % len(items)]
+
+    def shared(self, word: str) -> Stream:
+        """The stream that all draws of the operator have in common."""
+        return self._other(self._person.people, word)
 
     def _other(self, key: bytes, word: str) -> Stream:
         made = blake2b(key + word.encode("utf-8", "surrogatepass")).digest()

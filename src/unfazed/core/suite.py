@@ -59,6 +59,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     compared: dict[str, str] = {}  # extract and equivalent, where the data decides what of an answer counts
     people: dict[str, str] = {}  # source, or * for all → what of a variant names the person: draw, source or note
     plan: str = ""
+    made: dict[str, dict[str, Json]] = {}  # the sections `data` and `vary` of the plan, where not by default
     examples: int = 0
     languages: dict[str, int] = {}  # how many examples are in each, where the rows are in several languages
     variants: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
+from unfazed.core.choices import CHOICES, choices_in
 from unfazed.core.edits import Edit, apply
 from unfazed.core.registry import Registry
 from unfazed.core.values import Example, Inputs, Json
@@ -32,7 +33,7 @@ class Task:
 
     def texts(self, inputs: Inputs) -> tuple[str, ...]:
         """The inputs that operators vary by default."""
-        return self.varied or tuple(inputs)
+        return self.varied or tuple(name for name in inputs if name != CHOICES or not choices_in(inputs))
 
     def gold_problem(self, example: Example) -> str | None:
         """What is wrong with an example's gold, if anything."""

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from unfazed.core.choices import CHOICES, LETTERS, letter_of, lettered
 from unfazed.core.errors import DataError, UsageError, nearest, option
 from unfazed.core.ids import canonical, content_id
 from unfazed.core.task import Task
@@ -26,9 +27,10 @@ Record = Mapping[str, Any]
 _IDS = ("id", "guid", "uid", "idx")
 _GOLDS = (
     *("gold", "label", "gold_label", "intent", "class", "category", "sentiment", "answers", "answer", "target"),
-    *("completion", "response", "solution", "ideal", "expected"),
+    *("completion", "response", "solution", "ideal", "expected", "answerKey"),
 )
 _LESS_SURE_GOLDS = ("stars", "rating", "polarity", "emotion", "is_duplicate")  # said where they are taken
+_CHOICES = ("choices", "options", "endings")
 _PAIRS = (
     ("premise", "hypothesis"),
     ("sentence1", "sentence2"),
@@ -120,9 +122,11 @@ class _Flat:
         if self._is_slu and not options.gold and "intent" in first:
             self.gold = "intent"
         self._is_slu = self._is_slu and self.gold is not None
-        self._inputs = options.inputs or _guess_inputs(first, {self._id, self.gold}, self._groups)
-        taken = [self._id, self.gold, *self._groups]
-        self.guess = self._guess(first, options, [*taken, *self._inputs, *(["slots"] if self._is_slu else [])])
+        self._choices = None if options.inputs else next((n for n in _CHOICES if _listed_choices(first.get(n))), None)
+        taken = {self._id, self.gold, self._choices}
+        self._inputs = options.inputs or _guess_inputs(first, taken, self._groups)
+        known = [*taken, *self._groups, *self._inputs]
+        self.guess = self._guess(first, options, [*known, *(["slots"] if self._is_slu else [])])
 
     def _guess(self, first: Record, options: ReadOptions, taken: list[str | None]) -> str:
         """A sentence on what was taken and what was not; none where the user chose, or it is plain."""
@@ -138,7 +142,9 @@ class _Flat:
     def example(self, row: int, record: Record) -> Example:
         inputs = {name: _text(record, name) for name in self._inputs}
         gold = self._gold_of(record)
-        if self._is_slu:
+        if self._choices is not None:
+            inputs[CHOICES], gold = _chosen(record, self._choices, gold)
+        elif self._is_slu:
             gold, inputs = _slu(gold, _field(record, "slots"), inputs)
         elif self.gold == "answers":
             gold = _answers(gold)
@@ -231,6 +237,28 @@ def _groups(record: Record, names: Iterable[str]) -> dict[str, str]:
 
 def _slice(value: str | int | float) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _listed_choices(value: Any) -> tuple[list[str], list[str]] | None:
+    """The choices and their labels, if they have some: a list, or as ARC has them, `{"text": […], "label": […]}`."""
+    texts, labels = (value.get("text"), value.get("label")) if isinstance(value, dict) else (value, None)
+    if not isinstance(texts, list) or not 2 <= len(texts) <= len(LETTERS):
+        return None
+    if not all(isinstance(text, str) and text.strip() for text in texts):
+        return None
+    return texts, [str(label) for label in labels] if isinstance(labels, list) else []
+
+
+def _chosen(record: Record, name: str, gold: Json) -> tuple[str, Json]:
+    """The choices of a row as the input has them, and the letter of the right one."""
+    found = _listed_choices(_field(record, name))
+    if found is None:
+        raise Problem(f"{name} must be a list of 2 to {len(LETTERS)} texts, not {record[name]!r:.60}.")
+    texts, labels = found
+    letter = None if gold is None else letter_of(gold, texts, labels)
+    if gold is not None and letter is None:
+        raise Problem(f"the right answer must be the place, the letter or the text of a choice, not {gold!r:.60}.")
+    return lettered(texts), letter
 
 
 def _slu(intent: Json, slots: Json, inputs: Inputs) -> tuple[Json, Inputs]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from unfazed.core.choices import choices_in
 from unfazed.core.errors import UsageError, option
 from unfazed.core.task import guess_task, task_named
 from unfazed.core.values import Example, Json
@@ -35,6 +36,8 @@ def guess(
 ) -> Guess:
     """What the first examples of data are about; `chosen` is the task that the user named, or that the format has."""
     golds = [example.gold for example in examples if example.gold is not None]
+    if (chosen or "generate") == "generate" and examples and choices_in(examples[0].inputs):
+        return Guess("generate", {"extract": "choice"})
     task = chosen or _task(examples, golds, gold_field)
     numbers = golds and task in _FREE_TASKS and all(map(_is_number, golds))
     if equivalent and task in _FREE_TASKS:

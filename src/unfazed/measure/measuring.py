@@ -14,6 +14,7 @@ import numpy as np
 from unfazed.core.errors import NothingEvaluated, UsageError
 from unfazed.core.estimate import Resampling
 from unfazed.core.ids import canonical
+from unfazed.core.reprompt import PROMPT
 from unfazed.core.suite import Suite
 from unfazed.core.task import Task
 from unfazed.core.values import Example, Json, Output, Variant
@@ -282,7 +283,16 @@ def flips(
             right.see(clean_due + due)
             for (example, variant, clean, output), one, other in zip(block, clean_due, due, strict=True):
                 before = None if clean.unreadable else right(*one)
+                example, variant = _shown(run, example, variant)
                 yield Flip(example, variant, clean, output, before, False if output.unreadable else right(*other))
+
+
+def _shown(run: Runlike, example: Example, variant: Variant) -> tuple[Example, Variant]:
+    """Both as people should read them: with the prompts, where these differ."""
+    if not isinstance(run, Run) or PROMPT not in variant.inputs:
+        return example, variant
+    before, after = run.shown(example.inputs, variant.inputs)
+    return msgspec.structs.replace(example, inputs=before), msgspec.structs.replace(variant, inputs=after)
 
 
 def flips_of(results: Results, run: Runlike) -> Iterator[Flip]:
@@ -296,7 +306,7 @@ def _changed(items: Iterator[RunItem], comparing: Comparing) -> Iterator[tuple[E
     for example, clean, varied in comparing.watch(items):
         before = comparing.answer(clean)
         for variant, output in varied:
-            if comparing.flip(example.row, before, comparing.answer(output)) == 1:
+            if comparing.flip(example.row, before, comparing.varied(example, variant, output)) == 1:
                 yield example, variant, clean, output
 
 

@@ -266,7 +266,7 @@ class RunTableReader:
             changed = variant.meaning == "changed"
             if not changed:
                 tries.add(text)
-            after = compared.answer(output)
+            after = compared.varied(example, variant, output)
             kind = (variant.draw, variant.source, changed, variant.family)
             self._kind.append(kinds.setdefault(kind, len(kinds)))
             self._ok.append(after is not None)

@@ -18,7 +18,7 @@ from unfazed.core.values import Example, Variant
 from unfazed.data.conll import SUFFIXES as CONLL
 from unfazed.data.conll import conll_sentence
 from unfazed.vary.engine import BLOCK, Variation, Varier
-from unfazed.vary.operator import Operator
+from unfazed.vary.operator import Operator, PromptOperator
 
 BY, NOTE = "augmented", "augmented_note"  # the groups that tell a copy: by which operator, and what it did
 
@@ -42,6 +42,9 @@ def augment(
     first = next(stream, None)
     if first is None:
         raise DataError("there are no examples to augment.")
+    prompted = next((operator.name for operator in operators if isinstance(operator, PromptOperator)), None)
+    if prompted:
+        raise UsageError(f"{prompted} varies prompts, of which training data has none. Leave it out.")
     settings = Variation(
         operators=(), task=task or guess_task(first).name, language=language, draws=copies, seed=seed, set="random"
     )

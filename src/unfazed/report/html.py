@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
@@ -19,7 +18,7 @@ from markupsafe import Markup
 
 from unfazed.core.files import write_atomically
 from unfazed.core.registry import VERSION
-from unfazed.core.text import attribute, label, number, outside, spelled, title, typeset
+from unfazed.core.text import attribute, number, outside, spelled, title, typeset
 from unfazed.core.values import Json
 from unfazed.measure.gates import GateResult
 from unfazed.measure.measuring import Flip
@@ -27,11 +26,14 @@ from unfazed.measure.results import MEASURES, Results
 from unfazed.measure.sentences import verdict
 from unfazed.measure.validity import Reasons
 from unfazed.report import sections
+from unfazed.report.again import commands
 from unfazed.report.flips import KINDS, FlipSample, write_flips
 from unfazed.report.tables import shown_amount
+from unfazed.run.plan import kept
 
 if TYPE_CHECKING:
     from unfazed.core.suite import Manifest
+    from unfazed.run.plan import Plan
     from unfazed.run.record import Run
 
 REASON = 300  # characters by which reasons are told apart
@@ -40,18 +42,22 @@ OPEN = 8  # flips shown before the rest is folded away
 
 def write_report(
     run: Run | None, results: Results, path: str | Path, flips: Iterable[Flip] | None = None, *,
-    gates: Iterable[GateResult] = (), provenance: Mapping[str, Json] | None = None,
+    gates: Iterable[GateResult] = (), provenance: Mapping[str, Json] | None = None, plan: Plan | None = None,
 ) -> Path:  # fmt: skip
     """Writes `path` and, beside it, `NAME.flips.jsonl`. Without `flips`, those of the run are read from it.
 
     Example: `unfazed.write_report(run, results, "report.html")`.
 
-    `provenance` adds facts to those that the run knows, or goes before them.
+    `provenance` adds facts to those that the run knows, or goes before them. `plan` is what the results were measured
+    by, if not by the run's own.
     """
     path = Path(path)
     sample = FlipSample()
     log = path.with_name(f"{path.stem}.flips.jsonl")
     count = write_flips(_flips_of(run, results) if flips is None else flips, log, sample)
+    if plan is not None and run is not None:
+        judged = {"measure": kept(plan.measure), "gate": kept(plan.gate)}
+        provenance = {"commands": commands(run, str(path), judged), **(provenance or {})}
     page = render_page(run, results, sample, gates=list(gates), more=provenance, name=str(path), link=(log.name, count))
     # A lone surrogate that got past the cleaning becomes a reference, which a browser shows as unknown.
     write_atomically(path, page.encode("utf-8", "xmlcharrefreplace"))
@@ -104,7 +110,8 @@ def render_page(
         log=link[0],
         validity=sections.validity(results.validity, _failures(run, results)),
         facts=facts(run, results, more),
-        commands=given if isinstance(given, list) else commands(run, name),
+        commands=given if isinstance(given, list) else [] if run is None else commands(run, name),
+        prompts={} if run is None else run.manifest.prompts,
         signatures=signatures(results),
     )
 
@@ -171,30 +178,6 @@ def _suite(manifest: Manifest) -> dict[str, Json]:
     }
     found |= {f"sha256 of {name}": value for name, value in manifest.hashes.items()}
     return {key: value for key, value in found.items() if value not in (None, "")}
-
-
-def commands(run: Run | None, path: str) -> list[str]:
-    """What to type to make the report again. The data's own place is not in a suite, so that is left to fill in."""
-    if run is None:
-        return []
-    manifest, quoted = run.suite.manifest, [shlex.quote(label(x, 200)) for x in (run.suite.path, run.path, path)]
-    suite, folder, report = quoted
-    task, language = shlex.quote(label(manifest.task)), shlex.quote(label(manifest.language))
-    lines = []
-    if manifest.operators and manifest.seed is not None:
-        chosen = " ".join(f"--with {shlex.quote(label(op.get('name'), 200))}" for op in manifest.operators)
-        lines.append(
-            f"unfazed vary DATA --task {task} --lang {language} {chosen} "
-            f"--draws {manifest.draws} --seed {manifest.seed} -o {suite}"
-        )
-    asked = run.manifest
-    more = [f"--limit {asked.limit}"] if asked.limit is not None else []
-    more += [f"--stop-when {shlex.quote(label(rule, 200))}" for rule in asked.stop_when]
-    more += [f"--repeats {asked.repeats}"] if asked.repeats else []
-    system = shlex.quote(label(run.system, 200))
-    lines.append(" ".join([f"unfazed run {suite} --system {system}", *more, f"-o {folder}"]))
-    lines.append(f"unfazed report {folder} -o {report}")
-    return lines
 
 
 def signatures(results: Results) -> list[tuple[str, str]]:

@@ -21,13 +21,15 @@ from unfazed.core.errors import Interrupted, NothingEvaluated, SystemBroken, Usa
 from unfazed.core.files import as_path, write_inside
 from unfazed.core.progress import Progress
 from unfazed.core.registry import VERSION
+from unfazed.core.reprompt import PROMPT
+from unfazed.core.secrets import without_known
 from unfazed.core.store import AnswerStore, Key, keyer
 from unfazed.core.suite import Manifest, Suite
 from unfazed.core.task import Task
 from unfazed.core.values import Inputs, Json, Output
 from unfazed.run.checking import asked_again, stored_answers
 from unfazed.run.order import Order, seed_of
-from unfazed.run.record import Run, RunManifest, refuse_other
+from unfazed.run.record import PROMPT_FILE, Run, RunManifest, refuse_other
 from unfazed.run.spending import CostEstimate, Purse, Spending, checked_budget, judge_cost, sample_size, total
 from unfazed.run.workers import Engine, Here, Lost, Pool
 from unfazed.score import judge_used
@@ -119,6 +121,7 @@ def run_system(
     job = _Job(suite, folder, asking, _checked_limit(limit), fresh, until, repeats, spending)
     if engine.here:
         system.prepare(suite)
+        _check_prompt(suite, system)
         asker = asker_of(system, suite, asking)
 
         def here(worked: bool) -> Pool:
@@ -131,6 +134,7 @@ def run_system(
     # Once more, to know it; what was given need not load for that.
     with device_elsewhere(), closing(open_system(name, **options)) as asked:
         asked.prepare(suite)
+        _check_prompt(suite, asked)
         asking.apply(asked)
         answering = Answering(
             system=name,
@@ -154,6 +158,19 @@ def _shared_rate(asking: Asking, engine: Engine) -> Asking:
     if engine.workers is None:
         raise UsageError(f"{option('rate')} is shared out among the workers. Say how many: {option('workers')}.")
     return msgspec.structs.replace(asking, rate=asking.rate / engine.workers)
+
+
+def _check_prompt(suite: Suite, system: System) -> None:
+    """Raises where variants differ in the prompt and the system has none, so that all would be asked the same."""
+    made = [str(op.get("name")) for op in suite.manifest.operators]
+    if "prompt" in system.prompts or not any(name.startswith("prompt/") for name in made):
+        return
+    found = next((v for v in suite.variants() if PROMPT in v.inputs), None)
+    if found is not None:
+        raise UsageError(
+            f"{found.source} varies the prompt, and {system.name} has none. Set {option('prompt')} to its file; a "
+            f"function or a program then gets the filled prompt as the input 'prompt'."
+        )
 
 
 class Until(NamedTuple):
@@ -553,5 +570,8 @@ def _write_manifest(job: _Job, system: System, asked: int | None, purse: Purse, 
         prices=purse.prices,
         judge_prices=purse.judge_prices,
         settings=system.settings(),
+        prompts={name: without_known(text) for name, text in system.prompts.items()},
     )
+    if "prompt" in manifest.prompts:  # also as a file, with which the run can be made again
+        write_inside(folder / PROMPT_FILE, f"{manifest.prompts['prompt']}\n".encode("utf-8", "surrogatepass"))
     write_inside(folder / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")

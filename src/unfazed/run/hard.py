@@ -88,9 +88,10 @@ def _badness(
     inputs = [example.inputs for example, *_ in candidates]
     scores = [_scores(scorer, outputs, golds, inputs, comparing.task) for scorer in judged]
     bad: list[Badness] = []
-    for i, (example, clean, _, output) in enumerate(candidates):
+    for i, (example, clean, variant, output) in enumerate(candidates):
         main, *others = [-column[i] for column in scores] or [0.0]
-        flipped = comparing.flip(example.row, comparing.answer(clean), comparing.answer(output)) == 1
+        before, after = comparing.answer(clean), comparing.varied(example, variant, output)
+        flipped = comparing.flip(example.row, before, after) == 1
         bad.append((main, _wrong_tags(output.value, golds[i]), *others, float(flipped)))
     return bad
 

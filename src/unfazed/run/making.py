@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
@@ -21,16 +22,18 @@ from unfazed.core.secrets import masked_data
 from unfazed.core.suite import Manifest, Suite, languages_counted, plan_id, refuse_existing, write_suite
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
-from unfazed.data import Source, likely_groups, open_source
+from unfazed.data import Source, likely_groups, open_source, read_examples
 from unfazed.run.hard import hard_manifest, write_hard_set
-from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan, from_arguments, listed
+from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan, from_arguments, kept, listed
 from unfazed.run.workers import Engine, Lost
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 from unfazed.vary import operators
 from unfazed.vary.engine import Made, OperatorSpec, Variation, Varier, blocks_of, in_other_languages
+from unfazed.vary.operator import PromptOperator
 from unfazed.vary.presets import Preset, expand, tell
 
+POOL = 200  # rows of the data that an operator may show to a model
 Selector = System | Callable[..., Any] | str
 
 
@@ -102,7 +105,7 @@ def suite_of(
     to = temporary_folder() / "suite" if to is None else Path(to)
     with _selector(plan, selector) as hard_for:
         source = _source(plan, data)
-        variation, presets = _variation(plan, source)
+        variation, presets = _variation(plan, source, data)
         candidates = _manifest(plan, source, variation, presets)
         manifest = candidates if hard_for is None else hard_manifest(candidates, hard_for)
         if (to / "manifest.json").exists() and not overwrite and (there := Suite(to)).manifest.plan == manifest.plan:
@@ -117,8 +120,10 @@ def suite_of(
             suite = write_hard_set(to, manifest, rivals, hard_for, work / "run", plan, overwrite)
             shutil.rmtree(work, ignore_errors=True)
     if not suite.manifest.variants:
+        needs = [f" {s.name} needs {n}." for s in variation.operators if (n := operators.get(s.name).needs)]
         raise NothingEvaluated(
             f"{to} has no variants: the operators found nothing to change in {suite.manifest.examples} examples."
+            + "".join(needs)
         )
     return suite
 
@@ -177,7 +182,7 @@ def _source(plan: Plan, data: object) -> Source:
     return source
 
 
-def _variation(plan: Plan, source: Source) -> tuple[Variation, tuple[Preset, ...]]:
+def _variation(plan: Plan, source: Source, data: object = None) -> tuple[Variation, tuple[Preset, ...]]:
     """How the data is varied, and what the presets among the operators mean for it, which is printed."""
     if plan.data.turn != DataPlan().turn and CHAT not in task_named(source.kind.task).fields:
         raise UsageError(f"{option('turn')} is for chats, and this data is for the task {source.kind.task}.")
@@ -194,18 +199,34 @@ def _variation(plan: Plan, source: Source) -> tuple[Variation, tuple[Preset, ...
         set="random" if plan.vary.set == "random" else "each",
     )
     variation.check()
-    return variation, presets
+    return msgspec.structs.replace(variation, pools=_pools(plan, source, variation, data)), presets
+
+
+def _pools(plan: Plan, source: Source, variation: Variation, data: object) -> dict[str, tuple[Example, ...]]:
+    """By operator, the examples that it may show to a model: those of its file, or the first of the data."""
+    pools = {}
+    for operator in (spec.make() for spec in variation.operators):
+        if isinstance(operator, PromptOperator) and operator.pooled:
+            path = operator.file or (plan.data.path if data is None else data)
+            reading = msgspec.structs.replace(plan.data.reading(), task=source.kind.task)
+            examples = read_examples(path, reading) if isinstance(path, (str, Path)) else source.examples
+            pools[operator.name] = tuple(islice(examples, POOL))
+    return pools
 
 
 def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[Preset]) -> Manifest:
     described = [spec.describe() for spec in varied.operators]
     data = plan.data
-    decides = [source.id, masked_data(varied), described, data.inputs, data.gold, data.id, data.groups, data.labels]
+    settings = msgspec.to_builtins(masked_data(varied))
+    pools = settings.pop("pools")
+    decides = [source.id, settings, described, data.inputs, data.gold, data.id, data.groups, data.labels]
     if data.turn != DataPlan().turn:
         decides.append(data.turn)
     if data.cluster is not None:
         decides.append(["cluster", data.cluster])
     decides += [[name, chosen] for name in ("encoding", "sheet") if (chosen := getattr(data, name)) is not None]
+    if pools:
+        decides.append(pools)
     return Manifest(
         task=varied.task,
         language=varied.language,
@@ -219,7 +240,15 @@ def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[P
         cluster=data.cluster,
         people={spec.name: "draw" for spec in varied.operators if operators.get(spec.name).people},
         plan=plan_id(*decides),
+        made=_made(plan),
     )
+
+
+def _made(plan: Plan) -> dict[str, Any]:
+    """What the command that makes the suite again is told; not what changes its speed alone."""
+    sections = {"data": kept(plan.data), "vary": kept(plan.vary)}
+    sections["vary"].pop("asking", None)
+    return dict(masked_data({name: section for name, section in sections.items() if section}))
 
 
 def _write(

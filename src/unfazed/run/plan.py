@@ -224,6 +224,23 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return msgspec.structs.replace(self, **{section: msgspec.structs.replace(getattr(self, section), **given)})
 
 
+def kept(plan: msgspec.Struct) -> dict[str, Json]:
+    """The fields of a plan, or of a part of one, that are not as they are by default."""
+    made, usual = (msgspec.json.decode(msgspec.json.encode(part)) for part in (plan, type(plan)()))
+    return _other(made, usual)
+
+
+def _other(made: Mapping[str, Json], usual: Mapping[str, Json]) -> dict[str, Json]:
+    found = {}
+    for name, value in made.items():
+        before = usual.get(name)
+        if isinstance(value, dict) and isinstance(before, dict) and before:
+            value, before = _other(value, before), {}
+        if value != before:
+            found[name] = value
+    return found
+
+
 def listed(values: Any) -> tuple[Any, ...]:
     """Several values as they are, and one as a list of it."""
     if values is None:

@@ -14,15 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from unfazed.core.errors import StoredFileError, UsageError, option
-from unfazed.core.files import as_path, unwritable, write_atomically
+from unfazed.core.files import as_path, unwritable, write_atomically, write_inside
 from unfazed.core.json import decode
 from unfazed.core.outside import read_bounded
 from unfazed.core.prices import Prices
+from unfazed.core.reprompt import PROMPT, shown_template, texts_of
 from unfazed.core.session import Asked
 from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.suite import Suite, changed_texts
 from unfazed.core.text import html_table, pandas_frame, polars_frame
-from unfazed.core.values import Example, Json, Output, Variant
+from unfazed.core.values import Example, Inputs, Json, Output, Variant
 from unfazed.run.order import Order
 from unfazed.run.spending import CostEstimate, judge_cost
 from unfazed.score import Comparing, comparing_for, judge_used
@@ -30,7 +31,15 @@ from unfazed.score import Comparing, comparing_for, judge_used
 _EXAMPLES_A_BLOCK = 200
 _SHOWN = 5  # answers in a notebook
 _LONGEST_PATH = 4096
-_KEPT = ("outputs.sqlite", "outputs.sqlite-wal", "results.json")  # files of a run that its copy has
+PROMPT_FILE, RUBRIC_FILE, PLAN_FILE = "prompt.txt", "rubric.txt", "plan.json"
+_KEPT = (
+    "outputs.sqlite",
+    "outputs.sqlite-wal",
+    "results.json",
+    PROMPT_FILE,
+    RUBRIC_FILE,
+    PLAN_FILE,
+)  # files of a run that its copy has
 _COLUMNS = ("example", "operator", "draw", "before", "after", "change", "answer_before", "answer_after", "gold",
             "error", "flipped")  # fmt: skip
 Answered = tuple[Example, Output, list[tuple[Variant, Output]]]  # an example and its variants, with what was answered
@@ -56,6 +65,7 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
     prices: Prices | None = None  # of a million tokens
     judge_prices: Prices | None = None
     settings: dict[str, Json] = {}  # how the system draws its answers, such as temperature and seed
+    prompts: dict[str, str] = {}  # what the system puts around inputs, whole: the template `prompt`, a system message
 
 
 class Sample(NamedTuple):
@@ -111,6 +121,20 @@ class Run:
         return self.manifest.system
 
     @property
+    def plan(self) -> dict[str, dict[str, Json]]:
+        """The plan that it was made by, as far as it is not by default; empty where that is not known."""
+        try:
+            return decode(read_bounded(self.path / PLAN_FILE), dict[str, dict[str, Any]])
+        except (OSError, StoredFileError, msgspec.MsgspecError, UnicodeDecodeError):
+            return {}
+
+    def keep_plan(self, plan: dict[str, dict[str, Json]], rubric: str) -> None:
+        """Keeps what is needed to make the run again: its plan, and a judge's rubric whole."""
+        write_inside(self.path / PLAN_FILE, msgspec.json.format(msgspec.json.encode(plan), indent=2) + b"\n")
+        if rubric:
+            write_inside(self.path / RUBRIC_FILE, f"{rubric}\n".encode("utf-8", "surrogatepass"))
+
+    @property
     def identity(self) -> str:
         return self.manifest.identity
 
@@ -151,11 +175,19 @@ class Run:
         example, clean, varied = item
         known = self._comparing.answer(clean)
         for variant, output in varied:
-            before, after = changed_texts(example.inputs, variant.inputs)
-            flip = self._comparing.flip(example.row, known, self._comparing.answer(output))
+            before, after = changed_texts(*self.shown(example.inputs, variant.inputs))
+            flip = self._comparing.flip(example.row, known, self._comparing.varied(example, variant, output))
             flipped = None if flip < 0 else flip == 1
             yield (example.id, variant.source, variant.draw, before, after, variant.note, clean.value, output.value,
                    variant.gold, output.error, flipped)  # fmt: skip
+
+    def shown(self, before: Inputs, after: Inputs) -> tuple[Inputs, Inputs]:
+        """An example's inputs and a variant's for people to read: where the prompt differs, both have the whole one."""
+        if PROMPT not in after:
+            return before, after
+        template = self.manifest.prompts.get("prompt", "")
+        texts = texts_of(after)
+        return {**before, "prompt": template}, {**texts, "prompt": shown_template(template, after)}
 
     @cached_property
     def _comparing(self) -> Comparing:
@@ -276,4 +308,13 @@ def refuse_other(folder: Path, suite: Suite | None = None) -> None:
         raise UsageError(f"{folder} exists and is not a run. Choose another folder with {option('o', 'to')}.")
 
 
-_OWN = {"outputs.sqlite", "outputs.sqlite-wal", "outputs.sqlite-shm", "lock", "suite"}
+_OWN = {
+    "outputs.sqlite",
+    PROMPT_FILE,
+    RUBRIC_FILE,
+    PLAN_FILE,
+    "outputs.sqlite-wal",
+    "outputs.sqlite-shm",
+    "lock",
+    "suite",
+}

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Self
 
+from unfazed.core.choices import CHOICES, moved_back
 from unfazed.core.errors import StoredFileError, UnfazedError, option
 from unfazed.core.ids import content_id
 from unfazed.core.store import AnswerStore
@@ -140,6 +141,16 @@ class Comparing:
         except (AttributeError, KeyError, TypeError, ValueError):
             return self.unreadable
 
+    def varied(self, example: Example, variant: Variant, output: Output) -> Hashable:
+        """What is compared of a variant's output: where choices changed places, the choice that its letter is of."""
+        choices = variant.inputs.get(CHOICES)
+        if choices is None or output.error is not None or choices == example.inputs.get(CHOICES):
+            return self.answer(output)
+        letter = self._part(output.value) if self.extract == "choice" else self.task.label(output.value)
+        if not isinstance(letter, str):
+            return self.answer(output)
+        return self.answer(Output(moved_back(letter, example.inputs, variant.inputs)))
+
     def watch(self, items: Iterable[Answered]) -> Iterator[Answered]:
         """The items of a run as they are, once it is known which of their answers are the same."""
         if self._rule is None or type(self._rule).transitive:
@@ -156,8 +167,8 @@ class Comparing:
             before = self.answer(clean)
             self._answers += clean.ok
             self._words += len(str(clean.value).split()) if clean.ok else 0
-            for _, output in varied if before not in (None, self.unreadable, _NOTHING) else ():
-                after = self.answer(output)
+            for variant, output in varied if before not in (None, self.unreadable, _NOTHING) else ():
+                after = self.varied(example, variant, output)
                 if after not in (None, self.unreadable, _NOTHING) and after != before:
                     pair = Pair(self._part(output.value), self._part(clean.value), example.inputs, False)
                     due[example.row, before, after] = pair

@@ -249,6 +249,8 @@ class CallableSystem(System):
     has the same answer, or that it may not; so does `unfazed_deterministic` on the function or its object.
     """
 
+    prompted = True
+
     def __init__(
         self, function: Callable[[list[Inputs]], Any], name: str | None = None, identity: str | None = None,
         batch_size: int = 64, deterministic: bool | None = None,

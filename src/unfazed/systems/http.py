@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from unfazed.core.chat import as_sent, chat_of, is_chat
+from unfazed.core.choices import CHOICES, choices_in
 from unfazed.core.errors import SystemBroken, UsageError, option
 from unfazed.core.http.chat import Answer, Chat, counted, json_in
 from unfazed.core.http.client import Client, HttpSettings, Malformed, Unanswered
@@ -15,6 +16,7 @@ from unfazed.core.ids import content_id
 from unfazed.core.meter import spend
 from unfazed.core.prices import costs, prices_of
 from unfazed.core.prompt import Template
+from unfazed.core.reprompt import prompt_of
 from unfazed.core.secrets import masked_data, masked_url
 from unfazed.core.suite import Suite
 from unfazed.core.tool_calls import calls_of
@@ -43,6 +45,7 @@ class ChatSystem(System):
     retries = 6
     deterministic = False  # servers batch requests, so that even at temperature 0 an answer may differ
     _calls = False  # are outputs tool calls?
+    _bare: Template | None = None  # stands for a prompt where none was given: the only text as it is
 
     def __init__(
         self, url: str, model: str, prompt: str | None = None, answers: Mapping[str, Json] | str | None = None,
@@ -73,6 +76,12 @@ class ChatSystem(System):
         prompt = self._template.id if self._template else "none"
         return f"chat {self._chat.client.shown} model={self._chat.model} prompt={prompt} settings={self._settings}"
 
+    @property
+    def prompts(self) -> dict[str, str]:
+        template = self._template or self._bare
+        told = {"prompt": template.text if template else "", "system message": self._system or ""}
+        return {name: text for name, text in told.items() if text}
+
     def prepare(self, suite: Suite) -> None:
         example = next(suite.examples(), None)
         if example is None:
@@ -84,11 +93,18 @@ class ChatSystem(System):
             return
         if self._template is None and example.inputs.keys() == _NLI:
             self._template = Template.read(str(PROMPTS / "nli.txt"))
+        named = [name for name in example.inputs if name != CHOICES]
+        if self._template is None and len(named) == 1 and choices_in(example.inputs):
+            self._template = Template(
+                f"{{{named[0]}}}\n{{{CHOICES}}}\nAnswer with the letter of the right choice.\nAnswer:"
+            )
         if self._template is None and len(example.inputs) > 1:
             raise UsageError(f"{self.name} needs {option('prompt')}, a file that has {_braced(example.inputs)} in it.")
         if self._template is not None:
             self._template.require(example.inputs)
-            _refuse_unasked(suite, [name for name in example.inputs if name not in self._template.names])
+            _refuse_unasked(suite, [name for name in example.inputs if not self._template.has(name)])
+        else:
+            self._bare = Template(f"{{{next(iter(example.inputs))}}}")
         if self._answers is None and not self._json and suite.manifest.task == "classify":
             self._answers = self._expected(_labels(suite))
 
@@ -128,7 +144,8 @@ class ChatSystem(System):
     def _answer(self, inputs: Inputs) -> Answer:
         settings = {"temperature": self._temperature, "max_tokens": self._tokens()}
         if not is_chat(inputs):
-            prompt = self._template.fill(inputs) if self._template else _only(inputs)
+            template = self._template or self._bare
+            prompt = prompt_of(template, inputs) if template else _only(inputs)
             return self._chat.ask(prompt, self._system, **settings)
         chat = chat_of(inputs)
         tools = [sent_tool(tool) for tool in chat.get("tools", ())]

@@ -26,6 +26,7 @@ from unfazed.systems.callable import CallableSystem, fingerprint
 from unfazed.systems.device import chosen, using
 from unfazed.systems.meant import pickled, unknown_system, unpickled
 from unfazed.systems.process import ProcessSystem
+from unfazed.systems.prompted import Prompted
 from unfazed.systems.recognise import Recogniser
 from unfazed.systems.system import System
 
@@ -321,6 +322,9 @@ def _known_object(thing: object) -> type[System] | None:
 def _made(cls: type[System], name: str, options: Options) -> System:
     """An instance of the class, which knows all of the options."""
     parameters = inspect.signature(cls).parameters
+    if "prompt" in options and "prompt" not in parameters and cls.prompted:
+        prompt = options["prompt"]
+        return Prompted(_made(cls, name, {k: v for k, v in options.items() if k != "prompt"}), prompt)
     if not _takes_any(parameters):
         unknown = [option for option in options if option not in parameters]
         if unknown:

@@ -40,6 +40,8 @@ class ProcessSystem(System):
     that a process of its own breaks off on has failed. `environment` is added to that of this process.
     """
 
+    prompted = True
+
     def __init__(
         self, command: Sequence[str], name: str | None = None, identity: str | None = None, timeout: float = 60.0,
         start_timeout: float = 240.0, concurrency: int = 1, batch_size: int = 64, max_line: int = MAX_LINE,

@@ -28,6 +28,7 @@ class System:
     concurrency: int = 1  # batches that may be asked for at once, from threads
     retries: int = 2  # how often an item that failed, not finally, is asked again
     deterministic: bool | None = None  # False where the same input may have another answer; None if that is not known
+    prompted: bool = False  # has it no prompt of its own, so that a filled one can be an input?
     reference: tuple[str, dict[str, Json]] | None = None  # what opens it again in another process, where that is known
     prices: Prices | None = None  # of tokens, for systems that count them and know both
 
@@ -37,6 +38,11 @@ class System:
     def identity(self) -> str:
         """Changes whenever the answers could: part of the key under which outputs are stored."""
         return self._identity
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """Texts that are put around inputs, such as the template `prompt`: kept with a run, shown in its report."""
+        return {}
 
     def prepare(self, suite: Suite) -> None:
         """Called with the suite before the first of its requests; may refuse it."""
@@ -86,6 +92,10 @@ class SystemAround(System):
         self.system, self.name = system, system.name
         self.batch_size, self.concurrency, self.retries = system.batch_size, system.concurrency, system.retries
         self.deterministic, self.prices = system.deterministic, system.prices
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        return self.system.prompts
 
     def prepare(self, suite: Suite) -> None:
         self.system.prepare(suite)

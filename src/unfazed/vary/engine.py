@@ -18,7 +18,7 @@ from unfazed.core.suite import LANGUAGE
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json, Variant
 from unfazed.vary import operators
-from unfazed.vary.operator import Change, Operator, Text, describe
+from unfazed.vary.operator import Change, Operator, PromptOperator, Text, describe
 
 MOST_DRAWS = 100_000
 MOST_SHOWN = 6  # languages of an operator in one message
@@ -63,6 +63,7 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
     draws: int = 1
     seed: int = 0
     fields: tuple[str, ...] = ()
+    pools: dict[str, tuple[Example, ...]] = {}  # by operator, other examples that it may show
     set: Literal["each", "random"] = "each"  # a variant by each operator, or by one of them at random
 
     def check(self) -> None:
@@ -118,6 +119,9 @@ class Varier:
         self.keep_gold = keep_gold
         self._mixed = "+" in variation.language
         self.operators = [spec.make() for spec in variation.operators] if made is None else list(made)
+        for operator in self.operators:
+            if isinstance(operator, PromptOperator) and operator.pooled:
+                operator.take_pool(variation.pools.get(operator.name, ()))
         self.seeds = [Seeds(variation.seed, op.name, op.version) for op in self.operators]
         self._by_name = sorted(range(len(self.operators)), key=lambda k: self.operators[k].name)
         self._lots = Seeds(variation.seed, "set/random", 1)
@@ -169,6 +173,9 @@ class Varier:
     ) -> Iterator[tuple[_Place, Variant]]:
         """The variants that one operator makes at these places of a block; none where it finds nothing to change."""
         operator, stream = self.operators[k], self.seeds[k].stream
+        if isinstance(operator, PromptOperator):
+            yield from self._rewritten(operator, self.seeds[k], places, examples)
+            return
         aligned = self.task if self._aligned else None
         texts, rngs = [], []
         for i, draw in places:
@@ -188,6 +195,20 @@ class Varier:
             at += len(names)
             if variant is not None:
                 yield place, variant
+
+    def _rewritten(
+        self, operator: PromptOperator, seeds: Seeds, places: Sequence[_Place], examples: Sequence[Example]
+    ) -> Iterator[tuple[_Place, Variant]]:
+        every = max(1, round(1 / operator.share))  # prompts, of which each example is asked with one
+        for i, draw in places:
+            example = examples[i]
+            if every > 1 and seeds.stream(example.id, draw // every, "share").below(every) != draw % every:
+                continue
+            made = operator.rewrite(example, self._language(example), seeds.stream(example.id, draw))
+            if made is not None:
+                inputs, gold, note = made
+                names = operator.name, operator.family, operator.meaning
+                yield (i, draw), Variant(example.row, example.id, draw, *names, inputs, gold, note)
 
     def _variant(
         self, operator: Operator, draw: int, example: Example, names: tuple[str, ...], changes: list[Change | None]

@@ -12,7 +12,7 @@ from unfazed.core.errors import option
 from unfazed.core.secrets import masked_data
 from unfazed.core.seeds import Stream
 from unfazed.core.task import Task
-from unfazed.core.values import Json, Meaning
+from unfazed.core.values import Example, Inputs, Json, Meaning
 
 if TYPE_CHECKING:
     from unfazed.systems.system import System
@@ -97,6 +97,7 @@ class Operator:
     people: ClassVar[bool] = False  # each draw is one person for the whole suite
     aligned: ClassVar[bool] = True  # False: rewrites whole texts, so token and span labels can't be kept
     presets: ClassVar[tuple[str, ...]] = ()  # presets that it belongs to: "typing" puts it in `@typing`
+    needs: ClassVar[str] = ""  # what an example must have beyond a text, for messages
     example: ClassVar[tuple[str, str]]  # a text, and what draw 0 of seed 0 makes of it
 
     name: str = ""  # these two are set from the registry, before first use
@@ -129,6 +130,32 @@ class Operator:
     def summary(cls) -> str:
         """The first line of the docstring."""
         return inspect.cleandoc(cls.__doc__ or "").split("\n", 1)[0]
+
+
+class Rewritten(NamedTuple):
+    """An example's inputs and gold after a change that is not one of words, and a note for people."""
+
+    inputs: Inputs
+    gold: Json
+    note: str
+
+
+class PromptOperator(Operator):
+    """Extend with `rewrite` where the prompt or the choices of an example are varied, not its words.
+
+    A draw is one prompt for the whole suite. `share` is the share of its prompts that each example is asked with.
+    """
+
+    share: float = 1.0
+    pooled: ClassVar[bool] = False  # does it take other examples, by `take_pool`?
+    file: str = ""  # where these come from, if not from the data
+
+    def take_pool(self, examples: Sequence[Example]) -> None:
+        """Extend in operators that show other examples: those that there are."""
+
+    def rewrite(self, example: Example, language: str, rng: Stream) -> Rewritten | None:
+        """The example under the draw's prompt, or None where it has nothing to vary."""
+        raise NotImplementedError
 
 
 class BatchOperator(Operator):

@@ -12,6 +12,7 @@ from unfazed.core.errors import UsageError, option
 from unfazed.core.identify import by_script
 from unfazed.core.ids import canonical
 from unfazed.core.prompt import Template
+from unfazed.core.reprompt import prompt_of
 from unfazed.core.suite import Suite
 from unfazed.core.tasks.translate import references_of
 from unfazed.core.values import Example, Inputs, Json, Variant
@@ -108,7 +109,7 @@ class Prompted:
 
     def _prompt(self, inputs: Inputs) -> str:
         if self._template is not None:
-            return self._template.fill(inputs)
+            return prompt_of(self._template, inputs)
         if CHAT in inputs and is_chat(inputs):
             return canonical(as_sent(inputs)["messages"]).decode()
         texts = list(inputs.values()) if len(inputs) == 1 else [f"{name}: {text}" for name, text in inputs.items()]

@@ -9,6 +9,7 @@ from typing import Any
 
 from unfazed.core.errors import UsageError
 from unfazed.core.prompt import Template
+from unfazed.core.reprompt import prompt_of, texts_of
 from unfazed.core.values import Example, Inputs, Json
 from unfazed.systems.device import beside
 from unfazed.systems.hf._lessons import Lesson, Teachable, gold_text, padded_labels
@@ -40,15 +41,20 @@ class GeneratingSystem(Teachable):
     def template(self) -> Template | None:
         return None if self.options.prompt is None else Template(self.options.prompt)
 
+    @property
+    def prompts(self) -> dict[str, str]:
+        return {"prompt": self.template.text} if self.template else {}
+
     def lacking(self, inputs: Inputs) -> str | None:
+        inputs = texts_of(inputs)
         if self.template is None and usual_prompt(inputs) is None:
             return f"there are the texts {', '.join(sorted(inputs))}; give the option prompt"
         absent = next((name for name in (self.template.names if self.template else ()) if name not in inputs), None)
         return f"the input has no {absent!r}" if absent else None
 
     def prompt(self, inputs: Inputs) -> str:
-        template = self.template or Template(usual_prompt(inputs) or "")
-        return self.cut(template.fill(inputs))
+        template = self.template or Template(usual_prompt(texts_of(inputs)) or "")
+        return self.cut(prompt_of(template, inputs))
 
     @cached_property
     def tokenizer(self) -> Any:

@@ -10,6 +10,7 @@ from unfazed.core.edits import Span, bio
 from unfazed.core.errors import UsageError
 from unfazed.core.ids import content_id
 from unfazed.core.prompt import Template
+from unfazed.core.reprompt import prompt_of, texts_of
 from unfazed.core.values import Inputs, Json
 from unfazed.systems.hf._answering import as_bio, in_order, label_names
 from unfazed.systems.hf._generating import usual_prompt
@@ -56,6 +57,10 @@ class Pipeline(System):
                 f"the suite's task is {suite.manifest.task}."
             )
 
+    @property
+    def prompts(self) -> dict[str, str]:
+        return {"prompt": self.template.text} if self.template else {}
+
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         return [self._one(inputs) for inputs in batch]
 
@@ -96,11 +101,11 @@ class Pipeline(System):
         return {"intent": "", "slots": tags}
 
     def _written(self, inputs: Inputs) -> Json | Failed:
-        prompt = self.template.text if self.template else usual_prompt(inputs)
+        prompt = self.template.text if self.template else usual_prompt(texts_of(inputs))
         if prompt is None:
             names = ", ".join(sorted(inputs))
             return Failed(f"there are the texts {names}; give the option prompt", final=True)
-        asked = Template(prompt).fill(inputs)
+        asked = prompt_of(Template(prompt), inputs)
         told = {"return_full_text": False, "do_sample": False, "max_new_tokens": self.max_new_tokens}
         return str(self.pipe(asked, **told)[0]["generated_text"]).strip()
 
