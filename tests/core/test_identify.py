@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from unfazed import make_suite
 from unfazed.core import identify as identification
+from unfazed.core.errors import WrongLanguage
 from unfazed.core.identify import by_script, identify, identify_row
 
 GERMAN = ["Spiele bitte etwas Musik von Bach", "Stell den Wecker auf sieben Uhr", "Wird es morgen regnen?",
@@ -48,9 +50,16 @@ def test_the_script_tells(text: str, language: str) -> None:
 
 
 @pytest.mark.usefixtures("without")
-@pytest.mark.parametrize("text", ["Де ти живеш, їжаку?", "حال شما چطور است؟", "123", "😀 !"])
-def test_without_the_identifier_letters_of_other_languages_leave_it_unsure(text: str) -> None:
+@pytest.mark.parametrize("text", [*GERMAN, *ENGLISH, "Де ти живеш, їжаку?", "حال شما چطور است؟", "123", "😀 !"])
+def test_without_the_identifier_shared_scripts_leave_it_unsure(text: str) -> None:
     assert identify([text]).language == "und"
+
+
+@pytest.mark.usefixtures("without")
+def test_without_the_identifier_the_way_on_is_said() -> None:
+    with pytest.raises(WrongLanguage, match=r"not clear which .* Set language=, .*  pip install 'unfazed\[lang\]'"):
+        make_suite(GERMAN, "spoken/filler_end")
+    assert make_suite(ENGLISH, "spoken/filler_end", language="English").manifest.language == "en"
 
 
 @pytest.mark.usefixtures("identifier")

@@ -58,6 +58,8 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
         sheet=given["sheet"],
     )
     kind = task_and_language(data, options, given["lang"])
+    if "+" in kind.language:
+        raise click.UsageError(f"{data} has rows in {kind.language}. Split it, and augment each language by itself.")
     named = [name for name in names if name in STRATEGIES]
     others = operator_specs(tuple(name for name in names if name not in STRATEGIES), params)
     chosen, presets = expand(others, kind.language, kind.task)

@@ -39,7 +39,6 @@ _SHARED = {  # scripts that several languages share, with letters that the great
     "hi": (re.compile(r"[\u0900-\u097f]"), re.compile(r"[^\u0933\u0934]")),
 }
 _LABELS = {"no": "nb", "als": "gsw", "sh": "hr"}  # fastText's labels that are other tags today
-_ASSUMED = "en"  # of Latin letters, where there is no identifier
 _CANDIDATES = 10
 _SURE, _SURE_TOGETHER = 0.7, 0.35  # of one text, and of many
 _AHEAD = 0.1  # of the next language
@@ -94,9 +93,7 @@ def likelihoods(text: str) -> dict[str, float]:
     predict = _predictor()
     if predict is None:
         usual = _SHARED[main][1]
-        if usual is None:
-            return {_ASSUMED: 1.0} if _ASSUMED else {}
-        return {main: 1.0} if all(map(usual.match, text)) else {}
+        return {main: 1.0} if usual is not None and all(map(usual.match, text)) else {}
     shares: dict[str, float] = defaultdict(float)
     for label, share in zip(*predict(text.lower() if text.isupper() else text), strict=True):
         code = label.removeprefix("__label__")
@@ -140,7 +137,7 @@ def _sure(shares: Mapping[str, float], count: int) -> str:
 def _several(each: Sequence[Mapping[str, float]]) -> list[str]:
     """The languages that enough rows are surely in, the most frequent first."""
     sure = Counter(language for found in each if (language := _sure(found, 1)) != UNSURE)
-    least, by_chance = _OF_ALL * sum(sure.values()), _FEW if len(each) > 3 * _FEW else _FEW - 1
+    least, by_chance = _OF_ALL * len(each), _FEW if len(each) > 3 * _FEW else _FEW - 1
     return [language for language, count in sure.most_common() if count >= least and count > by_chance]
 
 

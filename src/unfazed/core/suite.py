@@ -305,7 +305,7 @@ def write_suite(
 def languages_counted(examples: Iterable[Example], counts: Counter[str]) -> Iterator[Example]:
     """The examples, of which the languages of their own are counted as they pass."""
     for example in examples:
-        counts[example.groups[LANGUAGE]] += 1
+        counts[example.groups.get(LANGUAGE, "und")] += 1
         yield example
 
 

@@ -62,8 +62,7 @@ def _watched(examples: Iterable[Example], task: Task, language: str, path: Path)
         if number < _ALL or number % _SOME == 0:
             found[identify_row(_text(example, task))] += 1
         yield example
-    del found[UNSURE]
-    other, count = next(((tag, n) for tag, n in found.most_common() if tag != language), ("", 0))
+    other, count = next(((tag, n) for tag, n in found.most_common() if tag not in (language, UNSURE)), ("", 0))
     if count > max(_FEW, _OTHERS * found.total()):
         raise DataError(
             f"the first rows are in {language}, but {count / found.total():.0%} of all rows are in {other}. "
