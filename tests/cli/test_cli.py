@@ -62,9 +62,8 @@ def run(place: Path, *more: str, system: str = "my_module:right") -> subprocess.
 
 
 def test_variants_as_json_lines(place: Path) -> None:
-    done = unfazed(
-        "vary", "texts.txt", "--with", "keyboard/adjacent", "--draws", "3", "--seed", "7", "-o", "-", cwd=place
-    )
+    words = ["texts.txt", "--lang", "en", "--with", "keyboard/adjacent", "--draws", "3", "--seed", "7", "-o", "-"]
+    done = unfazed("vary", *words, cwd=place)
     assert done.returncode == 0
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["row"] for line in lines] == [0, 0, 0, 2, 2, 2]
