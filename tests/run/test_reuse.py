@@ -182,7 +182,8 @@ def test_a_store_of_before_sessions_is_checked_and_goes_on(make: Make, tmp_path:
     run_system(suite, Answers(), tmp_path / "run")
     with sqlite3.connect(tmp_path / "run/outputs.sqlite") as db:
         for table in ("outputs", "recent"):
-            db.execute(f"ALTER TABLE {table} DROP COLUMN session")
+            for column in ("tokens_out", "tokens_in", "session"):
+                db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         db.execute("DROP TABLE sessions")
     db.close()
     with pytest.raises(StaleAnswers):
@@ -190,6 +191,20 @@ def test_a_store_of_before_sessions_is_checked_and_goes_on(make: Make, tmp_path:
     again = run_system(suite, Answers(), tmp_path / "run").session
     assert again is not None
     assert (again.asked, again.reused_from) == (0, (TODAY, TODAY))
+
+
+def test_a_store_of_before_tokens_were_noted_is_read_and_goes_on(make: Make, tmp_path: Path) -> None:
+    suite = make()
+    run = run_system(suite, Answers(), tmp_path / "run")
+    with sqlite3.connect(tmp_path / "run/outputs.sqlite") as db:
+        for table in ("outputs", "recent"):
+            for column in ("tokens_out", "tokens_in"):
+                db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    db.close()
+    assert all(output.ok and output.tokens_in is None for _, output in run)
+    again = run_system(suite, Answers(), tmp_path / "run").session
+    assert again is not None
+    assert again.asked == 0
 
 
 WAYS = ("on", "off", "down", "up", "on now", "off please", "down a bit", "up again", "on here", "off there")
