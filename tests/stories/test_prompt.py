@@ -43,7 +43,7 @@ class Endpoint:
             return self.judge(text)
         numbers = [int(n) for n in re.findall(r"\d+", text)]
         wavers = times in (2, 3) and sum(numbers) % 11 == 0
-        lost = not any(fruit in text.lower() for fruit in FRUIT) or not WORDS <= set(text.lower().split())
+        lost = not any(fruit in text.lower() for fruit in FRUIT) or not WORDS.issubset(text.lower().split())
         return f"Sure! That makes {sum(numbers) + wavers + lost} pieces of fruit."
 
     def judge(self, text: str) -> str:
