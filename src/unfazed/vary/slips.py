@@ -218,7 +218,7 @@ def opportunities(text: str, board: Layout) -> Counter[str]:
 def crosses(board: Layout, a: str, b: str) -> bool:
     """Are two letters typed by different hands?"""
     first, second = board.strokes(a.lower()), board.strokes(b.lower())
-    return bool(first and second) and hand(first[-1].key) != hand(second[-1].key)
+    return bool(first and second and hand(first[-1].key) != hand(second[-1].key))
 
 
 # Kind → what it is counted against.
