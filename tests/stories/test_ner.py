@@ -13,6 +13,7 @@ from samples.hf import save_tiny
 from unfazed.core.edits import slots_of
 from unfazed.core.suite import Suite
 from unfazed.data import ReadOptions, read_examples
+from unfazed.systems.hf._answering import Tag
 
 PEOPLE = ["Angela Merkel", "Anna Berg", "Otto", "Erna Schmidt", "Jürgen Groß", "Käthe"]
 PLACES = ["Berlin", "Bad Homburg", "Köln", "Wien", "Zürich"]
@@ -48,7 +49,8 @@ def test_the_story(tmp_path: Path) -> None:
     clean = list(read_examples(tmp_path / "train.conll", ReadOptions(gold="4")))
     words = sorted({word for example in clean for word in example.inputs["text"].lower().split(" ")})
     save_tiny(tmp_path / "start", "hf/tag", words, ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG"], size=32)
-    shell("unfazed train hf train.conll --model start/ --epochs 8 --lr 0.02 --batch-size 8 -o tuned/", tmp_path)
+    settings = {"epochs": 8, "lr": 0.02, "batch_size": 8}
+    Tag.train(tmp_path / "start", clean, task="tag", to=tmp_path / "tuned", settings=settings)
 
     done = shell("unfazed vary train.conll --with @typing -o suite/", tmp_path)
     assert "column 4" in done.stderr
