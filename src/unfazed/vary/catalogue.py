@@ -81,7 +81,10 @@ def _sample(name: str, language: str) -> Sample | None:
     if text is None:
         return None
     variation = Variation(operators=(OperatorSpec(name),), task="text", language=language, draws=_DRAWS)
-    made = next(vary([Example(0, "sentence", {"text": text})], variation), None)
+    try:
+        made = next(vary([Example(0, "sentence", {"text": text})], variation), None)
+    except UsageError:  # it takes more than one text, as worked examples do
+        return None
     return None if made is None else Sample(text, made.inputs["text"])
 
 
