@@ -18,6 +18,7 @@ def command() -> None:
 @click.argument("run", metavar="RUN")
 @measure_options
 @one_run_options
+@click.option("--allow-missing", type=click.FloatRange(0, 1), help="Share of items that may fail.  [default: 0]")
 @engine_options
 @format_option
 def run_command(run: str, format_: str, **given: Any) -> int:
@@ -31,7 +32,7 @@ def run_command(run: str, format_: str, **given: Any) -> int:
     from unfazed.run.plan import Plan
     from unfazed.run.record import Run
 
-    plan = with_engine(Plan(), given)
+    plan = with_engine(Plan(), given).with_("gate", {"allow_missing": given["allow_missing"]})
     verdict = judge(Run(run), plan.with_("measure", {name: given[name] for name in MEASURES}))
     click.echo(render(verdict.results, format_))
     for sentence in verdict.warnings:
