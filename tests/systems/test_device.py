@@ -216,7 +216,8 @@ def test_the_device_is_chosen_at_the_command_line_in_a_plan_and_in_python(tmp_pa
     model = sample_folder("hf/classify")
     (tmp_path / "mine.jsonl").write_text('{"text": "play jazz", "label": "a"}\n{"text": "rain", "label": "b"}\n')
     (tmp_path / "plan.toml").write_text('[run]\ndevice = "cpu"\ndtype = "bfloat16"\n')
-    commands.unfazed("vary", "mine.jsonl", "--with", "spoken/filler_end", "-o", "s", cwd=tmp_path, check=True)
+    vary = ["vary", "mine.jsonl", "--lang", "en", "--with", "spoken/filler_end", "-o", "s"]
+    commands.unfazed(*vary, cwd=tmp_path, check=True)
     run = ["run", "s", "--system", f"hf:{model}", "--no-sanity"]
     told = commands.unfazed(*run, "--device", "cpu", "--dtype", "bfloat16", "-o", "a", cwd=tmp_path, check=True)
     assert told.returncode == 0

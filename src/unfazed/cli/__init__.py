@@ -12,7 +12,9 @@ import traceback
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from inspect import cleandoc
 from pathlib import Path
+from textwrap import fill
 
 import click
 
@@ -33,6 +35,7 @@ def _restore(variable: str, value: str | None) -> None:
         os.environ[variable] = value
 
 
+_WIDTH = 80
 _DEBUG = click.Option(
     ["--debug"], is_flag=True, expose_value=False, is_eager=True, callback=_debug,
     help="Show the whole traceback of an error. UNFAZED_DEBUG=1 does the same.",
@@ -42,9 +45,32 @@ _DEBUG = click.Option(
 def _debuggable(command: click.Command) -> click.Command:
     if _DEBUG not in command.params:
         command.params.append(_DEBUG)
+        command.help = _narrow(command.help or "")
         for inner in command.commands.values() if isinstance(command, click.Group) else ():
             _debuggable(inner)
     return command
+
+
+def _narrow(text: str) -> str:
+    """Help whose examples fit 80 columns: a long command goes on in the next line, and its comment before it."""
+    blocks = cleandoc(text).split("\n\n")
+    return "\n\n".join(
+        "\n".join(part for line in block.split("\n") for part in _parts(line)) if block.startswith("\b") else block
+        for block in blocks
+    )
+
+
+def _parts(line: str) -> list[str]:
+    room = _WIDTH - 4  # click moves help to the right by two
+    if len(line) <= room:
+        return [line]
+    line, _, comment = line.partition("  # ")
+    before = fill(comment, room, initial_indent="  # ", subsequent_indent="  # ").split("\n") if comment else []
+    if len(line.rstrip()) <= room:
+        return [*before, line.rstrip()]
+    parts = fill(line.strip(), room - 2, initial_indent="  ", subsequent_indent="    ", break_long_words=False,
+                 break_on_hyphens=False).split("\n")  # fmt: skip
+    return [*before, *(f"{part} \\" for part in parts[:-1]), parts[-1]]
 
 
 class _Commands(click.Group):
@@ -64,7 +90,7 @@ class _Commands(click.Group):
             return super().invoke(context)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
 @click.version_option(package_name="unfazed", prog_name="unfazed")
 @click.option(
     "--debug", is_flag=True, expose_value=False, callback=_debug, help="Show the whole traceback of an error."

@@ -23,7 +23,14 @@ def names(registry: str, module: str) -> Completer:
     return complete
 
 
-operators = names("operators", "unfazed.vary")
+def operators(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Completes operators; after @, presets."""
+    from unfazed.vary import operators as registered
+    from unfazed.vary.presets import preset_names
+
+    return _beginning(begun, preset_names() if begun.startswith("@") else registered.names())
+
+
 scorers = names("scorers", "unfazed.score")
 readers = names("readers", "unfazed.data")
 tasks = names("tasks", "unfazed.core.task")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 import msgspec
 
+from unfazed.cli._completion import readers, scorers, tasks
 from unfazed.core.json import decode
 
 if TYPE_CHECKING:
@@ -83,9 +84,11 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 
 data_options = together(
-    click.option("--task", help="The task: text, classify, slu, qa, … Guessed from the data."),
+    click.option("--task", shell_complete=tasks, help="The task: text, classify, slu, qa, … Guessed from the data."),
     click.option("--lang", help="The language: de, pt-BR, German; mul: by row. Default: identified."),
-    click.option("--format-in", metavar="READER", help="The data's format. Guessed from its name."),
+    click.option(
+        "--format-in", shell_complete=readers, metavar="READER", help="The data's format. Guessed from its name."
+    ),
     click.option("--encoding", metavar="NAME", help="A file's encoding, such as GBK. Default: UTF-8, else detected."),
     click.option("--sheet", metavar="NAME", help="The sheet of a workbook. Default: the only one."),
     click.option("--input", "inputs", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable."),
@@ -109,7 +112,13 @@ one_run_options = together(
 )
 
 measure_options = together(
-    click.option("--score", "scores", multiple=True, help="A scorer, the main one first. Default: the task's."),
+    click.option(
+        "--score",
+        "scores",
+        multiple=True,
+        shell_complete=scorers,
+        help="A scorer, the main one first. Default: the task's.",
+    ),
     click.option(
         "--extract",
         metavar="PART",

@@ -28,7 +28,11 @@ def command() -> None:
 @click.option("--kind", default="retype", show_default=True, help="The kind of task, if STUDY does not exist.")
 @click.option("--items", metavar="FILE", help="The items, if STUDY does not exist. Its groups become strata.")
 def new(study_file: str, kind: str, items: str | None) -> None:
-    """Make the database of STUDY and print the owner's password. If STUDY does not exist, write one to fill in."""
+    """Make the database of STUDY and print the owner's password. If STUDY does not exist, write one to fill in.
+
+    \b
+      unfazed collect new study.toml
+    """
     from unfazed.collect.items import make_study, write_template
     from unfazed.collect.study import read_study
 
@@ -92,7 +96,11 @@ def items_command(
 def serve_command(
     study_file: str, host: str, port: int, certificate: str | None, key: str | None, proxied: bool
 ) -> None:
-    """Serve STUDY until interrupted. The owner's view is at /admin."""
+    """Serve STUDY until interrupted. The owner's view is at /admin.
+
+    \b
+      unfazed collect serve study.toml
+    """
     from unfazed.collect.app import serve
     from unfazed.collect.study import read_study
     from unfazed.core.text import visible
@@ -108,7 +116,11 @@ def serve_command(
 @click.option("--stratum", default="", help="The person's stratum, if the study has strata.")
 @click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="The URL that the study is served at.")
 def invite_command(study_file: str, names: tuple[str, ...], stratum: str, url: str) -> None:
-    """Add a person to STUDY and print their link, which is stored nowhere. It works while the study is served, too."""
+    """Add a person to STUDY and print their link, which is stored nowhere. It works while the study is served, too.
+
+    \b
+      unfazed collect invite study.toml --name anna --name ben
+    """
     from unfazed.collect.database import open_database
     from unfazed.collect.people import invite
     from unfazed.collect.study import read_study
@@ -124,7 +136,11 @@ def invite_command(study_file: str, names: tuple[str, ...], stratum: str, url: s
 @_study
 @format_option
 def status(study_file: str, format_: str) -> None:
-    """Print how far STUDY is, by stratum and by person, and the agreement between people."""
+    """Print how far STUDY is, by stratum and by person, and the agreement between people.
+
+    \b
+      unfazed collect status study.toml
+    """
     from unfazed.collect.database import open_database
     from unfazed.collect.export import agreed, answers_of
     from unfazed.collect.status import coverage, progress, record
@@ -192,6 +208,9 @@ def export_command(
 def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
     """Turn the recordings of STUDY into text, also while it is served.
 
+    \b
+      unfazed collect transcribe study.toml --recogniser whisper:model/
+
     Each recogniser's texts are kept by its name. Once the recogniser has changed, all recordings are transcribed again.
     """
     from unfazed.collect.database import open_database
@@ -211,7 +230,11 @@ def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
 @click.argument("person")
 @click.option("--reason", required=True, help="The reason, which the export includes.")
 def exclude_command(study_file: str, person: str, reason: str) -> None:
-    """Keep PERSON's answers, but count them no longer; their places go to others."""
+    """Keep PERSON's answers, but count them no longer; their places go to others.
+
+    \b
+      unfazed collect exclude study.toml anna --reason "left early"
+    """
     from unfazed.collect.database import Transaction, open_database
     from unfazed.collect.people import exclude, note
     from unfazed.collect.study import read_study
@@ -228,7 +251,11 @@ def exclude_command(study_file: str, person: str, reason: str) -> None:
 @_study
 @click.argument("person")
 def forget_command(study_file: str, person: str) -> None:
-    """Delete PERSON, their answers and their logs from STUDY. Backups and exports made before are yours to delete."""
+    """Delete PERSON, their answers and their logs from STUDY. Backups and exports made before are yours to delete.
+
+    \b
+      unfazed collect forget study.toml anna
+    """
     from unfazed.collect.database import Transaction, open_database
     from unfazed.collect.kinds.read_aloud import audio_file
     from unfazed.collect.people import Forgotten, forget, note
@@ -251,7 +278,11 @@ def forget_command(study_file: str, person: str) -> None:
 @_study
 @click.option("-o", "to", required=True, type=click.Path(), metavar="FILE", help="The copy.")
 def backup(study_file: str, to: str) -> None:
-    """Copy the database of STUDY as it is at one moment: an SQLite file, or what pg_dump writes."""
+    """Copy the database of STUDY as it is at one moment: an SQLite file, or what pg_dump writes.
+
+    \b
+      unfazed collect backup study.toml -o copy.sqlite
+    """
     from unfazed.collect.database import open_database
     from unfazed.collect.study import read_study
 

@@ -23,7 +23,7 @@ def command(format_: str) -> int:
     """Check what is installed here. Exits with 3 if something that every command needs is missing."""
     from unfazed.report.tables import render
 
-    rows = [*_base(), *_dependencies(), *_input_methods(), *_plug_ins()]
+    rows = [*_base(), *_devices(), *_dependencies(), *_input_methods(), *_plug_ins()]
     click.echo(render(rows, format_))
     return 3 if any(row["state"] == "broken" for row in rows) else 0
 
@@ -40,6 +40,18 @@ def _base() -> list[dict[str, str]]:
         _row("python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
         _row("cache", "ok", f"{cache} ({free:,.0f} GiB free)"),
     ]
+
+
+def _devices() -> list[dict[str, str]]:
+    """Where models can run; torch is loaded for it where it is installed."""
+    from importlib.util import find_spec
+
+    from unfazed.systems.device import found
+
+    if find_spec("torch") is None:
+        return [_row("devices", "ok", "cpu (without PyTorch; models need pip install 'unfazed[hf]')")]
+    kinds = found()
+    return [_row("devices", "ok", f"{', '.join(kinds)}; --device auto uses {kinds[0]}")]
 
 
 def _dependencies() -> list[dict[str, str]]:

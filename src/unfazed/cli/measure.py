@@ -47,6 +47,9 @@ def run_command(run: str, format_: str, **given: Any) -> int:
 def error_rate_command(suite: str, level: float, format_: str) -> None:
     """Print the character error rates of SUITE's variants, of all and of each family.
 
+    \b
+      unfazed measure error-rate suite/
+
     A variant's error rate is its Levenshtein distance from the original over the original's length. `average` is the
     mean over examples of their variants' mean, `worst` of their variants' highest; 0.2 is 20 %.
     """

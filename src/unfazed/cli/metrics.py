@@ -15,7 +15,11 @@ def command() -> None:
 @command.command("list", short_help="The metrics there are.")
 @format_option
 def list_command(format_: str) -> None:
-    """List the metrics with what they compare a text to, and what each needs."""
+    """List the metrics with what they compare a text to, and what each needs.
+
+    \b
+      unfazed metrics list
+    """
     import inspect
 
     from unfazed.papers.dialect.metrics.environment import PACKAGES, is_ready

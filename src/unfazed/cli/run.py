@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from unfazed.cli._completion import systems
 from unfazed.cli._options import (
     asking_options,
     device_options,
@@ -60,6 +61,7 @@ _url_options = together(
 @click.option(
     "--system",
     metavar="SYSTEM",
+    shell_complete=systems,
     help="module:function, a model's folder (also after hf:, onnx:, spacy:), sklearn:FILE, cmd:COMMAND, or a URL.",
 )
 @_url_options

@@ -48,7 +48,11 @@ def train(data: tuple[str, ...], to: str, **options: object) -> None:
 @_vocabulary
 @_to
 def encode(texts: str, folder: str, to: str) -> None:
-    """Write each line of FILE as the numbers of its tokens."""
+    """Write each line of FILE as the numbers of its tokens.
+
+    \b
+      unfazed subchar encode texts.txt --with vocabulary/ -o numbers.txt
+    """
     _each_line(texts, folder, to, lambda vocabulary, line: " ".join(map(str, vocabulary.encode(line))))
 
 
@@ -57,7 +61,11 @@ def encode(texts: str, folder: str, to: str) -> None:
 @_vocabulary
 @_to
 def decode(numbers: str, folder: str, to: str) -> None:
-    """Write the text of each line of FILE; with an index, the very text that was encoded."""
+    """Write the text of each line of FILE; with an index, the very text that was encoded.
+
+    \b
+      unfazed subchar decode numbers.txt --with vocabulary/ -o texts.txt
+    """
     _each_line(numbers, folder, to, lambda vocabulary, line: vocabulary.decode(_numbers(line, len(vocabulary))))
 
 

@@ -39,7 +39,11 @@ def show(suite: str, most: int, format_: str) -> None:
 @click.argument("suite", metavar="SUITE")
 @click.option("-o", "to", required=True, metavar="FILE", help="The file to write, or - for standard output.")
 def export(suite: str, to: str) -> None:
-    """Write SUITE as JSON lines: its manifest, then each example followed by its variants."""
+    """Write SUITE as JSON lines: its manifest, then each example followed by its variants.
+
+    \b
+      unfazed suite export suite/ -o suite.jsonl
+    """
     from unfazed.core.suite import Suite
     from unfazed.core.suite_jsonl import export_suite
 
@@ -79,7 +83,7 @@ def import_(data: str, to: str, task: str | None, lang: str | None, format_in: s
 
     \b
       {"id": "1", "inputs": {"text": "where is my parcel"}, "gold": "delivery"}
-      {"example_id": "1", "source": "anna", "inputs": {"text": "were is my parcle"}}
+      {"example_id": "1", "source": "anna", "inputs": {"text": "were is it"}}
     """
     from pathlib import Path
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from unfazed.cli._completion import operators
 from unfazed.cli._options import (
     asking_options,
     data_options,
@@ -28,6 +29,7 @@ from unfazed.cli._options import (
     "operators",
     multiple=True,
     metavar="OPERATOR",
+    shell_complete=operators,
     help="An operator, a preset such as @typing, or a pattern such as keyboard/*. Repeatable.",
 )
 @click.option("--param", "params", multiple=True, metavar="[OPERATOR:]KEY=VALUE", help="A parameter. Repeatable.")
