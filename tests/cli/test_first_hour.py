@@ -164,6 +164,15 @@ def test_an_odd_item_is_a_missing_answer_and_a_scorer_needs_no_name(place: Path,
     assert "NoName" in done.stdout
 
 
+def test_gates_are_in_markdown(place: Path, tmp_path: Path) -> None:
+    run = ["run", "suite", "--system", "my:fine", "-o", tmp_path / "run", "--max-drop", "0.9", "--format", "md"]
+    done = commands.unfazed(*run, cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "\n- " in done.stdout
+    assert "0.9" in done.stdout.rpartition("\n- ")[2]
+    assert "0.9" not in done.stderr
+
+
 def test_debug_shows_the_whole_traceback_once(place: Path, tmp_path: Path) -> None:
     run = ["run", "suite", "--system", "my:wrong_key", "-o", tmp_path / "run"]
     by_option = commands.unfazed(*run, "--debug", cwd=place)

@@ -12,6 +12,7 @@ from unfazed.cli._completion import readers, scorers, tasks
 from unfazed.core.json import decode
 
 if TYPE_CHECKING:
+    from unfazed.measure.gates import Verdict
     from unfazed.run.plan import Plan
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -281,3 +282,14 @@ def key_values(pairs: tuple[str, ...], option: str) -> dict[str, Any]:
 
 def split_list(text: str | None) -> tuple[str, ...] | None:
     return tuple(part.strip() for part in text.split(",") if part.strip()) if text else None
+
+
+def show_gates(verdict: Verdict, format_: str) -> None:
+    """Prints what each gate found: in Markdown with the result, otherwise as a message."""
+    from unfazed.report.tables import escaped
+
+    if format_ == "md" and verdict.gates:
+        click.echo("\n" + "\n".join(f"- {escaped(gate.sentence)}" for gate in verdict.gates))
+    else:
+        for gate in verdict.gates:
+            click.echo(gate.sentence, err=True)

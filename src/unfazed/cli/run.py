@@ -22,6 +22,7 @@ from unfazed.cli._options import (
     one_run_options,
     plan_option,
     secret_option,
+    show_gates,
     together,
     trust_option,
     with_engine,
@@ -196,8 +197,7 @@ def _show(verdict: Any, format_: str, junit: str | None) -> None:
         more |= {"used": used, "used_now": session.used}
     click.echo(render(verdict.results, format_, more=more))
     click.echo(session.sentence[:1].upper() + session.sentence[1:] + ".", err=True)
-    for gate in verdict.gates:
-        click.echo(gate.sentence, err=True)
+    show_gates(verdict, format_)
     for sentence in verdict.warnings:
         click.echo(sentence, err=True)
     if junit:
