@@ -42,12 +42,13 @@ _DEBUG = click.Option(
 )  # fmt: skip
 
 
-def _debuggable(command: click.Command) -> click.Command:
+def debuggable(command: click.Command) -> click.Command:
+    """The command with --debug, and with help that fits a narrow terminal."""
     if _DEBUG not in command.params:
         command.params.append(_DEBUG)
         command.help = _narrow(command.help or "")
         for inner in command.commands.values() if isinstance(command, click.Group) else ():
-            _debuggable(inner)
+            debuggable(inner)
     return command
 
 
@@ -83,7 +84,7 @@ class _Commands(click.Group):
         if name not in self.list_commands(context):
             return None
         command: click.Command = importlib.import_module(f"unfazed.cli.{name}").command
-        return _debuggable(command)
+        return debuggable(command)
 
     def invoke(self, context: click.Context) -> object:
         with at_command_line():

@@ -18,6 +18,9 @@ OPERATORS = ("keyboard/adjacent", "spoken/filler_begin", "spoken/filler_end")
 def command(to: str, format_: str) -> int:
     """Train the embedded model on a shipped sample of requests to a home assistant, vary the test half, run, report.
 
+    \b
+      unfazed demo
+
     Needs no network and no extra. What it makes stays in FOLDER to look at: suite, model, run and report.html.
     """
     from unfazed.api import carry_out

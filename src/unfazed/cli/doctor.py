@@ -20,7 +20,11 @@ _NAME = re.compile(r"[\w.-]+")
 @click.command("doctor", short_help="Check the installation; show what is missing and how to get it.")
 @format_option
 def command(format_: str) -> int:
-    """Check what is installed here. Exits with 3 if something that every command needs is missing."""
+    """Check what is installed here. Exits with 3 if something that every command needs is missing.
+
+    \b
+      unfazed doctor
+    """
     from unfazed.report.tables import render
 
     rows = [*_base(), *_devices(), *_dependencies(), *_input_methods(), *_plug_ins()]

@@ -32,6 +32,7 @@ def command() -> None:
 
 
 def _command(name: str) -> click.Command:
+    from unfazed.cli import debuggable
     from unfazed.report.study import studies
 
     study = studies.get(name)
@@ -58,4 +59,4 @@ def _command(name: str) -> click.Command:
         ),
     ]
     made = click.Command(name, callback=run, params=params, help=study.__doc__)
-    return trust_option(place_options(format_option(made)))
+    return debuggable(trust_option(place_options(format_option(made))))

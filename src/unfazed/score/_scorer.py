@@ -47,7 +47,7 @@ class Scorer:
 
     def __init_subclass__(cls, **more: object) -> None:
         super().__init_subclass__(**more)
-        if not hasattr(cls, "name"):
+        if not hasattr(cls, "name") and cls.__module__ != __name__:
             cls.name = cls.__name__
 
     @property
