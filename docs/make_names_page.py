@@ -15,6 +15,7 @@ MODULES = [
     "core.estimate",
     "report.charts",
     "systems.baselines",
+    "systems.device",
     "systems.loop",
     "systems.network",
     "systems.training",

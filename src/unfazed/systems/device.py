@@ -108,6 +108,7 @@ def learning() -> Place:
 
 
 def checked(device: str | None, dtype: str | None) -> Place:
+    """The place of these names, `auto` where there is none; raises if a name is not known."""
     for name, value, known in (("device", device, DEVICES), ("dtype", dtype, DTYPES)):
         if value and value not in known:
             raise UsageError(f"{option(name)} must be {', '.join(known[:-1])} or {known[-1]}, not {value!r:.60}.")
