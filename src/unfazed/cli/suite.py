@@ -35,6 +35,43 @@ def show(suite: str, most: int, format_: str) -> None:
     click.echo(suite_view(Suite(suite), format_, most), color=True)
 
 
+@command.command("check", short_help="Check that the labels of the variants hold.")
+@click.argument("suite", metavar="SUITE")
+@click.option("--guard", metavar="DATA", help="Labelled training data to check the words of variants against.")
+@format_option
+def check(suite: str, guard: str | None, format_: str) -> None:
+    """Check the labels of the variants in SUITE, by operator. The exit code is 1 if one does not hold.
+
+    \b
+      unfazed suite check suite/
+      unfazed suite check suite/ --guard atis/train
+
+    It counts variants whose gold does not fit the text (misfit), which lost or gained a labelled value (lost), in
+    which a labelled value has other words (reworded), and which have a word that the labels of the training data
+    contradict (contradicted). Whether people find the labels right, only people can say: see `unfazed survey`.
+    """
+    import msgspec
+
+    from unfazed.core.errors import GateFailed
+    from unfazed.core.suite import Suite
+    from unfazed.data import ReadOptions
+    from unfazed.report.tables import render
+    from unfazed.run.labels import check_labels, learnt_guard
+
+    made = Suite(suite)
+    found = check_labels(made, (guard and learnt_guard(guard, ReadOptions(task=made.manifest.task))) or None)
+    if format_ in ("json", "jsonl"):
+        click.echo(render(msgspec.to_builtins(found), format_))
+    else:
+        rows = [{k: v for k, v in msgspec.to_builtins(one).items() if k != "shown"} for one in found]
+        click.echo(render(rows, format_))
+        for one in found:
+            for line in one.shown:
+                click.echo(f"{one.source}: {line}", err=True)
+    if any(one.fails for one in found):
+        raise GateFailed("Some labels do not hold.")
+
+
 @command.command("export", short_help="Write a suite as JSON lines.")
 @click.argument("suite", metavar="SUITE")
 @click.option("-o", "to", required=True, metavar="FILE", help="The file to write, or - for standard output.")

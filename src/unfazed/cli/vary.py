@@ -52,6 +52,7 @@ from unfazed.cli._options import (
     help="For chats: the messages to vary.  [default: last-user]",
 )
 @click.option("--field", "fields", multiple=True, metavar="FIELD", help="An input to vary. Default: the task's.")
+@click.option("--guard", metavar="DATA", help="Labelled training data. No variant gets a word that it contradicts.")
 @engine_options
 @asking_options
 @data_options
@@ -70,11 +71,13 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
       unfazed vary texts.txt --with keyboard/adjacent --draws 3 -o -      # one text per line in, JSON lines out
       unfazed vary atis/test --set random --draws 10 -o random/           # one operator at random, ten times
       unfazed vary atis/test --set hard --selector model/ -o hard/        # what `model/` does worst on
+      unfazed vary atis/test --with spoken/* --guard atis/train -o safe/  # no word that training labels contradict
       unfazed vary chats.jsonl --turn all --with keyboard/adjacent -o chat/  # rows of {"messages": [...]}
       unfazed vary big.jsonl --with spoken/speako --workers 8 -o suite/   # the same suite, faster
 
     `unfazed list operators` shows what there is; random and hard sets use NATURE's ten unless --with names others.
-    Operators keep labels true: token tags and answer spans move with the words. Where an operator finds nothing to
+    Token tags and answer spans move with the words. With --guard, an operator draws again where its word contradicts
+    the labels of the training data; `unfazed suite check` counts such variants. Where an operator finds nothing to
     change in an example, the example gets no variant of it; a random set then draws another operator.
     """
     from unfazed.run.making import suite_of
@@ -115,7 +118,7 @@ def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Any
             "sheet": given["sheet"],
         },
     )
-    varied = {name: given[name] for name in ("draws", "seed", "fields", "selector")}
+    varied = {name: given[name] for name in ("draws", "seed", "fields", "selector", "guard")}
     varied |= {"set": given["set_"], "options": key_values(given["options"], "--option")}
     asking = {k: given[k] for k in ("batch_size", "concurrency", "retries", "canary", "rate") if given[k] is not None}
     varied["asking"] = msgspec.structs.replace(plan.vary.asking, **asking)

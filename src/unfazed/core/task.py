@@ -31,6 +31,10 @@ class Task:
         """Does this example look like one of this task? Used to guess the task."""
         return False
 
+    def tags(self, gold: Json) -> Sequence[str] | None:
+        """The BIO tags in a gold, one for each token that a single space separates; None where it has none."""
+        return None
+
     def texts(self, inputs: Inputs) -> tuple[str, ...]:
         """The inputs that operators vary by default."""
         return self.varied or tuple(name for name in inputs if name != CHOICES or not choices_in(inputs))

@@ -17,6 +17,7 @@ import msgspec
 from unfazed.core.chat import CHAT, Turn
 from unfazed.core.errors import NothingEvaluated, UnfazedError, UsageError, option
 from unfazed.core.files import as_path, clear_left, temporary_folder, unwritable
+from unfazed.core.ids import content_id
 from unfazed.core.progress import Progress
 from unfazed.core.secrets import masked_data
 from unfazed.core.suite import Manifest, Suite, languages_counted, plan_id, refuse_existing, write_suite
@@ -24,12 +25,14 @@ from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
 from unfazed.data import Source, likely_groups, open_source, read_examples
 from unfazed.run.hard import hard_manifest, write_hard_set
+from unfazed.run.labels import learnt_guard
 from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan, from_arguments, kept, listed
 from unfazed.run.workers import Engine, Lost
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 from unfazed.vary import operators
 from unfazed.vary.engine import Made, OperatorSpec, Variation, Varier, blocks_of, in_other_languages
+from unfazed.vary.guard import LabelGuard
 from unfazed.vary.operator import PromptOperator
 from unfazed.vary.presets import Preset, expand, tell
 
@@ -44,7 +47,7 @@ def make_suite(
     task: str | None = None, language: str | None = None, turn: Turn = "last-user", set: SetName = "each",
     encoding: str | None = None, sheet: str | None = None,
     selector: Selector | None = None, draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (),
-    overwrite: bool = False, engine: Engine | None = None, cluster: str | None = None,
+    overwrite: bool = False, engine: Engine | None = None, cluster: str | None = None, guard: str | Path | None = None,
 ) -> Suite:  # fmt: skip
     """Makes variants of your data.
 
@@ -66,6 +69,7 @@ def make_suite(
     - `turn`: the messages of a chat that are varied: `last-user`, `first-user`, `system` or `all`.
     - `set`: `each`, `random` or `hard`. A hard set needs a `selector`: any system that `run_system` takes.
     - `draws`: the variants of each example and operator. The same `seed` gives the same variants.
+    - `guard`: the path of labelled training data. No variant gets a word that its labels contradict.
     """
     if data is None:
         raise UsageError("data is None. Give a path, a list of texts or records, a DataFrame or a Dataset.")
@@ -83,6 +87,7 @@ def make_suite(
         ),
         vary=from_arguments(VaryPlan,
             operators=listed(operators), set=set, draws=draws, seed=seed, fields=listed(fields),
+            guard=None if guard is None else str(guard),
         ),
         engine=engine or Engine(),
     )  # fmt: skip
@@ -199,7 +204,15 @@ def _variation(plan: Plan, source: Source, data: object = None) -> tuple[Variati
         set="random" if plan.vary.set == "random" else "each",
     )
     variation.check()
-    return msgspec.structs.replace(variation, pools=_pools(plan, source, variation, data)), presets
+    pools, guard = _pools(plan, source, variation, data), _guard(plan, source)
+    return msgspec.structs.replace(variation, pools=pools, guard=guard), presets
+
+
+def _guard(plan: Plan, source: Source) -> LabelGuard | None:
+    if plan.vary.guard is None:
+        return None
+    reading = msgspec.structs.replace(plan.data.reading(), task=source.kind.task, format=None, labels=None)
+    return learnt_guard(plan.vary.guard, reading)
 
 
 def _pools(plan: Plan, source: Source, variation: Variation, data: object) -> dict[str, tuple[Example, ...]]:
@@ -217,8 +230,9 @@ def _pools(plan: Plan, source: Source, variation: Variation, data: object) -> di
 def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[Preset]) -> Manifest:
     described = [spec.describe() for spec in varied.operators]
     data = plan.data
-    settings = msgspec.to_builtins(masked_data(varied))
+    settings = msgspec.to_builtins(masked_data(msgspec.structs.replace(varied, guard=None)))
     pools = settings.pop("pools")
+    del settings["guard"]
     decides = [source.id, settings, described, data.inputs, data.gold, data.id, data.groups, data.labels]
     if data.turn != DataPlan().turn:
         decides.append(data.turn)
@@ -227,6 +241,8 @@ def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[P
     decides += [[name, chosen] for name in ("encoding", "sheet") if (chosen := getattr(data, name)) is not None]
     if pools:
         decides.append(pools)
+    if varied.guard is not None:
+        decides.append(["guard", content_id(varied.guard)])
     return Manifest(
         task=varied.task,
         language=varied.language,

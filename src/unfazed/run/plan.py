@@ -94,7 +94,8 @@ class VaryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     Example: `VaryPlan(operators=("keyboard/adjacent",), draws=3, seed=7)`.
 
     `set` is `each`, all variants; `random`, one operator at random for each; or `hard`, the one on which `selector`,
-    a system with its `options`, does worst. `asking` changes the speed and nothing else.
+    a system with its `options`, does worst. `asking` changes the speed and nothing else. `guard` is the path of
+    labelled training data: no variant gets a word that its labels contradict.
     """
 
     operators: tuple[str | OperatorSpec, ...] = ()
@@ -102,6 +103,7 @@ class VaryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     draws: int = 1
     seed: int = 0
     fields: tuple[str, ...] = ()
+    guard: str | None = None
     selector: str | None = None
     options: dict[str, Json] = {}
     asking: Asking = Asking()

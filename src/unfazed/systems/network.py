@@ -162,6 +162,8 @@ class Encoder(Front):
 
         self.model = model
         self._tokenizer = Tokenizer.from_str(tokenizer)
+        self._tokenizer.no_padding()  # some are saved with it, and would make of each word a full sentence of pieces
+        self._tokenizer.no_truncation()
         self._stored = tokenizer
         self._unknown = unknown
         self._before, self._after = _frame(self._tokenizer)

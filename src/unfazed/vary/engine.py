@@ -18,10 +18,12 @@ from unfazed.core.suite import LANGUAGE
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json, Variant
 from unfazed.vary import operators
+from unfazed.vary.guard import LabelGuard
 from unfazed.vary.operator import Change, Operator, PromptOperator, Text, describe
 
 MOST_DRAWS = 100_000
 MOST_SHOWN = 6  # languages of an operator in one message
+_TRIES = 12  # how often an operator draws again where a guard objects
 BLOCK = 512  # examples handled at once: enough for operators that batch, little enough to stream
 
 
@@ -65,6 +67,7 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
     fields: tuple[str, ...] = ()
     pools: dict[str, tuple[Example, ...]] = {}  # by operator, other examples that it may show
     set: Literal["each", "random"] = "each"  # a variant by each operator, or by one of them at random
+    guard: LabelGuard | None = None  # refuses variants whose words training labels contradict
 
     def check(self) -> None:
         """Raises before any work where an operator can't be used for this language or task."""
@@ -172,18 +175,41 @@ class Varier:
         self, k: int, places: Sequence[_Place], examples: Sequence[Example], fields: list[tuple[str, ...]]
     ) -> Iterator[tuple[_Place, Variant]]:
         """The variants that one operator makes at these places of a block; none where it finds nothing to change."""
-        operator, stream = self.operators[k], self.seeds[k].stream
+        operator = self.operators[k]
         if isinstance(operator, PromptOperator):
             yield from self._rewritten(operator, self.seeds[k], places, examples)
             return
+        guard = self.variation.guard if operator.meaning == "same" else None
+        for attempt in range(1 if guard is None else _TRIES):
+            refused = []
+            for place, variant in self._attempt(k, places, examples, fields, attempt):
+                example = examples[place[0]]
+                if guard and guard.objection(example, variant.inputs, variant.gold, operator.rewords):
+                    refused.append(place)
+                else:
+                    yield place, variant
+            if not refused:
+                return
+            places = refused
+
+    def _attempt(
+        self,
+        k: int,
+        places: Sequence[_Place],
+        examples: Sequence[Example],
+        fields: list[tuple[str, ...]],
+        attempt: int,
+    ) -> Iterator[tuple[_Place, Variant]]:
+        operator, stream = self.operators[k], self.seeds[k].stream
         aligned = self.task if self._aligned else None
+        again = f" again {attempt}" if attempt else ""
         texts, rngs = [], []
         for i, draw in places:
             example = examples[i]
             language = self._language(example)
             for field in fields[i]:
                 texts.append(Text(example.inputs[field], language, example.gold, field, aligned))
-                rngs.append(stream(example.id, draw, field))
+                rngs.append(stream(example.id, draw, field + again))
         changes = operator.changes(texts, rngs)
         if odd := next((c for c in changes if c is not None and not isinstance(c, tuple)), None):
             raise UsageError(f"{operator.name} gave {odd!r:.60}. `change` must return a Change, or None for no change.")

@@ -62,6 +62,11 @@ class Text:
                 at += len(token)
         return self._tokens
 
+    @property
+    def tokenised(self) -> bool:
+        """Does the text have a label for each token, so that punctuation is a token of its own?"""
+        return self._task is not None and self._task.tags(self._gold) is not None
+
     def labelled(self, at: int) -> bool:
         """Is the character at this place part of a labelled span?"""
         return self._task is not None and self._task.labelled(self._gold, self.field, self.text, at)
@@ -95,6 +100,7 @@ class Operator:
     languages: ClassVar[tuple[str, ...]] = ("*",)
     meaning: ClassVar[Meaning] = "same"
     people: ClassVar[bool] = False  # each draw is one person for the whole suite
+    rewords: ClassVar[bool] = False  # replaces words by others of the same meaning, as synonyms do
     aligned: ClassVar[bool] = True  # False: rewrites whole texts, so token and span labels can't be kept
     presets: ClassVar[tuple[str, ...]] = ()  # presets that it belongs to: "typing" puts it in `@typing`
     needs: ClassVar[str] = ""  # what an example must have beyond a text, for messages

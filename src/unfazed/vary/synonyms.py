@@ -67,6 +67,7 @@ class SynonymOperator(BatchOperator):
     """
 
     languages = ("en",)
+    rewords = True
     kinds: ClassVar[str]  # letters of KINDS
 
     def __init__(self, model: str | None = None, slots: bool = True, top: int = 3) -> None:

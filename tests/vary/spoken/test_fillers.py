@@ -14,7 +14,7 @@ from unfazed.vary.operator import Text
 from unfazed.vary.spoken.filler_post_verb import FillerPostVerb
 from unfazed.vary.spoken.filler_pre_verb import FillerPreVerb
 
-PRE, POST = "spoken/filler_pre_verb", "spoken/filler_post_verb"
+PRE, POST, END = "spoken/filler_pre_verb", "spoken/filler_post_verb", "spoken/filler_end"
 FILLERS = {PRE: FillerPreVerb.fillers, POST: FillerPostVerb.fillers}
 
 
@@ -41,12 +41,13 @@ def without(name: str, text: str) -> set[str]:
 @pytest.mark.parametrize(
     ("text", "before", "after"),
     [
-        ("play some jazz", "… play some jazz", "play … some jazz"),
-        ("can you add this song", "can you … add this song", "can you add … this song"),
-        ("show me flights to boston", "… show me flights to boston", "show me … flights to boston"),
-        ("what is the fare", "what … is the fare", "what is … the fare"),
+        ("play some jazz", "… play some jazz", "play some jazz …"),
+        ("can you add this song", "can you … add this song", "can you add this song …"),
+        ("show me flights to boston", "… show me flights to boston", "show me flights … to boston"),
+        ("what is the fare", "what … is the fare", "what is the fare …"),
+        ("add tune to sxsw fresh playlist", "… add tune to sxsw fresh playlist", "add tune … to sxsw fresh playlist"),
         ("turn it off", "… turn it off", "turn it off …"),
-        ("is there a meal", "… is there a meal", "is there … a meal"),
+        ("is there a meal", "… is there a meal", "is there a meal …"),
         ("Hello there! Play it, please.", "Hello there! … Play it, please.", "Hello there! Play it …, please."),
     ],
 )
@@ -81,12 +82,25 @@ def test_never_like_like() -> None:
             assert "like like" not in variant.inputs["text"]
 
 
-def test_a_pronoun_that_is_a_slot_is_left_alone() -> None:
-    variant = varied(POST, "play it now", "O B-song I-song")
+def test_a_value_is_said_whole_before_the_filler() -> None:
+    variant = varied(POST, "play it now on spotify", "O B-song I-song O B-service")
     assert variant is not None
-    assert variant.gold["slots"] in (["O", "O", "B-song", "I-song"], ["O", "O", "O", "B-song", "I-song"])
-    assert variant.inputs["text"].startswith("play ")
-    assert variant.inputs["text"].endswith("it now")
+    assert variant.inputs["text"].startswith("play it now ")
+    assert variant.inputs["text"].endswith(" on spotify")
+    assert variant.gold["slots"][:4] == ["O", "B-song", "I-song", "O"]
+
+
+def test_like_ends_no_utterance() -> None:
+    said = {varied(POST, "play some jazz", seed=seed).inputs["text"] for seed in range(40)}
+    assert said == {f"play some jazz {filler}" for filler in ("basically", "actually", "you know")}
+
+
+def test_a_question_mark_is_a_token_where_tokens_have_labels() -> None:
+    plain = {varied(END, "play some jazz", seed=seed).inputs["text"] for seed in range(60)}
+    tokens = {varied(END, "play some jazz", "O O B-genre", seed).inputs["text"] for seed in range(60)}
+    assert "play some jazz would you mind?" in plain
+    assert "play some jazz would you mind ?" in tokens
+    assert not any(text.endswith("d?") for text in tokens)
 
 
 WORDS = [

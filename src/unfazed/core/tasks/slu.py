@@ -21,6 +21,9 @@ class Slu(Task):
     def fits(self, example: Example) -> bool:
         return isinstance(example.gold, dict) and {"intent", "slots"} <= example.gold.keys()
 
+    def tags(self, gold: Json) -> Sequence[str] | None:
+        return gold["slots"] if gold else None
+
     def gold_problem(self, example: Example) -> str | None:
         return _problem(example.gold, example.inputs.get("text", ""), "gold")
 

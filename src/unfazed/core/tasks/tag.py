@@ -34,6 +34,9 @@ class Tag(Task):
     def fits(self, example: Example) -> bool:
         return isinstance(example.gold, dict) and example.gold.keys() in ({"tags"}, {"entities"})
 
+    def tags(self, gold: Json) -> Sequence[str] | None:
+        return gold.get("tags") if gold else None
+
     def gold_problem(self, example: Example) -> str | None:
         gold, text = example.gold, example.inputs.get("text", "")
         if isinstance(gold, dict) and "entities" in gold:

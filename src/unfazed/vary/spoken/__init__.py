@@ -16,6 +16,9 @@ _OBJECTS = frozenset(["me", "us", "it", "them", "him", "her", "you", "s"])
 _CLITICS = frozenset(["s", "m", "re", "ve"])  # as recognisers write *what's*: nothing is said before them
 _BETWEEN = frozenset(("PRP", "EX", "RB"))  # what may stand between auxiliary and participle
 
+_NOUNS = frozenset(("NN", "NNS", "NNP"))
+_NOMINAL = _NOUNS | {"DT", "PDT", "PRP$", "JJ", "JJR", "JJS", "CD", "POS"}
+
 Phrase = tuple[Word, ...]  # a verb, and the particles and object pronouns that go with it
 
 
@@ -44,22 +47,35 @@ class VerbFiller(Operator):
         known = type(self).choices(text.text) if len(text.text) <= SHORT else self._choices(text.text)
         for phrase, changes in known:
             if not text.labelled(phrase[0].start):
-                for i in range(1, len(phrase)):
-                    if text.labelled(phrase[i].start):  # *it* may be a title
-                        return rng.choice(self.said(phrase[:i]))
-                return rng.choice(changes or self.said(phrase))
+                return self.at(phrase, changes, text, rng)
         if not text.marked:
             return None
         at = text.marked[0][0]
         return Change((Edit(at, at, "like "),), '"like" before the first slot')
 
+    def at(self, phrase: Phrase, changes: tuple[Change, ...], text: Text, rng: Stream) -> Change:
+        """The change at the utterance's verb."""
+        return rng.choice(changes or self.said(phrase))
 
-def verb_phrases(text: str) -> tuple[Phrase, ...]:
-    """The verbs of a text, auxiliaries last, each with what belongs to it: *play*, *show me*, *turn it off*."""
+
+def verb_phrases(text: str, objects: bool = False) -> tuple[Phrase, ...]:
+    """The verbs of a text, auxiliaries last, each with what belongs to it: *play*, *show me*, *turn it off*; with
+    `objects` also *play some jazz*."""
     words = tagged(text)
     verbs = [i for i, word in enumerate(words) if word.tag[:2] == "VB"]
     helping = [i for n, i in enumerate(verbs) if _helps(words, i, verbs[n + 1 : n + 2])]
-    return tuple(_phrase(words, i) for i in [i for i in verbs if i not in helping] + helping)
+    found = (_phrase(words, i) for i in [i for i in verbs if i not in helping] + helping)
+    return tuple(_with_object(text, words, phrase) if objects else phrase for phrase in found)
+
+
+def _with_object(text: str, words: tuple[Word, ...], phrase: Phrase) -> Phrase:
+    """The phrase and the nouns that follow it, with their articles, numbers and adjectives, up to a mark."""
+    end = first = words.index(phrase[-1]) + 1
+    while end < len(words) and words[end].tag in _NOMINAL and text[words[end - 1].end : words[end].start] == " ":
+        end += 1
+    while end > first and words[end - 1].tag not in _NOUNS:
+        end -= 1
+    return phrase + words[first:end]
 
 
 def _helps(words: tuple[Word, ...], i: int, later: list[int]) -> bool:
