@@ -1,4 +1,5 @@
-"""Languages: how often one sentence, or a file of ten, is given the right language, is left unsure, or is called wrong.
+"""Languages: how often one sentence, or a file of ten, is given the right language, is left unsure, or is called wrong;
+and the same of the encoding of such a file.
 
 Sentences of people are from FRMT, xSID and RUSpellRU; of other languages, messages of programs as Debian ships them in
 /usr/share/locale, translated by people, and spaCy's example sentences.
@@ -8,19 +9,27 @@ from __future__ import annotations
 
 import contextlib
 import gettext
+import io
 import random
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 from benchmarks._measure import SHARED, LeftOut, Row, cpu_seconds, needs, show
+from unfazed.core.errors import DataError
 from unfazed.core.identify import UNSURE, identify, installed
+from unfazed.data import read_examples
 
 EACH, FILES, ROWS = 50, 20, 10
 MESSAGES = ("es", "fr", "it", "nl", "sv", "da", "pl", "cs", "hu", "fi", "tr", "uk", "el", "ja", "ar")
 DIALECTS = {"de-ba": "Bavarian", "de-muc": "of Munich", "de-st": "South Tyrolean", "gsw": "Swiss German"}
+ENCODINGS = {  # in which people have files that are not UTF-8
+    "gbk": "zh", "cp1251": "ru uk", "koi8_r": "ru", "cp1252": "de fr es pt it nl sv da fi", "cp1250": "pl cs hu",
+    "cp1253": "el", "cp1254": "tr", "cp1256": "ar", "cp932": "ja", "euc_jp": "ja",
+}  # fmt: skip
 LOCALE = Path("/usr/share/locale")
 _ODD = re.compile(r"[%<>{}\\\[\]|=`$@_\n\t/~]|--|\d|[A-Z]{3}")  # marks of what is no sentence
 
@@ -87,6 +96,34 @@ def rows() -> Iterator[Row]:
     seconds = cpu_seconds(lambda: [identify([text]) for _, text, _ in told])
     yield Row("speed", "sentences identified", count / seconds, "sentences/CPU s")
     yield from files(corpus)
+    yield from encodings(corpus)
+
+
+def encodings(corpus: dict[str, list[str]]) -> Iterator[Row]:
+    """Tables of ten rows in each encoding, as `unfazed vary` reads them."""
+    draw, told = random.Random(13), Counter[str]()
+    for encoding, languages in ENCODINGS.items():
+        for language in languages.split():
+            fitting = [text for text in corpus[language] if text.encode(encoding, "replace").decode(encoding) == text]
+            for _ in range(FILES):
+                told[_decoded(draw.sample(fitting, ROWS), encoding)] += 1
+    what = f"the encoding of a file of {ROWS} rows, {told.total() - told['ascii']} in {len(ENCODINGS)} encodings"
+    count = told.total() - told["ascii"]
+    yield Row("encodings", f"{what}: right or asked for", 100 * (1 - told["wrong"] / count), "%", asked=99)
+    yield Row("encodings: right", f"{what}: right", 100 * told["right"] / count, "%", note="else unfazed asks for it")
+
+
+def _decoded(texts: list[str], encoding: str) -> str:
+    content = "".join(["text\n", *(f"{text}\n" for text in texts)]).encode(encoding)
+    if content.isascii():
+        return "ascii"
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
+        (file := Path(folder) / "a.txt").write_bytes(content)
+        try:
+            read = [example.inputs["text"] for example in read_examples(file)]
+        except DataError:
+            return "asked for"
+    return "right" if read == ["text", *texts] else "wrong"
 
 
 def files(corpus: dict[str, list[str]]) -> Iterator[Row]:

@@ -71,6 +71,7 @@ class TestJson:
             ('[{"text": "\\ud83d"}]', "half a character, \\ud83d"),
             ('[{"text": "a", "label": "x"}, {"text": "b"}]', "a.json:2: there is no field 'label'"),
             ('{"data": [{"text": "a"}], "data": 3}', "the rows must be in a list, under one of data, rows"),
+            (json.dumps({"train": ROWS, "test": ROWS}), "a.json: it holds several lists of rows: train, test. Save"),
         ],
     )
     def test_what_is_wrong_is_named(self, tmp_path: Path, content: str, message: str) -> None:
@@ -117,6 +118,24 @@ class TestEncodings:
         assert texts(path) == lines
         assert texts(path) == lines
         assert capsys.readouterr().err.count(f"{path}: read as {name}, not UTF-8.") == 1  # once, however often
+
+    @pytest.mark.usefixtures("needs_identifier")
+    @pytest.mark.parametrize(
+        ("encoding", "lines"),
+        [
+            ("gbk", ["请播放巴赫的音乐", "明天北京的天气怎么样", "把闹钟调到七点", "关掉厨房的灯"]),
+            ("cp1252", ["Não encontro a estação", "Que horas são em Lisboa?", "A música começa às três"]),
+            ("cp1252", ["Perché non funziona più?", "Il caffè è freddo", "Domani sarà una bella giornata"]),
+            ("cp1250", ["Kérem, kapcsolja le a lámpát", "Hány óra van most?", "Szép időnk lesz holnap délután"]),
+            ("cp1250", ["Włącz światło w kuchni", "Jaka będzie jutro pogoda?", "Zadzwoń do mojej siostry"]),
+            ("cp1254", ["Işığı kapat lütfen", "Yarın hava nasıl olacak?", "Şarkıyı değiştir"]),
+        ],
+    )
+    def test_the_language_tells_where_several_fit(self, tmp_path: Path, encoding: str, lines: list[str]) -> None:
+        (tmp_path / "a.csv").write_bytes(
+            "".join(["text,label\n", *(f'"{line}",a\n' for line in lines)]).encode(encoding)
+        )
+        assert texts(tmp_path / "a.csv") == lines
 
     def test_an_unsure_one_is_asked_for(self, tmp_path: Path) -> None:
         path = tmp_path / "a.txt"
@@ -188,6 +207,27 @@ class TestGuesses:
                              "To change it, use input= or gold=.")  # fmt: skip
         (said,) = self.notes(tmp_path, "review,mood", "a joy,good")
         assert "the text is 'review' and there is no gold, by the fields' names; not read: mood." in said
+
+    def test_names_in_capitals_are_known(self, tmp_path: Path) -> None:
+        assert self.notes(tmp_path, "ID,Text,Label", "1,a joy,good") == ()
+        (example,) = read_examples(tmp_path / "a.csv")
+        assert (example.id, example.inputs, example.gold) == ("1", {"Text": "a joy"}, "good")
+
+    def test_of_names_that_nobody_knows_the_longest_text_is_taken(self, tmp_path: Path) -> None:
+        (said,) = self.notes(tmp_path, "Thema,Nachricht,Datum", "Licht,Mach bitte das Licht aus,2024-01-01")
+        assert said.endswith("the text is 'Nachricht' and there is no gold, by the first row; not read: Thema, Datum. "
+                             "To change it, use input= or gold=.")  # fmt: skip
+        (said,) = self.notes(tmp_path, "类别,内容", "音乐,请播放巴赫的音乐")
+        assert "the text is '内容'" in said
+        for row in ("ein paar Worte hier,noch ein paar Worte", "Licht,aus"):
+            with pytest.raises(DataError, match="a.csv:2: it is not clear which field holds the text; the fields are"):
+                self.notes(tmp_path, "eins,zwei", row)
+
+    def test_a_table_without_a_header_loses_no_row(self, tmp_path: Path) -> None:
+        with pytest.raises(
+            DataError, match="a.csv:2: the row above should hold the names of the columns, but it has '"
+        ):
+            self.notes(tmp_path, "Spiele bitte etwas Musik von Bach,musik", "Mach bitte das Licht aus,licht")
 
     def test_what_is_plain_or_chosen_is_not(self, tmp_path: Path) -> None:
         assert self.notes(tmp_path, "text,label", "a joy,good") == ()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.data import _fields
-from unfazed.data._fields import Ids
+from unfazed.data import _ids
+from unfazed.data._ids import Ids
 
 
 @given(st.lists(st.tuples(st.text(max_size=3), st.integers(0, 10**9))))
@@ -18,7 +18,7 @@ def test_they_are_a_dict(rows):
 
 
 def test_they_grow(monkeypatch):
-    monkeypatch.setattr(_fields, "_SMALLEST", 4)
+    monkeypatch.setattr(_ids, "_SMALLEST", 4)
     ids = Ids()
     assert [ids.add(f"id {i}", i) for i in range(2000)] == [None] * 2000
     assert [ids.add(f"id {i}", -1) for i in range(2000)] == list(range(2000))

@@ -70,7 +70,7 @@ def test_the_column_is_said_and_can_be_chosen(tmp_path: Path, capsys: pytest.Cap
         ("a O\nb O\n\nc O\nd O\n\ne O\nf\n", "a.conll:8: this line has 1 columns, but the first one has 2"),
         ("a O\nb O\n\nc O\nd O\n\ne O\nf PER\n", "a.conll:8: the tag 'PER' in column 2 is not O, B-"),
         ("a NN\nb VB\n", "no column holds tags such as O and B-PER"),
-        ("a O\nb O\n".encode("utf-16"), "is not UTF-8"),
+        (b"a O\nb\xff O\n", r"a.conll:2: byte 2 of this row .* is not UTF-8"),
         ("a\tO\n\tO\nb\tO\n", "token 2 is empty"),
     ],
 )
@@ -167,6 +167,14 @@ def test_forms_of_rows(record: dict, gold: list) -> None:
 def test_bad_rows_are_refused(record: dict, said: str) -> None:
     with pytest.raises(DataError, match="<examples>:1: .*" + said):
         examples_of([record])
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_spacys_older_pairs_of_text_and_entities(tmp_path: Path, name: str) -> None:
+    row = json.dumps([WIEN, {"entities": [[0, 4, "PER"], [8, 12, "LOC"]]}])
+    (tmp_path / name).write_text(f"[{row}]" if name == "a.json" else row)
+    (example,) = read_examples(tmp_path / name)
+    assert (example.inputs["text"], example.gold) == (WIEN, {"entities": [PER, LOC]})
 
 
 def test_a_dataframe_with_tokens_and_tags() -> None:

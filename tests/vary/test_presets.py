@@ -46,6 +46,7 @@ def test_the_reasons_are_language_labels_meaning_and_needs() -> None:
     assert all_.left_out["keyboard/pinyin"] == "for zh"
     assert "labels of slu" in all_.left_out["paraphrase/seq2seq"]
     assert all_.left_out["meaning/antonym"] == "changes the meaning"
+    assert all_.left_out["prompt/format"] == "varies a prompt, which not every system has"
     _, (speech,) = expand([OperatorSpec("@speech")], "en", "text")
     assert speech.left_out["speech/roundtrip"] == "needs a recogniser"
 
@@ -61,7 +62,8 @@ def test_families_and_patterns(name: str) -> None:
     assert members(name) == [known for known in operators.names() if known.startswith("keyboard/")]
 
 
-def test_controls_are_used_where_their_family_is_named() -> None:
+def test_controls_and_prompts_are_used_where_their_family_is_named() -> None:
+    assert "prompt/format" in names("prompt/*")
     assert "meaning/antonym" in names("meaning/*")
 
 

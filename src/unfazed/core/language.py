@@ -49,7 +49,8 @@ _NAMED = 12  # languages in one message
 
 def language_name(tag: str) -> str:
     """The English name of a tag's language: `German` of `de-AT`; the tag itself where there is none."""
-    return " and ".join(_NAMES.get(one.split("-")[0], [one])[0] for one in tag.split("+"))
+    *others, last = (_NAMES.get(one.split("-")[0], [one])[0] for one in tag.split("+"))
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def language_tag(said: str) -> str:

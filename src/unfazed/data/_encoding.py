@@ -7,14 +7,17 @@ import gzip
 import io
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from unfazed.core.errors import DataError, StoredFileError, UnknownName, option
-from unfazed.core.identify import identify, installed
+from unfazed.core.identify import UNSURE, identify, installed
 from unfazed.core.outside import bounded_lines, open_regular
+
+if TYPE_CHECKING:
+    from charset_normalizer import CharsetMatch
 
 PACKED = ".gz"
 _LOOKED_AT = 1 << 20  # bytes, to find an encoding
@@ -24,12 +27,20 @@ _NAMES = {  # codecs that are looked for → what people call them
     "big5": "Big5", "cp932": "Shift_JIS", "euc_jis_2004": "EUC-JP", "cp949": "EUC-KR", "cp874": "Windows-874",
     "koi8_r": "KOI8-R", **{f"cp125{n}": f"Windows-125{n}" for n in range(9)},
 }  # fmt: skip
-_LATIN = {"cp1250": "pl cs sk hu sl hr ro sq", "cp1254": "tr az ku", "cp1257": "lt lv et"}  # else Windows-1252
+_LANGUAGES = {  # that are written in an encoding; all others in Windows-1252
+    "cp1250": "pl cs sk hu sl hr bs ro sq", "cp1251": "ru uk be bg sr mk kk ky tg mn tt", "cp1253": "el",
+    "cp1254": "tr az ku", "cp1255": "he yi", "cp1256": "ar fa ur ckb ug", "cp1257": "lt lv et", "cp1258": "vi",
+    "cp874": "th", "koi8_r": "ru uk bg", "gb18030": "zh", "big5": "zh", "cp932": "ja", "euc_jis_2004": "ja",
+    "cp949": "ko",
+}  # fmt: skip
+_ELSEWHERE = frozenset(" ".join(_LANGUAGES.values()).split())
+_COMMON = {"gb18030": (0xA1, 0xD7), "big5": (0xA1, 0xC6)}  # first bytes of marks and of the common characters
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf_32", codecs.BOM_UTF32_BE: "utf_32", codecs.BOM_UTF16_LE: "utf_16",
     codecs.BOM_UTF16_BE: "utf_16",
 }  # fmt: skip
-_NEAR, _AHEAD = 0.03, 0.2  # in disorder, and in likeness to a language
+_NEAR, _FAR, _AHEAD = 0.03, 0.15, 0.2  # in disorder, and in likeness to a language
+_MOSTLY = 0.95
 
 
 def suffix_of(path: Path) -> str:
@@ -197,17 +208,39 @@ def _candidates(sample: bytes) -> list[str]:
     from charset_normalizer import from_bytes
 
     ranked = sorted(from_bytes(sample, cp_isolation=list(_NAMES)), key=lambda m: (m.chaos, -m.coherence))
-    near = [match for match in ranked if match.chaos <= ranked[0].chaos + _NEAR]
-    names = [_usual(match.could_be_from_charset) for match in near]
-    if len(near) > 1 and set(names) <= {"cp1252", *_LATIN} and installed():
-        language = identify(str(near[0]).splitlines(), rows=False).language
-        wanted = next((codec for codec, languages in _LATIN.items() if language in languages.split()), "cp1252")
-        if language != "und" and wanted in names:
-            return [wanted]
-    by_language = sorted(near, key=lambda match: -match.coherence)
-    if len(near) > 1 and by_language[0].coherence >= by_language[1].coherence + _AHEAD:
-        return [_usual(by_language[0].could_be_from_charset)]
+    near = _near(ranked, _NEAR)
+    if installed() and near and max(_in_its_languages(codec, str(m)) for codec, m in near.items()) < _AHEAD:
+        near = _near(ranked, _FAR)
+    common = [codec for codec in near if codec in _COMMON and _is_common(str(near[codec]), codec)]
+    names = [codec for codec in near if codec in common or not common or codec in ("cp932", "euc_jis_2004", "cp949")]
+    for likeness in (_in_its_languages, lambda codec, text: near[codec].coherence):
+        scores = sorted(((likeness(codec, str(near[codec])), codec) for codec in names), reverse=True)
+        if len(names) > 1 and scores[0][0] >= scores[1][0] + _AHEAD:
+            return [scores[0][1]]
     return names
+
+
+def _near(ranked: Sequence[CharsetMatch], most: float) -> dict[str, CharsetMatch]:
+    """By codec, those that give hardly more disorder than the best."""
+    return {_usual(m.could_be_from_charset): m for m in ranked if m.chaos <= ranked[0].chaos + most}
+
+
+def _in_its_languages(codec: str, text: str) -> float:
+    """How likely the text is to be in a language that is written in this encoding."""
+    if not installed():
+        return 0.0
+    language, shares = identify(text.splitlines(), rows=False)
+    if language == UNSURE:
+        return 0.0
+    written = _LANGUAGES.get(codec, "").split()
+    return sum(share for tag, share in shares.items() if (tag in written if written else tag not in _ELSEWHERE))
+
+
+def _is_common(text: str, codec: str) -> bool:
+    """Are nearly all characters common ones? Bytes of other encodings that happen to fit give mostly rare ones."""
+    first, last = _COMMON[codec]
+    leads = [letter.encode(codec)[0] for letter in text if not letter.isascii()]
+    return sum(first <= lead <= last for lead in leads) >= _MOSTLY * len(leads) > 0
 
 
 def _usual(same: list[str]) -> str:

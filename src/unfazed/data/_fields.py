@@ -1,52 +1,32 @@
-"""From records to examples that can be used: which field is what, as the user chose or as the names suggest,
-whether an example is sound, and ids for those without.
+"""From records to examples: which field is what, as the user chose or as the names suggest.
 
 What is decided on the first record holds for all, so that a row with other fields is an error and no guess.
 """
 
 from __future__ import annotations
 
-import math
-from array import array
-from collections.abc import Iterable, Mapping, Sequence
-from hashlib import blake2b
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from unfazed.core.choices import CHOICES, LETTERS, letter_of, lettered
-from unfazed.core.errors import DataError, UsageError, nearest, option
-from unfazed.core.ids import canonical, content_id
-from unfazed.core.task import Task
+from unfazed.core.errors import DataError, nearest, option
 from unfazed.core.values import Example, Inputs, Json
 from unfazed.data._chats import ChatForm, is_chat_record
+from unfazed.data._names import (
+    ANY_GOLD,
+    CHOICE_FIELDS,
+    GOLDS,
+    IDS,
+    LESS_SURE_GOLDS,
+    first_named,
+    is_sure,
+    text_fields,
+)
 from unfazed.data._reader import Problem, ReadOptions
 from unfazed.data._tagged import TaggedForm, is_tagged_record
 
 Record = Mapping[str, Any]
-
-_IDS = ("id", "guid", "uid", "idx")
-_GOLDS = (
-    *("gold", "label", "gold_label", "intent", "class", "category", "sentiment", "answers", "answer", "target"),
-    *("completion", "response", "solution", "ideal", "expected", "answerKey"),
-)
-_LESS_SURE_GOLDS = ("stars", "rating", "polarity", "emotion", "is_duplicate")  # said where they are taken
-_CHOICES = ("choices", "options", "endings")
-_PAIRS = (
-    ("premise", "hypothesis"),
-    ("sentence1", "sentence2"),
-    ("question1", "question2"),
-    ("text1", "text2"),
-    ("question", "context"),
-    ("question", "reference", "answer"),  # as a judge compares them
-    ("reference", "answer"),
-)
-_TEXTS = (
-    *("text", "sentence", "utterance", "query", "question", "source", "src", "input", "prompt"),
-    *("content", "document", "review", "message", "comment", "title", "body"),
-)
-_SURE_TEXTS = frozenset((*_TEXTS, *(name for pair in _PAIRS for name in pair)))
-_ANY_GOLD = frozenset((*_GOLDS, *_LESS_SURE_GOLDS))
-KNOWN_FIELDS = frozenset((*_IDS, *_ANY_GOLD, *_TEXTS, *(name for pair in _PAIRS for name in pair)))
 
 
 class Fields:
@@ -78,7 +58,7 @@ class Fields:
             return _Native(self._options)
         if not self._options.inputs and is_chat_record(record):
             return ChatForm(record, self._options, path)
-        if is_tagged_record(record, self._options, _GOLDS):
+        if is_tagged_record(record, self._options, GOLDS):
             tagged = TaggedForm(record, self._options)
             self.gold = tagged.gold
             return tagged
@@ -115,29 +95,31 @@ class _Flat:
         _check_chosen(first, options)
         self._cells = cells
         self._groups = options.groups
-        self._id = options.id or _first(_IDS, first)
-        self._gold_is_chosen = options.gold is not None
-        self.gold = options.gold or _first((*_GOLDS, *_LESS_SURE_GOLDS), first)
+        self._id = options.id or first_named(IDS, first)
+        self.gold = options.gold or first_named((*GOLDS, *LESS_SURE_GOLDS), first)
         self._is_slu = "slots" in first and options.task in (None, "slu") and not (options.gold and not options.task)
         if self._is_slu and not options.gold and "intent" in first:
             self.gold = "intent"
         self._is_slu = self._is_slu and self.gold is not None
-        self._choices = None if options.inputs else next((n for n in _CHOICES if _listed_choices(first.get(n))), None)
+        self._has_answers = (self.gold or "").casefold() == "answers"
+        listed = (name for name in CHOICE_FIELDS if _listed_choices(first.get(name)))
+        self._choices = None if options.inputs else next(listed, None)
         taken = {self._id, self.gold, self._choices}
-        self._inputs = options.inputs or _guess_inputs(first, taken, self._groups)
+        self._inputs = options.inputs or text_fields(first, taken, self._groups)
         known = [*taken, *self._groups, *self._inputs]
         self.guess = self._guess(first, options, [*known, *(["slots"] if self._is_slu else [])])
 
     def _guess(self, first: Record, options: ReadOptions, taken: list[str | None]) -> str:
         """A sentence on what was taken and what was not; none where the user chose, or it is plain."""
         others = [name for name in first if name not in taken]
-        sure = self._inputs[0] in _SURE_TEXTS and self.gold not in _LESS_SURE_GOLDS
+        sure = is_sure(self._inputs[0]) and (self.gold or "").casefold() not in LESS_SURE_GOLDS
         if (options.inputs and options.gold) or (sure and not others):
             return ""
         gold = f"the gold is {self.gold!r}" if self.gold else "there is no gold"
+        by = "by the fields' names" if is_sure(self._inputs[0]) or len(first) == 1 else "by the first row"
         left = f"; not read: {', '.join(others)}" if others else ""
         how = f"To change it, use {option('input')} or {option('gold')}."
-        return f"the text is {' and '.join(map(repr, self._inputs))} and {gold}, by the fields' names{left}. {how}"
+        return f"the text is {' and '.join(map(repr, self._inputs))} and {gold}, {by}{left}. {how}"
 
     def example(self, row: int, record: Record) -> Example:
         inputs = {name: _text(record, name) for name in self._inputs}
@@ -146,15 +128,15 @@ class _Flat:
             inputs[CHOICES], gold = _chosen(record, self._choices, gold)
         elif self._is_slu:
             gold, inputs = _slu(gold, _field(record, "slots"), inputs)
-        elif self.gold == "answers":
+        elif self._has_answers:
             gold = _answers(gold)
         id = _id(_field(record, self._id)) if self._id else ""
         return Example(row, id, inputs, gold, _groups(record, self._groups) if self._groups else {})
 
     def _gold_of(self, record: Record) -> Json:
         if self.gold is None:
-            if not _ANY_GOLD.isdisjoint(record):
-                name = _first((*_GOLDS, *_LESS_SURE_GOLDS), record)
+            if not ANY_GOLD.isdisjoint(record):
+                name = first_named((*GOLDS, *LESS_SURE_GOLDS), record)
                 raise Problem(f"this row has a {name!r}, but the first row has none. Give it in all rows, or in none.")
             return None
         gold = _field(record, self.gold)
@@ -163,27 +145,6 @@ class _Flat:
                 raise Problem(f"{self.gold} is NaN, so the label is missing. Fill it in, or leave the row out.")
             return gold or None
         return gold
-
-
-def _first(names: Iterable[str], record: Record) -> str | None:
-    return next((name for name in names if name in record), None)
-
-
-def _guess_inputs(record: Record, taken: set[str | None], groups: Sequence[str]) -> tuple[str, ...]:
-    for pair in _PAIRS:  # a paragraph may be both: an input, and what clusters the questions on it
-        if all(isinstance(record.get(name), str) and name not in taken for name in pair):
-            return pair
-    taken = {*taken, *groups}
-    known = next((name for name in _TEXTS if name in record and name not in taken), None)
-    if known:
-        return (known,)
-    texts = [name for name, value in record.items() if isinstance(value, str) and name not in taken]
-    if len(texts) == 1:
-        return (texts[0],)
-    has = ", ".join(record) or "none"
-    raise Problem(
-        f"it is not clear which field holds the text; the fields are: {has}. Choose it with {option('input')}."
-    )
 
 
 def _check_chosen(first: Record, options: ReadOptions) -> None:
@@ -286,150 +247,3 @@ def _answer(answer: Json) -> Json:
     if isinstance(answer, dict) and "answer_start" in answer:
         return {"text": answer.get("text"), "start": answer["answer_start"]}
     return {"text": answer} if isinstance(answer, str) else answer
-
-
-_SMALLEST = 1 << 12  # places at first; there are always at least half as many again as ids
-
-
-class Ids:
-    """From an id to the line that it stands on, by 96 bits of its hash: two ids of one hash won't be met.
-
-    A plain dict would need ten times the memory, which counts with millions of examples.
-    """
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._clear(_SMALLEST)
-
-    def _clear(self, size: int) -> None:
-        self._mask = size - 1
-        self._hashes = array("Q", [0]) * size
-        self._more = array("I", [0]) * size
-        self._lines = array("I", [0]) * size  # each one more, as 0 is a free place
-
-    def add(self, id: str, line: int) -> int | None:
-        """Remembers an id and its line; or, where the id is known, leaves it and gives the line that it stands on."""
-        digest = blake2b(id.encode("utf-8", "surrogatepass"), digest_size=12).digest()
-        hashed, more = int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
-        at = self._place(hashed, more)
-        if self._lines[at]:
-            return self._lines[at] - 1
-        self._hashes[at], self._more[at], self._lines[at] = hashed, more, line + 1
-        self._count += 1
-        if 3 * self._count > 2 * self._mask:
-            self._grow()
-        return None
-
-    def _place(self, hashed: int, more: int) -> int:
-        """Where the hash stands, or else the free place where it would."""
-        at = hashed & self._mask
-        lines, hashes = self._lines, self._hashes
-        while lines[at] and (hashes[at] != hashed or self._more[at] != more):
-            at = (at + 1) & self._mask
-        return at
-
-    def _grow(self) -> None:
-        old = zip(self._hashes, self._more, self._lines, strict=True)
-        self._clear(2 * (self._mask + 1))
-        for hashed, more, line in old:
-            if line:
-                at = self._place(hashed, more)
-                self._hashes[at], self._more[at], self._lines[at] = hashed, more, line
-
-
-_DEPTH = 100
-
-
-class Checks:
-    """Passes the examples of one file, in order. Remembers every id, and the line that it stands on."""
-
-    def __init__(self, task: Task, labels: tuple[str, ...] | None = None) -> None:
-        self._task = task
-        self._labels = None if labels is None else frozenset(labels)
-        self._ids = Ids()
-        self._copies: dict[str, int] = {}  # by content id, how many rows were the same
-        self._names: tuple[str, ...] = ()
-
-    def passed(self, example: Example, line: int) -> Example:
-        """The example with its id; raises Problem if something is wrong with it."""
-        self._check_inputs(example)
-        unfit = _unfit(example.gold)
-        if unfit:
-            raise Problem(unfit)
-        problem = self._task.gold_problem(example)
-        if problem:
-            raise Problem(f"{problem}. Fix the row, or choose another task with {option('task')}.")
-        if self._labels is not None:
-            self._check_label(example)
-        return self._with_id(example, line)
-
-    def _check_inputs(self, example: Example) -> None:
-        inputs = example.inputs
-        self._names = self._names or self._task.fields or tuple(inputs)
-        for name in self._names:
-            if name not in inputs:
-                near = nearest(name, inputs)
-                hint = f" Did you mean {near!r}?" if near else ""
-                raise Problem(f"there is no input {name!r}.{hint} This row's inputs are: {', '.join(inputs)}.")
-
-    def _check_label(self, example: Example) -> None:
-        assert self._labels is not None
-        label = self._task.label(example.gold)
-        if label is None:
-            raise UsageError(
-                f"The task {self._task.name} has no labels, so {option('labels')} can't be checked. Leave it out."
-            )
-        if label not in self._labels:
-            near = nearest(label, self._labels)
-            hint = f" Did you mean {near!r}?" if near else ""
-            raise Problem(
-                f"the label {label!r} is not in {option('labels')} ({', '.join(sorted(self._labels))}).{hint} "
-                f"Fix the label, or add it to {option('labels')}."
-            )
-
-    def _with_id(self, example: Example, line: int) -> Example:
-        try:
-            if example.id:
-                canonical((example.id, example.inputs, example.gold, example.groups))
-                id = example.id
-            else:
-                canonical(example.groups)
-                id = self._new_id(example, line)
-        except UnicodeEncodeError as error:
-            broken = ord(error.object[error.start])
-            raise Problem(f"a text holds half a character, \\u{broken:04x}, which can't be stored.") from None
-        before = self._ids.add(id, line) if example.id else None
-        if before is not None:
-            raise Problem(
-                f"the id {id!r} is already that of row {before}. Ids must differ; leave them out to get new ones."
-            )
-        return example if example.id else Example(example.row, id, example.inputs, example.gold, example.groups)
-
-    def _new_id(self, example: Example, line: int) -> str:
-        content = content_id([example.inputs, example.gold])
-        id = content
-        while self._ids.add(id, line) is not None:  # the same row again, or, hardly ever, a given id like it
-            self._copies[content] = self._copies.get(content, 1) + 1
-            id = f"{content}-{self._copies[content]}"
-        return id
-
-
-def _unfit(gold: Json, depth: int = 0) -> str | None:
-    """Why a gold can't be stored as JSON, if it can't."""
-    kind = type(gold)
-    if kind is str or kind is int or kind is bool or gold is None:
-        return None
-    if kind is float:
-        return (
-            None
-            if math.isfinite(gold)
-            else f"gold is {gold}, so the label is missing. Fill it in, or leave the row out."
-        )
-    if kind is dict or kind is list:
-        if depth == _DEPTH:
-            return f"gold is nested more than {_DEPTH} deep. Fix the row, or leave it out."
-        for value in gold.values() if kind is dict else gold:
-            if unfit := _unfit(value, depth + 1):
-                return unfit
-        return None
-    return f"gold must be a text, a number, a list or an object, not {gold!r:.60} ({kind.__name__})."

@@ -52,7 +52,7 @@ def _task(examples: Sequence[Example], golds: list[Json], gold_field: str | None
         return "generate"
     if task == "text" and not golds and not _PROMPTS.isdisjoint(first.inputs):
         return "generate"
-    if task != "classify" or gold_field not in (*FREE_GOLDS, "gold"):
+    if task != "classify" or (gold_field or "").casefold() not in (*FREE_GOLDS, "gold"):
         return task
     free = _are_free(golds)
     if free is None and gold_field == "gold":  # unfazed's own name, which was for labels first

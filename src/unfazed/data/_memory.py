@@ -13,9 +13,11 @@ import msgspec
 from unfazed.core.errors import DataError, UsageError
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json
-from unfazed.data._fields import KNOWN_FIELDS, Checks, Fields
+from unfazed.data._check import Checks
+from unfazed.data._fields import Fields
 from unfazed.data._guess import Guess, guess
 from unfazed.data._labels import LabelCounts
+from unfazed.data._names import KNOWN_FIELDS
 from unfazed.data._reader import Problem, ReadOptions
 
 _LOOKED_AT = 10_000  # rows, to find slices

@@ -16,7 +16,7 @@ from unfazed.core.language import language_tag
 from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
 from unfazed.core.task import Task, task_named
 from unfazed.core.values import Example, Variant
-from unfazed.data._fields import Checks
+from unfazed.data._check import Checks
 from unfazed.data._guess import Guess, guess
 from unfazed.data._labels import LabelCounts
 from unfazed.data._languages import about_language, identified, in_languages

@@ -22,6 +22,12 @@ _TAG = re.compile(r"O|[BIESLUM]-\S+|[BI]")
 _JOINED = "\u00a0"  # stands for a space inside a token, as single spaces separate tokens
 
 
+def as_record(row: Any) -> Any:
+    """The row as an object, where spaCy's older form has a list: `["Anna lives", {"entities": [[0, 4, "PER"]]}]`."""
+    is_pair = isinstance(row, list) and len(row) == 2 and isinstance(row[0], str) and isinstance(row[1], dict)
+    return {"text": row[0], "entities": row[1]["entities"]} if is_pair and "entities" in row[1] else row
+
+
 def looks_tagged(tag: object) -> bool:
     """Is it a tag of BIO, IOB1, BIOES or BILOU?"""
     return isinstance(tag, str) and bool(_TAG.fullmatch(tag))

@@ -14,7 +14,8 @@ from unfazed.core.values import Example
 from unfazed.data._encoding import open_bytes, read_text
 from unfazed.data._fields import Fields
 from unfazed.data._reader import Reader, ReadOptions
-from unfazed.data.jsonl import WRAPPED
+from unfazed.data._tagged import as_record
+from unfazed.data.jsonl import SPLITS, WRAPPED
 
 _HOLDERS = ("data", "rows", "examples", "items", "records", "instances", "samples")
 
@@ -32,7 +33,7 @@ class Json(Reader):
         self.file = path
         self.fields = fields = Fields(options)
         for row, record in enumerate(_rows(path, options)):
-            self.line = row + 1
+            self.line, record = row + 1, as_record(record)
             if not isinstance(record, dict):
                 raise DataError(f"row {self.line} must be an object {{…}}, not {record!r:.40}", path, self.line)
             yield fields.example(row, record, path, self.line)
@@ -42,7 +43,7 @@ def _looks_like(path: Path) -> bool:
     with open_bytes(path) as file:
         start = file.read(1 << 14).removeprefix(b"\xef\xbb\xbf").lstrip()
     wide = start.count(0) * 4 > len(start) > 0
-    return wide or start.startswith(b"[") or bool(WRAPPED.match(start)) or not start
+    return wide or start.startswith(b"[") or bool(WRAPPED.match(start) or SPLITS.match(start)) or not start
 
 
 def _rows(path: Path, options: ReadOptions) -> list[Any]:
@@ -55,6 +56,11 @@ def _rows(path: Path, options: ReadOptions) -> list[Any]:
         raise _problem(text, error, path) from error
     if isinstance(found, dict):
         holder = next((name for name in _HOLDERS if isinstance(found.get(name), list)), None)
+        lists = [name for name, rows in found.items() if isinstance(rows, list) and rows]
+        if holder is None and len(lists) > 1:
+            raise DataError(
+                f"it holds several lists of rows: {', '.join(lists)}. Save the one you want in a file of its own.", path
+            )
         if holder is None:
             names = ", ".join(map(repr, found)) or "nothing"
             raise DataError(f"the rows must be in a list, under one of {', '.join(_HOLDERS)}; it holds {names}.", path)

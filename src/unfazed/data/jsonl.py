@@ -15,12 +15,15 @@ from unfazed.core.values import Example
 from unfazed.data._encoding import suffix_of
 from unfazed.data._fields import Fields
 from unfazed.data._reader import Reader, ReadOptions, open_bytes, read_lines
+from unfazed.data._tagged import as_record
 
 # one object that holds the rows in a list, such as {"version": 1, "data": [{…}]}
 WRAPPED = re.compile(
     rb'\s*\{\s*(?:"[^"]*"\s*:\s*(?:"[^"]*"|[\w.+-]+)\s*,\s*)*'
     rb'"(?:data|rows|examples|items|records|instances|samples)"\s*:\s*\[\s*\{'
 )
+# one object that holds a list of rows for each split: {"train": [{…}], "test": [{…}]}
+SPLITS = re.compile(rb'\s*\{\s*"(?:train|training|dev|valid|validation|test)"\s*:\s*\[\s*\{')
 _decode = msgspec.json.Decoder().decode
 
 
@@ -50,6 +53,7 @@ def json_object(line: str, path: Path, number: int) -> dict[str, Any]:
         record = _decode(line)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise DataError(_json_problem(line, error), path, number) from error
+    record = as_record(record)
     if not isinstance(record, dict):
         raise DataError(f"a row must be an object {{…}}, not {line.strip():.40}", path, number)
     return record
@@ -75,6 +79,6 @@ def _first_is_object(path: Path) -> bool:
     with open_bytes(path) as file:
         line = file.readline(1 << 20).strip()
     squad = b'"paragraphs"' in line[: 1 << 14]
-    if squad or WRAPPED.match(line):
+    if squad or WRAPPED.match(line) or SPLITS.match(line):
         return False
     return line.startswith(b"{") and (line.endswith(b"}") or len(line) > (1 << 19))

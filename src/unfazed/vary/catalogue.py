@@ -76,7 +76,7 @@ def _of(cls: type[Operator], language: str) -> bool:
 
 
 def _sample(name: str, language: str) -> Sample | None:
-    """What the operator makes of a sentence of the language, or None if there is none or it finds nothing there."""
+    """What the operator makes of a sentence of the language, or None if there is none or its words stay."""
     text = _sentences().get(language) or _sentences().get(language.partition("-")[0])
     if text is None:
         return None
@@ -85,7 +85,7 @@ def _sample(name: str, language: str) -> Sample | None:
         made = next(vary([Example(0, "sentence", {"text": text})], variation), None)
     except UsageError:  # it takes more than one text, as worked examples do
         return None
-    return None if made is None else Sample(text, made.inputs["text"])
+    return None if made is None or made.inputs["text"] == text else Sample(text, made.inputs["text"])
 
 
 @cache

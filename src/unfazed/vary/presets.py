@@ -16,6 +16,7 @@ from unfazed.core.task import task_named
 from unfazed.core.values import Json
 from unfazed.vary import operators
 from unfazed.vary.engine import OperatorSpec
+from unfazed.vary.operator import PromptOperator
 
 ALL = "@all"
 WIDTH = 80  # columns of what is printed
@@ -179,6 +180,8 @@ def _unfit(name: str, params: dict[str, Any], preset: str, language: str, task: 
         return f"rewrites whole texts, which loses the labels of {task}"
     if preset.startswith("@") and operator.meaning != "same":
         return "changes the meaning"
+    if preset.startswith("@") and issubclass(operator, PromptOperator):
+        return "varies a prompt, which not every system has"
     try:
         OperatorSpec(name, params).make()
     except UsageError as error:

@@ -37,6 +37,7 @@ class Typist(Operator):
     in other languages they are not validated.
     """
 
+    presets = ("typing",)
     languages = tuple(language for language in LANGUAGES if language not in _OTHERWISE)
     example = ("find a restaurant for tomorrow night", "find a restaurant for tomrrow night")
 

@@ -1,0 +1,109 @@
+"""Whether an example is sound: its inputs, its gold, its label and its id; and ids for those without."""
+
+from __future__ import annotations
+
+import math
+
+from unfazed.core.errors import UsageError, nearest, option
+from unfazed.core.ids import canonical, content_id
+from unfazed.core.task import Task
+from unfazed.core.values import Example, Json
+from unfazed.data._ids import Ids
+from unfazed.data._reader import Problem
+
+_DEPTH = 100
+
+
+class Checks:
+    """Passes the examples of one file, in order. Remembers every id, and the line that it stands on."""
+
+    def __init__(self, task: Task, labels: tuple[str, ...] | None = None) -> None:
+        self._task = task
+        self._labels = None if labels is None else frozenset(labels)
+        self._ids = Ids()
+        self._copies: dict[str, int] = {}  # by content id, how many rows were the same
+        self._names: tuple[str, ...] = ()
+
+    def passed(self, example: Example, line: int) -> Example:
+        """The example with its id; raises Problem if something is wrong with it."""
+        self._check_inputs(example)
+        unfit = _unfit(example.gold)
+        if unfit:
+            raise Problem(unfit)
+        problem = self._task.gold_problem(example)
+        if problem:
+            raise Problem(f"{problem}. Fix the row, or choose another task with {option('task')}.")
+        if self._labels is not None:
+            self._check_label(example)
+        return self._with_id(example, line)
+
+    def _check_inputs(self, example: Example) -> None:
+        inputs = example.inputs
+        self._names = self._names or self._task.fields or tuple(inputs)
+        for name in self._names:
+            if name not in inputs:
+                near = nearest(name, inputs)
+                hint = f" Did you mean {near!r}?" if near else ""
+                raise Problem(f"there is no input {name!r}.{hint} This row's inputs are: {', '.join(inputs)}.")
+
+    def _check_label(self, example: Example) -> None:
+        assert self._labels is not None
+        label = self._task.label(example.gold)
+        if label is None:
+            raise UsageError(
+                f"The task {self._task.name} has no labels, so {option('labels')} can't be checked. Leave it out."
+            )
+        if label not in self._labels:
+            near = nearest(label, self._labels)
+            hint = f" Did you mean {near!r}?" if near else ""
+            raise Problem(
+                f"the label {label!r} is not in {option('labels')} ({', '.join(sorted(self._labels))}).{hint} "
+                f"Fix the label, or add it to {option('labels')}."
+            )
+
+    def _with_id(self, example: Example, line: int) -> Example:
+        try:
+            if example.id:
+                canonical((example.id, example.inputs, example.gold, example.groups))
+                id = example.id
+            else:
+                canonical(example.groups)
+                id = self._new_id(example, line)
+        except UnicodeEncodeError as error:
+            broken = ord(error.object[error.start])
+            raise Problem(f"a text holds half a character, \\u{broken:04x}, which can't be stored.") from None
+        before = self._ids.add(id, line) if example.id else None
+        if before is not None:
+            raise Problem(
+                f"the id {id!r} is already that of row {before}. Ids must differ; leave them out to get new ones."
+            )
+        return example if example.id else Example(example.row, id, example.inputs, example.gold, example.groups)
+
+    def _new_id(self, example: Example, line: int) -> str:
+        content = content_id([example.inputs, example.gold])
+        id = content
+        while self._ids.add(id, line) is not None:  # the same row again, or, hardly ever, a given id like it
+            self._copies[content] = self._copies.get(content, 1) + 1
+            id = f"{content}-{self._copies[content]}"
+        return id
+
+
+def _unfit(gold: Json, depth: int = 0) -> str | None:
+    """Why a gold can't be stored as JSON, if it can't."""
+    kind = type(gold)
+    if kind is str or kind is int or kind is bool or gold is None:
+        return None
+    if kind is float:
+        return (
+            None
+            if math.isfinite(gold)
+            else f"gold is {gold}, so the label is missing. Fill it in, or leave the row out."
+        )
+    if kind is dict or kind is list:
+        if depth == _DEPTH:
+            return f"gold is nested more than {_DEPTH} deep. Fix the row, or leave it out."
+        for value in gold.values() if kind is dict else gold:
+            if unfit := _unfit(value, depth + 1):
+                return unfit
+        return None
+    return f"gold must be a text, a number, a list or an object, not {gold!r:.60} ({kind.__name__})."

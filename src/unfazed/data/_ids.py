@@ -1,0 +1,54 @@
+"""The ids of a file and the lines that they stand on, in little memory."""
+
+from __future__ import annotations
+
+from array import array
+from hashlib import blake2b
+
+_SMALLEST = 1 << 12  # places at first; there are always at least half as many again as ids
+
+
+class Ids:
+    """From an id to the line that it stands on, by 96 bits of its hash: two ids of one hash won't be met.
+
+    A plain dict would need ten times the memory, which counts with millions of examples.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._clear(_SMALLEST)
+
+    def _clear(self, size: int) -> None:
+        self._mask = size - 1
+        self._hashes = array("Q", [0]) * size
+        self._more = array("I", [0]) * size
+        self._lines = array("I", [0]) * size  # each one more, as 0 is a free place
+
+    def add(self, id: str, line: int) -> int | None:
+        """Remembers an id and its line; or, where the id is known, leaves it and gives the line that it stands on."""
+        digest = blake2b(id.encode("utf-8", "surrogatepass"), digest_size=12).digest()
+        hashed, more = int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
+        at = self._place(hashed, more)
+        if self._lines[at]:
+            return self._lines[at] - 1
+        self._hashes[at], self._more[at], self._lines[at] = hashed, more, line + 1
+        self._count += 1
+        if 3 * self._count > 2 * self._mask:
+            self._grow()
+        return None
+
+    def _place(self, hashed: int, more: int) -> int:
+        """Where the hash stands, or else the free place where it would."""
+        at = hashed & self._mask
+        lines, hashes = self._lines, self._hashes
+        while lines[at] and (hashes[at] != hashed or self._more[at] != more):
+            at = (at + 1) & self._mask
+        return at
+
+    def _grow(self) -> None:
+        old = zip(self._hashes, self._more, self._lines, strict=True)
+        self._clear(2 * (self._mask + 1))
+        for hashed, more, line in old:
+            if line:
+                at = self._place(hashed, more)
+                self._hashes[at], self._more[at], self._lines[at] = hashed, more, line
