@@ -149,5 +149,9 @@ def files(corpus: dict[str, list[str]]) -> Iterator[Row]:
         )  # fmt: skip
 
 
+def main() -> None:
+    show("languages", rows())
+
+
 if __name__ == "__main__":
-    show(rows())
+    main()

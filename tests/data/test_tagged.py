@@ -70,7 +70,7 @@ def test_the_column_is_said_and_can_be_chosen(tmp_path: Path, capsys: pytest.Cap
         ("a O\nb O\n\nc O\nd O\n\ne O\nf\n", "a.conll:8: this line has 1 columns, but the first one has 2"),
         ("a O\nb O\n\nc O\nd O\n\ne O\nf PER\n", "a.conll:8: the tag 'PER' in column 2 is not O, B-"),
         ("a NN\nb VB\n", "no column holds tags such as O and B-PER"),
-        (b"a O\nb\xff O\n", r"a.conll:2: byte 2 of this row .* is not UTF-8"),
+        ("ä O\n".encode() + b"b\xff O\n", "is not UTF-8, but the rows before are. Fix this row."),
         ("a\tO\n\tO\nb\tO\n", "token 2 is empty"),
     ],
 )
