@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +11,14 @@ from typing import Any
 import pytest
 
 from unfazed.core.values import Estimate, Example, Output, Variant
+from unfazed.measure.measuring import Flip
 from unfazed.measure.results import Block, Named, Naming, Results
+
+BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --disable-dev-shm-usage"
+)
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -126,14 +134,14 @@ TEXTS = [
 ]
 
 
-def flips_of(count: int = 12) -> Iterator[tuple[Any, ...]]:
+def flips_of(count: int = 12) -> Iterator[Flip]:
     for i in range(count):
         old, new, source, note = TEXTS[i % len(TEXTS)]
         example = Example(i, f"ex-{i}", {"text": old}, "PlayMusic", {"domain": "music", "length": "short"})
         variant = Variant(i, example.id, i % 3, source, source.split("/")[0], "same", {"text": new}, "PlayMusic", note)
         right = i % 4 != 3
         after = "GetWeather" if right or i % 8 == 3 else "PlayMusic"
-        yield (
+        yield Flip(
             example,
             variant,
             Output("PlayMusic" if right else "BookRestaurant"),
@@ -219,7 +227,7 @@ def make_estimate() -> Callable[..., Estimate]:
 
 
 @pytest.fixture
-def make_flips() -> Callable[..., Iterator[tuple[Any, ...]]]:
+def make_flips() -> Callable[..., Iterator[Flip]]:
     return flips_of
 
 
@@ -231,3 +239,19 @@ def make_run() -> Callable[..., Any]:
 @pytest.fixture
 def gates() -> list[Any]:
     return gates_of()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Chromium without a window, which logs what the pages say and ask for."""
+    if not (BROWSER and DRIVER):
+        pytest.skip("Chromium and its driver are not installed")
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    for flag in (*FLAGS.split(" "), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()

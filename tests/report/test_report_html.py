@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from unfazed.core.errors import UnfazedError
 from unfazed.core.values import Example, Output, Variant
+from unfazed.measure.measuring import Flip
 from unfazed.report.html import facts, write_report
 
 GOLDEN = Path(__file__).parent / "report.txt"
@@ -129,7 +130,7 @@ def hostile_flip(text: str):
     example = Example(0, text, {"text": text, text: text}, text, {text: text})
     varied = {"text": text + " x", text: text}
     variant = Variant(0, text, 0, text, text, "same", varied, {text: [text]}, text)
-    return example, variant, Output(text), Output({"intent": text, "slots": [text]}), True, False
+    return Flip(example, variant, Output(text), Output({"intent": text, "slots": [text]}), True, False)
 
 
 def hostile_results(text: str, make_results, make_block, make_estimate):
@@ -197,7 +198,7 @@ def test_a_huge_text_makes_a_small_page(tmp_path, results):
     long = "word " * 2_000_000
     example = Example(0, "huge", {"text": long}, long, {"g": long})
     variant = Variant(0, "huge", 0, "keyboard/adjacent", "keyboard", "same", {"text": long[:-9] + "worx "}, long, long)
-    page = write(tmp_path, None, results, [(example, variant, Output(long), Output(long + "x"), True, False)])
+    page = write(tmp_path, None, results, [Flip(example, variant, Output(long), Output(long + "x"), True, False)])
     assert len(page) < 100_000
     assert "characters …" in page
     assert (tmp_path / "report.flips.jsonl").stat().st_size > 40_000_000

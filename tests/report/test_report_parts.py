@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from unfazed.core.text import label, spelled, visible
 from unfazed.core.values import Example, Output, Variant
+from unfazed.measure.measuring import Flip
 from unfazed.measure.sentences import plain, verdict
 from unfazed.report import charts
 from unfazed.report.flips import FlipSample, diff, marked
@@ -79,7 +80,7 @@ def test_slots_are_spelled_with_their_words():
 def make_flip(i, source, right_before=True, right_after=False):
     example = Example(i, f"e{i}", {"text": "a b"}, "x")
     variant = Variant(i, f"e{i}", 0, source, "f", "same", {"text": "a c"}, "x", "")
-    return example, variant, Output("x"), Output("y"), right_before, right_after
+    return Flip(example, variant, Output("x"), Output("y"), right_before, right_after)
 
 
 def test_the_sample_takes_operators_in_turn_and_right_then_wrong_first():

@@ -22,8 +22,9 @@ def command(run: str, to: str, plan_file: str | None, **given: Any) -> int:
     \b
       unfazed report run/ -o report.html
 
-    The system is not asked again. All changed answers are written as JSON lines beside the report. With gates, the
-    report says which held, and the exit code is that of `unfazed run`.
+    The report uses the stored outputs; the system does not run again. Beside it, unfazed writes all changed answers
+    as JSON lines, and as a page with filters and search (see `unfazed view`). With gates, the report shows which
+    passed, and the exit code is that of `unfazed run`.
     """
     from unfazed.measure.gates import judge
     from unfazed.report.html import write_report

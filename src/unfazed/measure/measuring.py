@@ -257,7 +257,10 @@ def with_parts(used: list[Scorer], suite: Suite) -> list[Scorer]:
 
 
 class Flip(NamedTuple):
-    """A variant whose answer differs from the clean one; whether each was right is None where no score can say."""
+    """A variant whose answer differs from the clean one; whether each was right is None where no score can say.
+
+    `loss` is the score of the clean answer minus that of the other.
+    """
 
     example: Example
     variant: Variant
@@ -265,6 +268,7 @@ class Flip(NamedTuple):
     varied: Output
     right_before: bool | None
     right_after: bool | None
+    loss: float | None = None
 
 
 def flips(
@@ -283,8 +287,9 @@ def flips(
             right.see(clean_due + due)
             for (example, variant, clean, output), one, other in zip(block, clean_due, due, strict=True):
                 before = None if clean.unreadable else right(*one)
+                after = False if output.unreadable else right(*other)
                 example, variant = _shown(run, example, variant)
-                yield Flip(example, variant, clean, output, before, False if output.unreadable else right(*other))
+                yield Flip(example, variant, clean, output, before, after, right.loss(one, other))
 
 
 def _shown(run: Runlike, example: Example, variant: Variant) -> tuple[Example, Variant]:
@@ -315,7 +320,7 @@ class Right:
 
     def __init__(self, scorer: Scorer | None, task: Task, stats: Stats) -> None:
         self._scorer, self._task, self._stats = scorer, task, stats
-        self._known: dict[Hashable, bool | None] = {}
+        self._known: dict[Hashable, float] = {}
 
     def due(self, gold: Json, example: Example) -> Json:
         """The gold as the scorer takes it."""
@@ -332,10 +337,18 @@ class Right:
         else:  # an answer's row would depend on the others of its block
             alone = (self._scorer.stats([output], [gold], self._task) for output, gold in new.values())
             scores = [float(self._scorer.aggregate(row)[0]) for row in alone]
-        best = self._scorer.bounds[1]
-        self._known = {key: None if isnan(s) else s >= best for key, s in zip(new, scores, strict=True)}
+        self._known = {key: s for key, s in zip(new, scores, strict=True) if not isnan(s)}
 
     def __call__(self, output: Json, gold: Json) -> bool | None:
+        score = self._score(output, gold)
+        return None if score is None or self._scorer is None else score >= self._scorer.bounds[1]
+
+    def loss(self, before: tuple[Json, Json], after: tuple[Json, Json]) -> float | None:
+        """How much lower the second output scores than the first, each with its gold."""
+        was, is_ = self._score(*before), self._score(*after)
+        return None if was is None or is_ is None else was - is_
+
+    def _score(self, output: Json, gold: Json) -> float | None:
         key = self._key(output, gold)
         return None if key is None else self._known.get(key)
 

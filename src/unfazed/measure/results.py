@@ -274,7 +274,7 @@ def _row(by: str, name: str, score: str | None, measure: str, e: Estimate) -> Ce
 
 
 def _flip_row(flip: Flip) -> tuple[Any, ...]:
-    example, variant, clean, varied, right_before, right_after = flip
+    example, variant, clean, varied, right_before, right_after, _ = flip
     changed = [name for name, text in variant.inputs.items() if example.inputs.get(name) != text]
     before, after = ({name: inputs.get(name, "") for name in changed} for inputs in (example.inputs, variant.inputs))
     if len(changed) < 2:

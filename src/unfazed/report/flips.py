@@ -40,7 +40,7 @@ class Piece(NamedTuple):
 
 def diff(before: str, after: str, limit: int = LIMIT) -> list[Piece]:
     """The pieces of both texts in order; of long ones only what is around the first change."""
-    start, end = _common(before, after)
+    start, end = common(before, after)
     tail = before[len(before) - end :] if end else ""
     old, new = before[start : len(before) - end], after[start : len(after) - end]
     changed = max(len(old), len(new))
@@ -65,7 +65,7 @@ def _cut(count: int) -> Piece:
     return Piece("cut", f"… {count:,} character{'' if count == 1 else 's'} …")
 
 
-def _common(before: str, after: str) -> tuple[int, int]:
+def common(before: str, after: str) -> tuple[int, int]:
     """Lengths of the common start and end, moved outwards so that neither splits a word.
 
     Compares by halves, as comparing slices is fast where comparing characters of a 10 MB text is not.
@@ -164,8 +164,9 @@ KINDS = (
 )
 
 
-def _rank(flip: Flip) -> int:
-    _, variant, _, _, right_before, right_after = flip
+def kind_of(flip: Flip) -> int:
+    """The place of its kind in KINDS, which begins with what matters most."""
+    variant, right_before, right_after = flip.variant, flip.right_before, flip.right_after
     if variant.meaning == "changed":
         return 3
     if right_before is None or right_after is None:
@@ -184,7 +185,7 @@ class FlipSample:
 
     def add(self, flip: Flip) -> None:
         example, variant = flip[0], flip[1]
-        rank = _rank(flip)
+        rank = kind_of(flip)
         self.counts[variant.source] += 1
         self.kinds[rank] += 1
         kept = self._kept.setdefault(variant.source, [])
@@ -218,7 +219,7 @@ def _chance(example: Example, variant: Variant) -> str:
 
 
 def card(flip: Flip, rank: int) -> Card:
-    example, variant, before, after, _, _ = flip
+    example, variant, before, after, *_ = flip
     names = sorted(variant.inputs, key=lambda name: variant.inputs[name] == example.inputs.get(name, ""))
     gold, new_gold = spelled(example.gold, example.inputs), spelled(variant.gold, variant.inputs)
     return Card(
@@ -252,7 +253,7 @@ def _answer(output: Output, item: Example | Variant) -> Markup:
 
 def line(flip: Flip) -> bytes:
     """A flip as one line of JSON."""
-    example, variant, before, after, right_before, right_after = flip
+    example, variant, before, after, right_before, right_after, loss = flip
     row: dict[str, Json] = {
         "row": example.row,
         "example_id": example.id,
@@ -270,6 +271,7 @@ def line(flip: Flip) -> bytes:
         "after": after.value,
         "right_before": right_before,
         "right_after": right_after,
+        "loss": loss,
     }
     try:
         return msgspec.json.encode(row) + b"\n"

@@ -44,7 +44,9 @@ def write_report(
     run: Run | None, results: Results, path: str | Path, flips: Iterable[Flip] | None = None, *,
     gates: Iterable[GateResult] = (), provenance: Mapping[str, Json] | None = None, plan: Plan | None = None,
 ) -> Path:  # fmt: skip
-    """Writes `path` and, beside it, `NAME.flips.jsonl`. Without `flips`, those of the run are read from it.
+    """Writes `path` and, beside it, `NAME.flips.jsonl` and the page to explore, `NAME.view.html`.
+
+    Without `flips`, those of the run are read from it.
 
     Example: `unfazed.write_report(run, results, "report.html")`.
 
@@ -54,23 +56,26 @@ def write_report(
     path = Path(path)
     sample = FlipSample()
     log = path.with_name(f"{path.stem}.flips.jsonl")
-    count = write_flips(_flips_of(run, results) if flips is None else flips, log, sample)
+    view = path.with_name(f"{path.stem}.view.html") if run is not None and flips is None else None
+    count = write_flips(_flips_of(run, results, view) if flips is None else flips, log, sample)
     if plan is not None and run is not None:
         judged = {"measure": kept(plan.measure), "gate": kept(plan.gate)}
         provenance = {"commands": commands(run, str(path), judged), **(provenance or {})}
-    page = render_page(run, results, sample, gates=list(gates), more=provenance, name=str(path), link=(log.name, count))
+    page = render_page(run, results, sample, gates=list(gates), more=provenance, name=str(path), link=(log.name, count),
+                       view=view)  # fmt: skip
     # A lone surrogate that got past the cleaning becomes a reference, which a browser shows as unknown.
     write_atomically(path, page.encode("utf-8", "xmlcharrefreplace"))
     return path
 
 
-def _flips_of(run: Run | None, results: Results) -> Iterable[Flip]:
-    """The run's changed answers, right or wrong by the report's main score."""
-    if run is None:
+def _flips_of(run: Run | None, results: Results, view: Path | None) -> Iterable[Flip]:
+    """The run's changed answers, right or wrong by the report's main score; `view` becomes the page of them."""
+    if run is None or view is None:
         return ()
     from unfazed.measure.measuring import flips_of
+    from unfazed.report.view import flips_and_view
 
-    return flips_of(results, run)
+    return flips_and_view(flips_of(results, run), results, run, view)
 
 
 def _failures(run: Run | None, results: Results) -> Counter[str]:
@@ -87,9 +92,9 @@ def _failures(run: Run | None, results: Results) -> Counter[str]:
 
 def render_page(
     run: Run | None, results: Results, sample: FlipSample, *, gates: list[GateResult],
-    more: Mapping[str, Json] | None, name: str, link: tuple[str, int],
+    more: Mapping[str, Json] | None, name: str, link: tuple[str, int], view: Path | None = None,
 ) -> str:  # fmt: skip
-    """The page's text. `link` is the file of all flips and how many it holds."""
+    """The page's text. `link` is the file of all flips and how many it holds, `view` the page to explore them in."""
     cards = sample.cards()
     given = (more or {}).get("commands")
     return template("report.html.jinja").render(
@@ -106,14 +111,19 @@ def render_page(
         kinds=[(KINDS[rank], sample.kinds[rank]) for rank in range(len(KINDS)) if sample.kinds[rank]],
         flips=link[1],
         operators_flipped=len(sample.counts),
-        href="./" + quote(os.fsencode(link[0])),
+        href=_href(link[0]),
         log=link[0],
+        view=None if view is None else _href(view.name),
         validity=sections.validity(results.validity, _failures(run, results)),
         facts=facts(run, results, more),
         commands=given if isinstance(given, list) else [] if run is None else commands(run, name),
         prompts={} if run is None else run.manifest.prompts,
         signatures=signatures(results),
     )
+
+
+def _href(name: str) -> str:
+    return "./" + quote(os.fsencode(name))
 
 
 @cache

@@ -1,0 +1,191 @@
+"""A page to explore runs in: every changed answer with filters, two runs side by side, and many over time.
+
+The page is one file that works from disk: its data is columns, compressed, and its script may load nothing.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import msgspec
+from markupsafe import Markup
+
+from unfazed.core.errors import UsageError, option
+from unfazed.core.files import write_atomically
+from unfazed.core.text import label, title
+from unfazed.core.values import Estimate, Json
+from unfazed.measure.answers import Changed
+from unfazed.measure.comparison import compare
+from unfazed.measure.measuring import Flip, Runlike, flips_of, items_of, measure_run
+from unfazed.measure.results import Results
+from unfazed.measure.sentences import plain, slices, verdict
+from unfazed.report.html import style, template
+from unfazed.report.view_columns import Columns
+from unfazed.run.record import Run
+
+_LABELS = 12  # rows and columns of a table of answers against gold
+_SHOWN = ("clean", "average", "worst", "drop", "flips", "consistency")
+
+
+def write_view(runs: str | Path | Run | Sequence[str | Path | Run], path: str | Path) -> Path:
+    """Writes a page to explore runs in. The last run's changed answers are on it, compared with the first run's.
+
+    Example: `unfazed.write_view(["before/", "after/"], "view.html")`.
+    """
+    given = [runs] if isinstance(runs, (str, Path, Run)) else list(runs)
+    if not given:
+        raise UsageError("A view needs at least one run.")
+    opened = [run if isinstance(run, Run) else Run(run) for run in given]
+    measured = [measure_run(run) for run in opened]
+    last, results = opened[-1], measured[-1]
+    columns = Columns()
+    for flip in flips_of(results, last):
+        columns.add(flip)
+    versus = _versus(opened[0], last, columns) if len(opened) > 1 else None
+    data: dict[str, Json] = {
+        **_about(last, results),
+        "sets": [columns.flips(), *(versus.pop("sets") if versus else [])],
+        "compared": versus,
+        "history": [_moment(run, one) for run, one in zip(opened, measured, strict=True)] if len(opened) > 1 else [],
+    }
+    return _write(columns, data, results, Path(path))
+
+
+def flips_and_view(flips: Iterable[Flip], results: Results, run: Runlike, path: Path) -> Iterator[Flip]:
+    """The same flips, of which a page is written to `path` when the last has passed."""
+    columns = Columns()
+    for flip in flips:
+        columns.add(flip)
+        yield flip
+    data: dict[str, Json] = {**_about(run, results), "sets": [columns.flips()], "compared": None, "history": []}
+    _write(columns, data, results, path)
+
+
+def _about(run: Runlike, results: Results) -> dict[str, Json]:
+    """What the page has besides lists of answers."""
+    return {
+        "measures": {name: _figure(getattr(results.whole, name)) for name in _SHOWN},
+        "worst_of": results.worst_of,
+        "grid": {
+            operator: {column: _figure(cell) for column, cell in cells.items()}
+            for operator, cells in results.grid.items()
+        },
+        "operators": {name: _figure(block.drop) for name, block in results.sets.get("operator", {}).items()},
+        "slices": list(slices(results)),
+        "confusion": _confusion(run) if results.task == "classify" else None,
+    }
+
+
+def _figure(estimate: Estimate | None) -> list[float | None]:
+    return [None, None, None] if estimate is None else [estimate.value, estimate.low, estimate.high]
+
+
+def _confusion(run: Runlike) -> dict[str, Json]:
+    """How often each gold label got each answer, of clean inputs and of variants; the most frequent labels."""
+    before: Counter[tuple[str, str]] = Counter()
+    after: Counter[tuple[str, str]] = Counter()
+    for example, clean, varied in items_of(run):
+        if clean.ok and example.gold is not None:
+            before[str(example.gold), str(clean.value)] += 1
+        for variant, output in varied:
+            if output.ok and variant.meaning == "same" and variant.gold is not None:
+                after[str(variant.gold), str(output.value)] += 1
+    often: Counter[str] = Counter()
+    for (gold, answer), count in (before + after).items():
+        often[gold] += count
+        often[answer] += count * (gold != answer)
+    names = sorted(name for name, _ in sorted(often.items(), key=lambda entry: (-entry[1], entry[0]))[:_LABELS])
+    counts = [[[kind[gold, answer] for answer in names] for gold in names] for kind in (before, after)]
+    return {"labels": [label(name, 300) for name in names], "before": counts[0], "after": counts[1],
+            "more": len(often) - len(names)}  # fmt: skip
+
+
+def _versus(first: Run, last: Run, columns: Columns) -> dict[str, Json] | None:
+    """The comparison of two runs on one suite; none where the suites differ."""
+    if first.suite.id != last.suite.id:
+        return None
+    compared = compare(first, last)
+    changed: Iterable[Changed] = compared.iter_flips()
+    return {
+        "sentences": [label(sentence, 1000) for sentence in [*compared.remarks, *compared.sentences]],
+        "rows": [
+            [label(d.set or "all"), d.measure, d.a, d.b, d.difference, d.low, d.high, d.shown]
+            for d in compared.differences
+        ],
+        "sets": [columns.changed(changed)],
+    }
+
+
+def _moment(run: Run, results: Results) -> dict[str, Json]:
+    when = datetime.fromtimestamp(os.stat(run.path / "run.json").st_mtime, UTC)
+    return {
+        "name": label(run.path.name),
+        "system": label(run.system),
+        "suite": results.suite,
+        "date": when.strftime("%Y-%m-%d %H:%M"),
+        **{name: _figure(getattr(results.whole, name)) for name in _SHOWN},
+    }
+
+
+def _write(columns: Columns, data: dict[str, Json], results: Results, path: Path) -> Path:
+    packed = gzip.compress(msgspec.json.encode({**data, **columns.shared()}), 6, mtime=0)
+    script = _script()
+    page = template("view.html.jinja").render(
+        css=style() + _own_style(),
+        script=script,
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+        data=b64encode(packed).decode(),
+        results=results,
+        score=title(results.score),
+        verdict=plain(verdict(results)),
+    )
+    write_atomically(path, page.encode("utf-8", "xmlcharrefreplace"))
+    return path
+
+
+@cache
+def _script() -> Markup:
+    return Markup((Path(__file__).parent / "view.js").read_text("utf-8"))  # noqa: S704  our own file
+
+
+@cache
+def _own_style() -> Markup:
+    return Markup((Path(__file__).parent / "view.css").read_text("utf-8"))  # noqa: S704  our own file
+
+
+def serve_page(page: Path, port: int, started: Callable[[str], None]) -> None:
+    """Serves the page, and nothing else, on this machine until it is interrupted."""
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = self.path == "/"
+            body = page.read_bytes() if found else b"There is only one page here: /\n"
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", "text/html; charset=utf-8" if found else "text/plain")
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("X-Content-Type-Options", "nosniff")
+            self.send_header("Cache-Control", "no-store")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing: requests need no log."""
+
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), Answer)
+    except OSError as error:
+        raise UsageError(
+            f"Port {port} can't be used: {error.strerror}. Choose another with {option('port')}."
+        ) from error
+    with server:
+        started(f"http://127.0.0.1:{server.server_port}/")
+        server.serve_forever()

@@ -1,0 +1,215 @@
+"""The page to explore runs in, from the commands that make the runs to what a browser shows."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+
+import pytest
+from commands import unfazed
+
+import unfazed as library
+from unfazed.core.values import Example, Output, Variant
+from unfazed.measure.measuring import Flip
+from unfazed.report.view_columns import Columns
+
+ROWS = [
+    *[{"text": f"turn off the light number {i}", "label": "lights", "room": "hall"} for i in range(8)],
+    *[{"text": f"play song number {i} by <b>Bach</b>", "label": "music", "room": "kitchen"} for i in range(8)],
+]
+SYSTEMS = """
+def first(batch):
+    return ["lights" if "light" in item["text"] else "music" if "song" in item["text"] else "other" for item in batch]
+
+def second(batch):
+    return ["lights" if "li" in item["text"] else "music" if "so" in item["text"] else "none" for item in batch]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two runs of one suite, made at the command line."""
+    place = tmp_path_factory.mktemp("view")
+    (place / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    (place / "systems.py").write_text(SYSTEMS)
+    make = (
+        "vary",
+        "mine.jsonl",
+        "--lang",
+        "en",
+        "--with",
+        "keyboard/adjacent",
+        "--param",
+        "rate=0.25",
+        "--group",
+        "room",
+    )
+    unfazed(*make, "--draws", 6, "--seed", 1, "-o", "suite", cwd=place, check=True)
+    for name in ("first", "second"):
+        unfazed("run", "suite", "--system", f"systems:{name}", "-o", name, cwd=place, check=True)
+    return place
+
+
+def opened(browser, path):
+    browser.get(path.as_uri())
+    wait(browser, "return document.body.dataset.ready === 'yes'")
+    return browser
+
+
+def wait(browser, condition):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(browser, 120).until(lambda driver: driver.execute_script(condition))
+
+
+def data_of(page):
+    packed = re.search(r'id="data">([^<]*)<', page.read_text("utf-8"))[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def count(browser):
+    return browser.find_element("id", "count").text
+
+
+def choose(browser, name, label):
+    from selenium.webdriver.support.ui import Select
+
+    field = Select(browser.find_element("css selector", f"select[name='{name}']"))
+    field.select_by_visible_text(next(o.text for o in field.options if o.text.startswith(label)))
+
+
+@pytest.mark.slow
+def test_all_flips_are_found_by_filter_search_and_cell(folder, browser):
+    done = unfazed("view", "first", "-o", "view.html", cwd=folder, check=True)
+    assert "View in view.html" in done.stderr
+    flips = library.Run(folder / "first").flips()
+    opened(browser, folder / "view.html")
+    assert count(browser) == f"{len(flips)} of {len(flips)} answers"
+    assert len(flips) > 10
+
+    music = flips[flips["gold"] == "music"]
+    choose(browser, "gold", "music")
+    assert count(browser) == f"{len(music)} of {len(flips)} answers"
+    cards = browser.find_elements("css selector", "#list article")
+    assert len(cards) == min(50, len(music))
+    assert "<b>Bach</b>" in browser.find_element("id", "list").text or "Bach" not in music["after"].iloc[0]
+    assert browser.find_elements("css selector", "#list b") == []
+
+    from selenium.webdriver.common.keys import Keys
+
+    browser.find_element("css selector", "body").send_keys(Keys.ESCAPE)
+    assert count(browser) == f"{len(flips)} of {len(flips)} answers"
+    browser.find_element("id", "search").send_keys("NUMBER 3")
+    found = flips[flips["before"].str.contains("number 3") | flips["after"].str.contains("number 3")]
+    assert count(browser) == f"{len(found)} of {len(flips)} answers"
+
+    cell = browser.find_element("css selector", "#heat button[aria-label='keyboard/adjacent, room=hall']")
+    cell.click()
+    hall = flips[flips["gold"] == "lights"]
+    assert count(browser) == f"{len(hall)} of {len(flips)} answers"
+    wrong = browser.find_element("css selector", "#confusion button[aria-label*='Variants: gold lights, answer other']")
+    wrong.click()
+    assert count(browser) == f"{len(hall)} of {len(flips)} answers"
+    browser.execute_script("document.activeElement.blur()")
+    browser.find_element("css selector", "body").send_keys("j")
+    assert browser.execute_script("return document.activeElement.tagName") == "ARTICLE"
+
+
+@pytest.mark.slow
+def test_two_runs_are_compared_and_shown_over_time(folder, browser):
+    unfazed("view", "first", "second", "-o", "both.html", cwd=folder, check=True)
+    changed = library.compare(folder / "first", folder / "second").flips()
+    opened(browser, folder / "both.html")
+    assert browser.find_element("id", "answers-h").text == "Lost and gained between A and B"
+    assert count(browser) == f"{len(changed)} of {len(changed)} answers"
+    assert len(changed)
+    gained = (changed["change"] == "gained").sum()
+    choose(browser, "kind", "wrong in A, right in B") if 0 < gained < len(changed) else None
+    rows = browser.find_elements("css selector", "#history tbody tr")
+    assert [row.text.split()[0] for row in rows] == ["first", "second"]
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_phones_and_asks_the_network_for_nothing(folder, browser, width, scheme):
+    unfazed("view", "first", "second", "-o", "fits.html", cwd=folder, check=True)
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
+    browser.get_log("performance")
+    opened(browser, folder / "fits.html")
+    assert browser.execute_script("return document.scrollingElement.scrollWidth <= innerWidth")
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    sent = {e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"}
+    assert sent == {(folder / "fits.html").as_uri()}
+
+
+def test_the_report_links_to_its_view(folder):
+    unfazed("report", "first", "-o", "report.html", cwd=folder, check=True)
+    assert 'href="./report.view.html"' in (folder / "report.html").read_text("utf-8")
+    found = data_of(folder / "report.view.html")["sets"][0]
+    assert found["size"] == len(library.Run(folder / "first").flips())
+
+
+@pytest.mark.slow
+def test_hostile_texts_stay_texts(browser, hostile, tmp_path, folder):
+    whole = [text for text in hostile if "\ud800" not in text]  # half a character is refused as data
+    rows = [{"text": f"{text} light {i}", "label": "lights", "slice": text} for i, text in enumerate(whole)]
+    suite = library.make_suite(rows, ["keyboard/adjacent"], language="en", input="text", gold="label", draws=2)
+    run = library.run_system(suite, lambda batch: [item["text"][:30] for item in batch], to=tmp_path / "run")
+    page = library.write_view(run, tmp_path / "view.html")
+    opened(browser, page)
+    assert browser.find_elements("css selector", "iframe, img, #list script") == []
+    assert browser.get_log("browser") == []
+    assert "<script>alert(1)</script>" in browser.find_element("id", "list").text
+
+
+def test_one_page_is_served_on_this_machine(folder, tmp_path):
+    import subprocess
+    import sys
+    import urllib.request
+
+    command = [
+        sys.executable,
+        "-m",
+        "unfazed",
+        "view",
+        "first",
+        "-o",
+        str(tmp_path / "v.html"),
+        "--serve",
+        "--port",
+        "0",
+    ]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+        address = next(re.search(r"http://\S+", line)[0] for line in process.stderr if "Serving" in line)
+        with urllib.request.urlopen(address) as answer:
+            body = answer.read()
+        process.terminate()
+    assert body == (tmp_path / "v.html").read_bytes()
+
+
+def test_long_texts_are_cut_around_the_change():
+    text = "a " * 100_000
+    example = Example(0, "e", {"text": text + "end"}, "x")
+    variant = Variant(0, "e", 0, "keyboard/adjacent", "keyboard", "same", {"text": text + "ebd"}, "x", "")
+    columns = Columns()
+    columns.add(Flip(example, variant, Output("x"), Output("y"), True, False, 1.0))
+    found = columns.flips()
+    assert (found["old"], found["new"]) == (["end"], ["ebd"])
+    assert len(json.dumps([found, columns.shared()])) < 5000
+
+
+def test_runs_of_other_suites_are_shown_but_not_compared(folder, tmp_path):
+    rows = [{"text": "play the song again", "label": "music"}, {"text": "light please", "label": "lights"}] * 5
+    suite = library.make_suite(rows, ["keyboard/adjacent"], language="en", input="text", gold="label", draws=1)
+    other = library.run_system(suite, lambda batch: ["music" for _ in batch], to=tmp_path / "other")
+    found = data_of(library.write_view([folder / "first", other], tmp_path / "v.html"))
+    assert found["compared"] is None
+    assert [run["name"] for run in found["history"]] == ["first", "other"]
