@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Callable, Iterator
+import shutil
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import commands
@@ -14,59 +19,28 @@ from samples import SAMPLES
 import unfazed
 from unfazed.core.asking import Asking
 from unfazed.core.errors import SystemBroken, UsageError
+from unfazed.core.values import Example
 from unfazed.run.engine import _at
 from unfazed.run.workers import Engine
 from unfazed.systems import device
 from unfazed.systems.device import Halving, Place, beside, chosen, found, placed, using
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
-from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
-from torch.utils._pytree import tree_leaves  # noqa: E402
+from on_meta import use_meta, watched  # noqa: E402
 
 SOURCES = Path(unfazed.__file__).parent
 NETWORKS = [name for name in SAMPLES if name.partition("/")[0] in ("hf", "slu", "nli")]
 
 
-class Watched(TorchDispatchMode):
-    """Notes each operation of large tensors of two devices, and how many there were on meta alone."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.mixed: list[str] = []
-        self.on_meta = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        tensors = [t for t in tree_leaves((args, kwargs or {})) if isinstance(t, torch.Tensor) and t.dim()]
-        kinds = {t.device.type for t in tensors}
-        if len(kinds) > 1 and "copy" not in str(func):
-            self.mixed.append(f"{func}: {kinds}")
-        self.on_meta += kinds == {"meta"}
-        return func(*args, **(kwargs or {}))
-
-
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is chosen is meta."""
-    monkeypatch.setattr(Place, "torch_device", lambda self: torch.device("meta"))
-
-
-def watched(work: Callable[[], object]) -> Watched:
-    """What `work` did until it wanted a number, of which meta has none."""
-    with Watched() as watch:
-        try:
-            work()
-        except (NotImplementedError, RuntimeError, UsageError, SystemBroken) as error:
-            if "meta" not in f"{error} {error.__cause__}":
-                raise
-    assert not watch.mixed, watch.mixed[:5]
-    assert watch.on_meta
-    return watch
+    use_meta(monkeypatch)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_registered_model_and_its_inputs_are_on_the_device(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     system = SAMPLES[name].make()
-    monkeypatch.setattr(Place, "torch_device", lambda self: torch.device("meta"))
+    use_meta(monkeypatch)
     network = system.model if name.startswith("hf/") else placed(system.network, chosen())
     assert {p.device.type for p in network.parameters()} == {"meta"}
     watched(lambda: system.predict([SAMPLES[name].inputs("play some jazz"), SAMPLES[name].inputs("rain")]))
@@ -77,7 +51,117 @@ def test_training_is_on_the_device(name: str, fake: None) -> None:
     watched(SAMPLES[name].make)
 
 
-def test_embeddings_rewriters_and_masked_models_are_on_the_device(fake: None, tmp_path: Path) -> None:
+def test_a_model_is_fine_tuned_on_the_device(fake: None, tmp_path: Path) -> None:
+    from samples.hf import sample_folder
+
+    from unfazed.systems.hf._answering import Tag
+
+    examples = [Example(i, str(i), {"text": "play some jazz"}, {"tags": ["O", "O", "B-thing"]}) for i in range(8)]
+    settings = {"epochs": 1, "lr": 0.01, "batch_size": 4}
+    watched(lambda: Tag.train(sample_folder("hf/tag"), examples, task="tag", to=tmp_path / "tuned", settings=settings))
+
+
+def test_masked_models_are_on_the_device(fake: None, tmp_path: Path) -> None:
+    import transformers
+
+    from unfazed.vary.english import tagged
+    from unfazed.vary.synonyms import Asked, MaskedModel
+
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "play", "the", "new", "album"]
+    (tmp_path / "vocab.txt").write_text("\n".join(vocabulary))
+    config = transformers.BertConfig(
+        vocab_size=len(vocabulary), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
+    )
+    transformers.BertForMaskedLM(config).save_pretrained(tmp_path)
+    transformers.BertTokenizer(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    source = MaskedModel(str(tmp_path))
+    watched(lambda: source.ranked([Asked("play the new album", tagged("play the new album"), 2)]))
+
+
+def test_bertscore_is_on_the_device(fake: None, tmp_path: Path) -> None:
+    pytest.importorskip("bert_score", reason="needs the extra hf")
+    from samples.hf import sample_folder
+
+    from unfazed.systems import Segment
+    from unfazed.systems.metrics import metrics
+
+    shutil.copytree(sample_folder("hf/classify"), tmp_path / "model")
+    settings = json.loads((tmp_path / "model/tokenizer_config.json").read_text())
+    (tmp_path / "model/tokenizer_config.json").write_text(json.dumps({**settings, "model_max_length": 64}))
+    metric: Any = metrics.get("bertscore")(model=str(tmp_path / "model"))
+    watched(lambda: metric.scores([Segment("play jazz", "play some jazz")]))
+    assert metric._scorer.device == "meta"
+
+
+class Learned:
+    """What COMET and BLEURT would be in their environments: notes where they are put."""
+
+    logits = torch.zeros(1)
+
+    def __init__(self) -> None:
+        self.told: list[object] = []
+
+    def predict(self, items: list[Any], **told: Any) -> dict[str, list[float]]:
+        self.told.append({name: told.get(name) for name in ("gpus", "accelerator")})
+        return {"scores": [0.5] * len(items)}
+
+    def to(self, device: str) -> Learned:
+        self.told.append(device)
+        return self
+
+    def eval(self) -> Learned:
+        return self
+
+    def __call__(self, *_: object, **__: object) -> Learned:
+        return self
+
+    def keys(self) -> list[str]:
+        return []
+
+    @classmethod
+    def from_pretrained(cls, *_: object, **__: object) -> Learned:
+        return LEARNED[-1]
+
+
+LEARNED: list[Learned] = []
+
+
+@pytest.mark.parametrize(
+    ("chosen", "gpus", "accelerator", "at"),
+    [("", 0, None, "cpu"), ("cpu", 0, None, "cpu"), ("cuda", 1, None, "cuda"), ("mps", 1, "mps", "mps")],
+)
+def test_comet_and_bleurt_go_where_their_process_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chosen: str, gpus: int, accelerator: str | None, at: str
+) -> None:
+    from unfazed.papers.dialect.metrics import _worker
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    monkeypatch.setenv("UNFAZED_DEVICE", chosen or "auto")
+    LEARNED.append(learned := Learned())
+    monkeypatch.setitem(sys.modules, "comet", SimpleNamespace(load_from_checkpoint=lambda file: learned))
+    package = SimpleNamespace(BleurtForSequenceClassification=Learned, BleurtTokenizer=Learned)
+    monkeypatch.setitem(sys.modules, "bleurt_pytorch", package)
+    checkpoint = tmp_path / "checkpoints" / "model.ckpt"
+    checkpoint.parent.mkdir()
+    checkpoint.write_bytes(b"weights")
+    score = _worker.comet(str(checkpoint), hashlib.sha256(b"weights").hexdigest())
+    assert score([{"src": "a", "mt": "b", "ref": "c"}]) == [0.5]
+    assert learned.told == [{"gpus": gpus, "accelerator": accelerator}]
+    _worker.bleurt(str(tmp_path), "safetensors")([{"mt": "b", "ref": "c"}])
+    assert learned.told[1:] == [at, at]  # the model, then the texts
+
+
+def test_a_metric_s_process_refuses_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    from unfazed.papers.dialect.metrics import _worker
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setenv("UNFAZED_DEVICE", "cuda")
+    with pytest.raises(SystemExit, match="PyTorch finds no cuda in the metric's environment. Available: cpu"):
+        _worker.device()
+
+
+def test_embeddings_and_rewriters_are_on_the_device(fake: None) -> None:
     from samples.hf import sample_folder
 
     from unfazed.systems.embeddings import Embeddings

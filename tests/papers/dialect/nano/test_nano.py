@@ -24,6 +24,8 @@ from unfazed.systems import Metric, Scores, Segment, open_system
 torch = pytest.importorskip("torch", reason="needs unfazed[hf]")
 pytest.importorskip("transformers", reason="needs unfazed[hf]")
 
+from on_meta import use_meta, watched  # noqa: E402
+
 from unfazed.papers.dialect.nano.metric import Nano  # noqa: E402
 from unfazed.papers.dialect.nano.training import train  # noqa: E402
 
@@ -97,6 +99,11 @@ def config(folder: Path, t5: Path, more: str = "", pretrain: str = "rounds = 6\n
     )
     (folder / "nano.toml").write_text(text)
     return folder / "nano.toml"
+
+
+def test_it_is_trained_on_the_device(tmp_path: Path, t5: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_meta(monkeypatch)
+    watched(lambda: train(read_config(config(tmp_path, t5, pretrain="rounds = 1\nsteps = 1"))))
 
 
 @pytest.mark.slow
