@@ -21,7 +21,7 @@ from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
 from unfazed.vary import operators
 from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.operator import Operator
+from unfazed.vary.operator import UNALTERED, Operator
 
 # These need programs or weights: speech/test_roundtrip.py and paraphrase/test_seq2seq.py hold them to the same.
 # Those of the family prompt change no text of an example: tests/vary/prompt.
@@ -129,12 +129,22 @@ def test_seeds_and_draws_differ(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_never_returns_the_original(name: str) -> None:
+def test_it_never_returns_the_original_unless_it_simulates_people(name: str) -> None:
     texts = [*HOSTILE, *SAMPLES.values()]
     for variant in variants(name, texts, draws=3):
-        assert variant.inputs["text"] != texts[variant.row]
+        assert (variant.inputs["text"] != texts[variant.row]) == (variant.note != UNALTERED.note)
+        assert operators.get(name).unaltered or variant.note != UNALTERED.note
         assert variant.note
         assert variant.family == name.split("/")[0]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if operators.get(name).unaltered])
+def test_whoever_simulates_people_gives_an_outcome_for_every_text(name: str) -> None:
+    text = sample(operators.get(name))
+    texts = [text, text[: len(text) // 2], text.split()[0], *text[:3]]
+    made = variants(name, texts, draws=4)
+    assert [(v.row, v.draw) for v in made] == [(row, draw) for row in range(len(texts)) for draw in range(4)]
+    assert any(v.inputs["text"] == texts[v.row] for v in made), "nobody gets a single letter wrong each time"
 
 
 @pytest.mark.parametrize("name", NAMES)

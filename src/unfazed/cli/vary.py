@@ -78,7 +78,8 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
     `unfazed list operators` shows what there is; random and hard sets use NATURE's ten unless --with names others.
     Token tags and answer spans move with the words. With --guard, an operator draws again where its word contradicts
     the labels of the training data; `unfazed suite check` counts such variants. Where an operator finds nothing to
-    change in an example, the example gets no variant of it; a random set then draws another operator.
+    change in an example, the example gets no variant of it; a random set then draws another operator. A simulated
+    person may type a text right: that variant is kept, and counts with the clean answer.
     """
     from unfazed.run.making import suite_of
     from unfazed.vary.engine import in_other_languages
@@ -90,6 +91,7 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
     suite = suite_of(plan, to, overwrite)
     m = suite.manifest
     click.echo(f"{m.variants:,} variants of {m.examples:,} examples ({m.task}, {m.language}) in {to}", err=True)
+    _tell_unaltered(suite)
     _tell_unchanged(m.unchanged, m.examples)
     _tell(in_other_languages([operator["name"] for operator in m.operators], m.languages))
 
@@ -149,6 +151,16 @@ def _print(plan: Any) -> None:
     out.flush()
     _tell_unchanged(unchanged, None)
     _tell(left_out)
+
+
+def _tell_unaltered(suite: Any) -> None:
+    from unfazed.report.suites import unaltered
+    from unfazed.vary import operators
+
+    if any(operators.get(operator["name"]).unaltered for operator in suite.manifest.operators):
+        made = suite.sources()
+        for name, same in sorted(unaltered(suite).items()):
+            click.echo(f"{name}: {same:,} of {made[name]:,} variants are unaltered", err=True)
 
 
 def _tell_unchanged(unchanged: dict[str, int], examples: int | None) -> None:

@@ -265,8 +265,8 @@ def _content(manifest: Manifest) -> blake2b:
 
 
 def changed_texts(before: Inputs, after: Inputs) -> tuple[str, str]:
-    """The inputs that differ, before and after, each as one text."""
-    names = [name for name in after if before.get(name) != after[name]]
+    """The inputs that differ, or all if none does, before and after, each as one text."""
+    names = [name for name in after if before.get(name) != after[name]] or list(after)
     return " | ".join(before.get(name, "") for name in names), " | ".join(after[name] for name in names)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from unfazed.core.errors import UsageError, option
 from unfazed.core.estimate import Array, Ints, Mean, Observations, Ratio, Statistic
 from unfazed.measure.order_weights import cvar_weights, worst_weights
-from unfazed.measure.run_table import MISSING, Bools, Part, RunTable, Scored
+from unfazed.measure.run_table import AS_IT_WAS, MISSING, Bools, Part, RunTable, Scored
 from unfazed.measure.set_scores import Layout, Pick, SetScore
 from unfazed.run.plan import Weigh
 
@@ -18,6 +18,7 @@ VERSION = 3  # of these definitions; part of every signature
 SCORE_MEASURES = ("clean", "average", "worst", "cvar", "drop")
 ANSWER_MEASURES = ("flips", "consistency", "noticed")
 MEASURES = SCORE_MEASURES + ANSWER_MEASURES
+ALTERED = "altered"  # says what the variants are, not what the system does: no gate, no comparison
 WORST_OF = 3  # variants among which the worst is looked for, unless something else is asked for
 
 
@@ -112,6 +113,17 @@ def _changes(part: Part, variants: Ints, way: Way, whole: bool = False) -> Obser
     values = (changed == 0).astype(np.float64) if whole else changed / counts
     column, statistic = _weighed(values, counts, way)
     return Observations(examples, column, statistic, np.bincount(example[flip == MISSING], minlength=n))
+
+
+def altered_column(part: Part, scope: Scope, way: Way) -> Observations:
+    """The share of an example's variants of the same meaning whose inputs differ from its own."""
+    n = part.size
+    example, differ = part.example[scope.same], part.text[scope.same] != AS_IT_WAS
+    made = np.bincount(example, minlength=n)
+    examples = np.flatnonzero(made)
+    counts = made[examples]
+    column, statistic = _weighed(np.bincount(example[differ], minlength=n)[examples] / counts, counts, way)
+    return Observations(examples, column, statistic, np.zeros(n, dtype=np.int64))
 
 
 def _weighed(values: Array, counts: Array | Ints, way: Way) -> tuple[Array, Statistic]:

@@ -18,11 +18,13 @@ from unfazed.core.ids import content_id
 from unfazed.core.suite import Suite
 from unfazed.core.values import Estimate
 from unfazed.measure.definitions import (
+    ALTERED,
     MEASURES,
     SCORE_MEASURES,
     VERSION,
     Scope,
     Way,
+    altered_column,
     answer_columns,
     no_column,
     scope_of,
@@ -96,7 +98,7 @@ class Questions:
                 self._ask(part, (SCORES, scorer.name, measure), column, scorer, measure, "all")
 
     def _columns(self, part: Part, kind: str, name: str, scope: Scope) -> dict[str, Observations]:
-        answers = answer_columns(part, scope, self._way)
+        answers = answer_columns(part, scope, self._way) | {ALTERED: altered_column(part, scope, self._way)}
         if self._main is None:
             return {measure: no_column(part) for measure in SCORE_MEASURES} | answers
         layout = self._layout(self._main, kind, name)
@@ -106,7 +108,7 @@ class Questions:
         self, part: Part, kind: str, name: str, label: str, columns: dict[str, Observations],
         inside: Bools | None = None,
     ) -> None:  # fmt: skip
-        for measure in MEASURES:
+        for measure in (*MEASURES, ALTERED):
             self._ask(part, (kind, name, measure), columns[measure], self._main, measure, label, inside)
 
     def _ask(
@@ -158,7 +160,14 @@ class Answers:
         measures = {measure: self._found[kind, name, measure] for measure in MEASURES}
         noticed = measures.pop("noticed")
         controls = noticed.n + noticed.missing > 0  # without a control there is nothing to notice
-        return Block(**measures, noticed=noticed if controls else None)
+        altered = self._found[kind, name, ALTERED] if self._unaltered else None
+        return Block(**measures, noticed=noticed if controls else None, altered=altered)
+
+    @property
+    def _unaltered(self) -> bool:
+        """Do some variants equal their example? Else the share altered is not worth showing."""
+        share = self._found[ALL, ALL, ALTERED].value
+        return share is not None and share < 1
 
     def by(self) -> dict[str, dict[str, Block]]:
         sets = dict.fromkeys((kind, name) for kind, name, _ in self._found if kind not in (ALL, GRID, SCORES))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from unfazed.core.estimate import Array, Ints, mean_interval, numbers_of
 from unfazed.core.values import Estimate
-from unfazed.measure.run_table import Part, RunTable
+from unfazed.measure.run_table import AS_IT_WAS, Part, RunTable
 from unfazed.measure.sampling import Repeats
 from unfazed.score import Scorer
 
@@ -60,37 +60,42 @@ def _flips(part: Part, known: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
 
 
 class _Varied:
-    """For each example the variants compared and changed, and their mean score."""
+    """For each example the variants compared, changed and altered, and their mean score."""
 
     def __init__(self, table: RunTable, score: str | None) -> None:
         parts = [_varied(part, score) for part in table.parts()]
-        self.compared, self.changed, self.average = (
-            np.concatenate([part[i] for part in parts]) if parts else np.zeros(0) for i in range(3)
+        self.compared, self.changed, self.altered, self.average = (
+            np.concatenate([part[i] for part in parts]) if parts else np.zeros(0) for i in range(4)
         )
 
 
-def _varied(part: Part, score: str | None) -> tuple[Array, Array, Array]:
+def _varied(part: Part, score: str | None) -> tuple[Array, Array, Array, Array]:
     n = part.size
-    compared, changed = _flips(part, ~part.changed & (part.flip >= 0))
+    known = ~part.changed & (part.flip >= 0)
+    compared, changed = _flips(part, known)
+    altered = np.bincount(part.example[known & (part.text != AS_IT_WAS)], minlength=n).astype(np.float64)
     average = np.full(n, np.nan)
     if score is not None and part.scored[score].scorer.linear:
         scored = ~part.changed & ~np.isnan(part.scored[score].varied)
         many = np.bincount(part.example[scored], minlength=n)
         total = np.bincount(part.example[scored], weights=part.scored[score].varied[scored], minlength=n)
         average = np.where(many > 0, total / np.maximum(many, 1), np.nan)
-    return compared, changed, average
+    return compared, changed, altered, average
 
 
 def measure_repeats(
     again: Again, table: RunTable, scorer: Scorer | None, level: float, signed: str, clusters: Ints | None = None
 ) -> Repeats:
-    """All numbers of the repeats; `signed` is the signature of the run's flips, on which they rest too."""
+    """All numbers of the repeats; `signed` is the signature of the run's flips, on which they rest too.
+
+    A variant that equals its example has the clean answer and can't waver, so chance is that of the altered ones.
+    """
     varied = _Varied(table, scorer.name if scorer else None)
     both = (again.compared > 0) & (varied.compared > 0)
-    own = again.changed[both] / again.compared[both]
+    own = again.changed[both] / again.compared[both] * varied.altered[both] / varied.compared[both]
     flips = varied.changed[both] / varied.compared[both]
     size = np.minimum(again.compared[both], varied.compared[both])
-    kept = _none_changed(again.compared[both], again.changed[both], size)
+    kept = _chance_none(again.compared[both], again.changed[both], size, varied.compared[both], varied.altered[both])
     kept_varied = _none_changed(varied.compared[both], varied.changed[both], size)
 
     def estimate(name: str, values: Array, span: tuple[float, float], inside: npt.NDArray[np.bool_]) -> Estimate:
@@ -125,4 +130,15 @@ def measure_repeats(
 def _none_changed(of: Array, changed: Array, size: Array) -> Array:
     """The chance that none of `size` answers, chosen at random from each example's, is one of the changed."""
     chances = [comb(int(m - c), int(k)) / comb(int(m), int(k)) for m, c, k in zip(of, changed, size, strict=True)]
+    return np.array(chances, dtype=np.float64)
+
+
+def _chance_none(of: Array, changed: Array, size: Array, made: Array, altered: Array) -> Array:
+    """The same for `size` of an example's variants, of which only those that are altered were asked anew."""
+    chances = []
+    for m, c, k, n, a in zip(
+        *(column.astype(int).tolist() for column in (of, changed, size, made, altered)), strict=True
+    ):
+        ways = ((comb(a, j) * comb(n - a, k - j), comb(m - c, j) / comb(m, j)) for j in range(min(a, k) + 1))
+        chances.append(sum(many * none for many, none in ways) / comb(n, k))
     return np.array(chances, dtype=np.float64)

@@ -24,15 +24,16 @@ if TYPE_CHECKING:
     from unfazed.measure.measuring import Flip, Runlike
     from unfazed.measure.power import Power
 
-MEASURES = ("clean", "average", "worst", "cvar", "drop", "flips", "consistency", "noticed")
-_BY_ANSWER = ("flips", "consistency", "noticed")  # they compare answers and need no score
+MEASURES = ("clean", "average", "worst", "cvar", "drop", "flips", "consistency", "noticed", "altered")
+_BY_ANSWER = ("flips", "consistency", "noticed", "altered")  # they need no score
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The measures of one set of variants: all, one operator's, one family's or one slice's.
 
     `worst` is the expected lowest score of k of an example's variants, `cvar` the mean of its lowest k-th. `noticed` is
-    for controls, whose meaning changed: the share of them after which the answer did differ.
+    for controls, whose meaning changed: the share of them after which the answer did differ. `altered` is the share of
+    variants whose text differs from the example's, where people, or those who simulate them, left some as they were.
     """
 
     clean: Estimate
@@ -43,6 +44,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     flips: Estimate
     consistency: Estimate
     noticed: Estimate | None = None
+    altered: Estimate | None = None
 
 
 class Named(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,7 +128,8 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     `sets` goes from "operator", "family" or a slice's name to its values to their blocks; `by` gives one of these as a
     table. `grid` goes from operator to "slice=value" to the drop there. `worst` is of `worst_of` variants; `tries` has
-    how many distinct variants each operator made of an example. `weigh` is what weighs the same, "examples" or
+    how many distinct variants each operator made of an example. `altered` is None if all variants differ from their
+    examples. `weigh` is what weighs the same, "examples" or
     "variants"; `cluster` is the field by which intervals are made. `validity` says what was in the data: counts,
     failures, warnings. `sanity` has a sentence for each sign that the set-up is broken, so that the numbers mean
     nothing. `naming` tests which operators and slices are hurt more than the rest, and `within` whether the drop lies
@@ -146,6 +149,7 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     flip_rate: Estimate = msgspec.field(name="flips")
     consistency: Estimate
     noticed: Estimate | None
+    altered: Estimate | None = None
     sets: dict[str, dict[str, Block]] = msgspec.field(name="by")
     grid: dict[str, dict[str, Estimate]]
     scores: dict[str, dict[str, Estimate]]

@@ -24,6 +24,7 @@ from unfazed.score import Array, Comparing, Scorer
 
 Bools = npt.NDArray[np.bool_]
 _NONE = np.zeros(0, dtype=np.int64)
+AS_IT_WAS = 0  # the number of the example's own inputs among those of its variants
 MISSING, LEFT_OUT = -1, -2  # instead of whether an answer changed: one of the two failed, or was not asked
 
 
@@ -57,7 +58,8 @@ class Scored:
 class Part:
     """The columns of some examples, one after another, and of all their variants.
 
-    `text` numbers the distinct inputs of an example's variants; `repeated` says whether some are alike. `flip` is 1
+    `text` numbers the distinct inputs of an example's variants, 0 for those that equal the example's own; `repeated`
+    says whether some are alike. `flip` is 1
     where a variant's answer differs from the clean one, -1 where either is missing, and -2 where either was not asked.
     `person` is the number of the person who made a variant, -1 if it was nobody.
     """
@@ -258,10 +260,11 @@ class RunTableReader:
             codes.append(values.setdefault(value, len(values)))
         kinds, right = self._kinds, self._fill is not None and self._fill.varied
         compared, codes_of, unreadable, inputs = self._compared, self.pairs.code, Comparing.unreadable, example.inputs
-        texts: dict[tuple[str, ...], int] = {}
+        texts: dict[tuple[str, ...], int] = {tuple(inputs.values()): AS_IT_WAS}
         tries: set[int] = set()
         for variant, output in varied:
-            text = texts.setdefault(tuple(variant.inputs.values()), len(texts))
+            same = variant.inputs == inputs  # also where they come in another order
+            text = AS_IT_WAS if same else texts.setdefault(tuple(variant.inputs.values()), len(texts))
             self._text.append(text)
             changed = variant.meaning == "changed"
             if not changed:
@@ -282,7 +285,7 @@ class RunTableReader:
             if self._person_of is not None:
                 who = self._person_of(variant)
                 self._person.append(-1 if who is None else self._people.setdefault(who, len(self._people)))
-        self._repeated += len(varied) - len(texts)
+        self._repeated += len(varied) - len(set(self._text[len(self._text) - len(varied) :]))
         self._most_tries = max(self._most_tries, len(tries))
         if len(self._kind) + len(self._rows) >= VARIANTS_A_PART or self.pairs.full:
             self._put_aside()

@@ -87,8 +87,9 @@ class Repeats(msgspec.Struct, frozen=True, kw_only=True):
     """The system's own disagreement, from clean inputs that were asked `repeats` more times.
 
     `disagreement` is the share of repeats whose answer differs from the first clean answer; `flips` are flips beyond
-    it, example by example. `agreement` is the share of examples of whose repeats, at most `of` of them, none differs;
-    `consistency` is the consistency of as many variants, less that. `clean_sd` is how much the clean score changes
+    it, example by example, where a variant that equals its example can't flip by chance. `agreement` is the share of
+    examples of whose repeats, at most `of` of them and as many as variants are altered, none differs; `consistency` is
+    the consistency of as many variants, less that. `clean_sd` is how much the clean score changes
     from one asking to the next, and `drop` the drop from the mean of all clean answers.
     """
 

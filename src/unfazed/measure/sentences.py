@@ -33,7 +33,8 @@ def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
     if results.average.value is None or results.clean.value is None:
         return [*said, *_unscored(results)]
     found = [_change(results), _missing(results), _chance(results.drop), _flips(results.flip_rate),
-             _lost(results.validity), *_sampled(results), _within(results), _hurt(results)]  # fmt: skip
+             _unaltered(results.altered), _lost(results.validity), *_sampled(results), _within(results),
+             _hurt(results)]  # fmt: skip
     return said + [sentence for sentence in found if sentence]
 
 
@@ -169,6 +170,16 @@ def _flips(flips: Estimate) -> Markup | None:
         ).format(*map(percent, (flips.value, *flips.bounds)))
     share = percent(flips.value)
     return Markup("<strong>{}</strong> of answers change.").format(share[:1].upper() + share[1:])
+
+
+def _unaltered(altered: Estimate | None) -> Markup | None:
+    """How many variants are the example itself, where some are."""
+    if altered is None or altered.value is None:
+        return None
+    share = percent(1 - altered.value)
+    return Markup("{} of variants have the example's own text: the clean answer counts.").format(
+        share[:1].upper() + share[1:]
+    )
 
 
 def slices(results: Results) -> dict[str, Mapping[str, Block]]:

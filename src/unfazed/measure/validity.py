@@ -171,7 +171,5 @@ class Validity:
                 f"{duplicates:,} of {counts['examples']:,} examples repeated the texts of another: "
                 f"intervals may be too narrow."
             )
-        if counts["same_as_original"]:
-            yield f"{counts['same_as_original']:,} of {counts['variants']:,} variants equalled their original."
         if not counts["variants"]:
             yield "The suite has no variants: only the clean score can be measured."

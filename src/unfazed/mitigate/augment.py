@@ -21,6 +21,7 @@ from unfazed.vary.engine import BLOCK, Variation, Varier
 from unfazed.vary.operator import Operator, PromptOperator
 
 BY, NOTE = "augmented", "augmented_note"  # the groups that tell a copy: by which operator, and what it did
+SET = "set/random"
 
 
 def augment(
@@ -30,8 +31,8 @@ def augment(
     """Each example followed by its copies, each altered by one operator at random; another where that finds nothing.
 
     A copy keeps the label even where the operator is a control, as augmentation does. Where operators simulate a
-    person, `people` is how many there are; each example goes to one of them. `unchanged` counts, under `set/random`,
-    the examples that nothing could alter; they have no copies.
+    person, `people` is how many there are; each example goes to one of them. A text that the person left unaltered is
+    no copy. `unchanged` counts, under `set/random`, the examples that have no copies.
     """
     if not operators:
         raise UsageError("No operator was given to augment with. See `unfazed list operators`.")
@@ -57,11 +58,12 @@ def augment(
         whose = [lots.stream(example.id, 0).below(people) for example in block]
         variants: list[Variant] = []
         for k in sorted(set(whose)):
-            made, none = variers[k].block([e for e, owner in zip(block, whose, strict=True) if owner == k])
-            variants += made
-            if unchanged is not None:
-                unchanged.update(none)
+            variants += variers[k].block([e for e, owner in zip(block, whose, strict=True) if owner == k])[0]
         place = {example.row: at for at, example in enumerate(block)}
+        variants = [variant for variant in variants if variant.inputs != block[place[variant.row]].inputs]
+        left = len(block) - len({variant.row for variant in variants})
+        if unchanged is not None and left:
+            unchanged[SET] += left
         variants.sort(key=lambda variant: place[variant.row])
         for example in _joined(block, variants):
             yield msgspec.structs.replace(example, row=row)

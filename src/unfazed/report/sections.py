@@ -27,6 +27,7 @@ _HEADS = {
     "flips": "flips",
     "consistency": "consistent",
     "noticed": "controls noticed",
+    "altered": "altered",
 }
 
 
@@ -147,7 +148,7 @@ def _size(estimate: Estimate) -> float:
 def _blocks(
     caption: Markup, blocks: Mapping[str, Block], results: Results, tries: Mapping[str, float] | None = None
 ) -> ReportTable:
-    used = [m for m in _HEADS if m != "noticed" or any(block.noticed is not None for block in blocks.values())]
+    used = [m for m in _HEADS if any(getattr(block, m) is not None for block in blocks.values())]
     missing = any(block.average.missing for block in blocks.values())
     heads = [*(Markup("{}").format(_head(measure, results)) for measure in used), Markup("examples")]
     rows = []
@@ -266,6 +267,7 @@ _NAMES = {
     "operators": "variants by",
     "unchanged": "nothing to change by",
     "not_asked": "not asked yet",
+    "same_as_original": "variants that equal their example",
     "unseen_labels": "labels that no gold has",
 }
 

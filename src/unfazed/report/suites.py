@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,8 +24,8 @@ def suite_view(suite: Suite, format: str = "table", most: int = 3) -> str:
     made = suite.sources()
     chosen = _some(suite, list(made)[:_SOURCES], most)
     if format in ("json", "jsonl"):
-        facts = msgspec.to_builtins(suite.manifest)
-        return render(facts | {"sources": made, "shown": [_record(*one) for one in chosen]}, format)
+        facts = msgspec.to_builtins(suite.manifest) | {"sources": made, "unaltered": unaltered(suite)}
+        return render(facts | {"shown": [_record(*one) for one in chosen]}, format)
     shares = _shares(suite, made)
     if format == "md":
         rows = [
@@ -38,6 +39,19 @@ def suite_view(suite: Suite, format: str = "table", most: int = 3) -> str:
         own = [one for one in chosen if one[1].source == source]
         parts.append(block(label(source), [line for one in own for line in _lines(*one)]))
     return "\n\n".join(part for part in parts if part)
+
+
+def unaltered(suite: Suite) -> dict[str, int]:
+    """By operator or person, how many variants equal their example; those without such a variant are not there."""
+    same: Counter[str] = Counter()
+    examples = suite.columns("examples", "row", "inputs")
+    row, inputs = next(examples, (None, None))
+    for number, source, varied in suite.columns("variants", "row", "source", "inputs"):
+        while row is not None and row != number:
+            row, inputs = next(examples, (None, None))
+        if varied == inputs:
+            same[source] += 1
+    return dict(same)
 
 
 def _facts(suite: Suite) -> list[str]:
@@ -70,10 +84,12 @@ def _counted(count: int, what: str) -> str:
 def _shares(suite: Suite, made: dict[str, int]) -> list[dict[str, Any]]:
     m, total = suite.manifest, sum(made.values())
     told = {str(o["name"]): _told(o.get("params", {})) for o in m.operators}
-    rows = []
+    rows, same = [], unaltered(suite)
     for source in [*made, *(name for name in m.unchanged if name not in made)]:
         count = made.get(source, 0)
         row = {"source": source, "variants": count, "share": f"{count / total:.1%}" if total else "–"}
+        if same:
+            row["unaltered"] = same.get(source, 0)
         row["nothing to change"] = m.unchanged.get(source, 0)
         rows.append(row | {"parameters": told.get(source, "")})
     if not any(row["parameters"] for row in rows):

@@ -1,7 +1,8 @@
 """Hard sets: of each example's candidates, the one on which a selector does worst.
 
 Worst is the lowest main score of the task; then, where gold has tags, the most wrong tags; then the task's other
-scores; then an answer that differs from the clean one. Equals are drawn by lot, so no operator is favoured.
+scores; then an answer that differs from the clean one. Equals are drawn by lot, so no operator is favoured; a text that
+a simulated person left unaltered is taken only where nothing altered is as bad.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ def hardest(run: Run, seed: int) -> Iterator[Variant]:
         candidates = [
             (example, clean, variant, output) for example, clean, varied in block for variant, output in varied
         ]
+        own = {example.row: example.inputs for example, *_ in block}
         badness = _badness(candidates, comparing, judged)
         ranked = sorted(
             zip(badness, (variant for _, _, variant, _ in candidates), strict=True),
@@ -70,7 +72,8 @@ def hardest(run: Run, seed: int) -> Iterator[Variant]:
             rivals = list(group)
             worst = max(bad for bad, _ in rivals)
             equals = [variant for bad, variant in rivals if bad == worst]
-            yield lots.stream(equals[0].example_id, draw).choice(equals)
+            altered = [variant for variant in equals if variant.inputs != own[variant.row]] or equals
+            yield lots.stream(equals[0].example_id, draw).choice(altered)
 
 
 def _badness(

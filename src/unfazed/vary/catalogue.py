@@ -82,7 +82,8 @@ def _sample(name: str, language: str) -> Sample | None:
         return None
     variation = Variation(operators=(OperatorSpec(name),), task="text", language=language, draws=_DRAWS)
     try:
-        made = next(vary([Example(0, "sentence", {"text": text})], variation), None)
+        variants = vary([Example(0, "sentence", {"text": text})], variation)
+        made = next((variant for variant in variants if variant.inputs["text"] != text), None)
     except UsageError:  # it takes more than one text, as worked examples do
         return None
     return None if made is None or made.inputs["text"] == text else Sample(text, made.inputs["text"])

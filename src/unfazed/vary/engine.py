@@ -19,7 +19,7 @@ from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json, Variant
 from unfazed.vary import operators
 from unfazed.vary.guard import LabelGuard
-from unfazed.vary.operator import Change, Operator, PromptOperator, Text, describe
+from unfazed.vary.operator import UNALTERED, Change, Operator, PromptOperator, Text, describe
 
 MOST_DRAWS = 100_000
 MOST_SHOWN = 6  # languages of an operator in one message
@@ -258,9 +258,12 @@ class Varier:
         if inputs == before:
             if all(change is None for change in changes):
                 return None
-            raise UsageError(
-                f"{operator.name} returned the text of example {example.id!r} unchanged. It must return None instead."
-            )
+            if not operator.unaltered:
+                raise UsageError(
+                    f"{operator.name} returned the text of example {example.id!r} unchanged. It must return None, or "
+                    f"have `unaltered` if it simulates people who may leave a text as it is."
+                )
+            gold, note = example.gold, UNALTERED.note
         return Variant(
             example.row,
             example.id,

@@ -28,6 +28,9 @@ class Change(NamedTuple):
     note: str
 
 
+UNALTERED = Change((), "unaltered")  # what an operator returns whose person left the text as it was
+
+
 class Text:
     """The text that an operator sees, and where its labels are.
 
@@ -101,6 +104,7 @@ class Operator:
     meaning: ClassVar[Meaning] = "same"
     people: ClassVar[bool] = False  # each draw is one person for the whole suite
     rewords: ClassVar[bool] = False  # replaces words by others of the same meaning, as synonyms do
+    unaltered: ClassVar[bool] = False  # may a person leave a text as it is? UNALTERED is then a variant that counts
     aligned: ClassVar[bool] = True  # False: rewrites whole texts, so token and span labels can't be kept
     presets: ClassVar[tuple[str, ...]] = ()  # presets that it belongs to: "typing" puts it in `@typing`
     needs: ClassVar[str] = ""  # what an example must have beyond a text, for messages
@@ -110,7 +114,10 @@ class Operator:
     family: str = ""
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        """The change to this text, or None where there is nothing to change. Never changes nothing."""
+        """The change to this text, or None where there is nothing to change.
+
+        It never changes nothing. Only an operator that simulates people, and has `unaltered`, may return UNALTERED.
+        """
         raise NotImplementedError
 
     def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:

@@ -46,9 +46,10 @@ class Prompt(msgspec.Struct, frozen=True):
 
 
 class Prompted:
-    """The prompts of a suite. `prompt` is a template's file; `answers`, as SAID=LABEL,…, are words for its labels.
+    """The prompts of a suite. A variant that equals its example has none: the clean answer stands for it.
 
-    `chats` says whether the tool takes messages.
+    `prompt` is a template's file; `answers`, as SAID=LABEL,…, are words for its labels. `chats` says whether the tool
+    takes messages.
     """
 
     def __init__(self, suite: Suite, prompt: str | None, answers: str | None, chats: bool = False) -> None:
@@ -81,17 +82,21 @@ class Prompted:
 
     def sources(self) -> dict[str, str]:
         """Who made the suite's items → which part these are; clean first, then in the order of the alphabet."""
-        found = {variant.source: _part(variant) for variant in self.suite.variants()}
+        found = {variant.source: _part(variant) for _, variants in self._groups() for variant in variants}
         if CLEAN in found:
             raise UsageError(f"{self.suite.path}: a source is called {CLEAN!r}, as the examples themselves would be.")
         return {CLEAN: CLEAN, **dict(sorted(found.items()))}
 
     def items(self) -> Iterator[Prompt]:
         number = 0
-        for example, variants in self.suite.groups():
+        for example, variants in self._groups():
             for thing in (example, *variants):
                 number += 1
                 yield self._item(number, example, thing if isinstance(thing, Variant) else None)
+
+    def _groups(self) -> Iterator[tuple[Example, list[Variant]]]:
+        for example, variants in self.suite.groups():
+            yield example, [variant for variant in variants if variant.inputs != example.inputs]
 
     def _item(self, number: int, example: Example, variant: Variant | None) -> Prompt:
         inputs, gold = (variant.inputs, variant.gold) if variant else (example.inputs, example.gold)

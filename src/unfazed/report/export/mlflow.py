@@ -15,9 +15,8 @@ import msgspec
 from unfazed.core.errors import MissingExtra, UnfazedError
 from unfazed.core.registry import VERSION
 from unfazed.core.values import Estimate
-from unfazed.measure.definitions import MEASURES
 from unfazed.measure.measuring import measure_run
-from unfazed.measure.results import Results
+from unfazed.measure.results import MEASURES, Results
 from unfazed.report.export._exporter import Exporter, safe_names, write_json
 from unfazed.report.html import signatures, write_report
 from unfazed.run.record import Run

@@ -9,7 +9,7 @@ from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Stream
 from unfazed.vary.keyboard import ime
 from unfazed.vary.keyboard._typist import Typist
-from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.operator import UNALTERED, Change, Operator, Text
 from unfazed.vary.people import new_typist, registers, typists
 
 
@@ -23,6 +23,7 @@ class Pinyin(Operator):
 
     languages = ("zh",)
     people = True
+    unaltered = True
     presets = ("typing",)
     example = ("我的支付宝账户为什么不能提现到银行卡", "我的支付宝这南湖为什么不能提现到银行卡")
 
@@ -39,7 +40,7 @@ class Pinyin(Operator):
     def change(self, text: Text, rng: Stream) -> Change | None:
         edits = self._typist(len(text.text), rng).type(text.text, rng)
         if not edits or apply(text.text, edits) == text.text:  # one slip may undo another
-            return None
+            return UNALTERED
         at, end, new = edits[0]
         more = f", {len(edits)} slips in all" if len(edits) > 1 else ""
         return Change(tuple(edits), f"{text.text[at:end]}→{new} at {at}{more}")

@@ -14,7 +14,7 @@ from unfazed.core.values import Json
 from unfazed.vary.keyboard._hands import Hands
 from unfazed.vary.keyboard.layouts import LANGUAGES, layout_for
 from unfazed.vary.keyboard.layouts import layout as layout_named
-from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.operator import UNALTERED, Change, Operator, Text
 from unfazed.vary.slips import profiles
 from unfazed.vary.words import checked_choice
 
@@ -38,6 +38,7 @@ class Typist(Operator):
     """
 
     presets = ("typing",)
+    unaltered = True
     languages = tuple(language for language in LANGUAGES if language not in _OTHERWISE)
     example = ("find a restaurant for tomorrow night", "find a restaurant for tomrrow night")
 
@@ -62,7 +63,9 @@ class Typist(Operator):
             board = self._layout or layout_for(text.language)
             hands = self._hands[text.language] = Hands(self._profile, board)
         edits = hands.type(text.text, rng)
-        if not edits or not apply(text.text, edits).strip():
+        if not edits:
+            return UNALTERED
+        if not apply(text.text, edits).strip():
             return None
         notes = [f"{text.text[start:end]}→{new} at {start}" for start, end, new in edits[:5]]
         return Change(tuple(edits), ", ".join(notes))

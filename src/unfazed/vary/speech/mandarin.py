@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unfazed.core.errors import UnknownName
 from unfazed.core.seeds import Stream
-from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.operator import UNALTERED, Change, Operator, Text
 from unfazed.vary.people import GROUPS, new_speaker, speakers
 from unfazed.vary.speech._speaker import Speaker
 
@@ -19,6 +19,7 @@ class Mandarin(Operator):
 
     languages = ("zh",)
     people = True
+    unaltered = True
     presets = ("speech",)
     example = ("新华时评：把优秀返乡农民工打造成乡村振兴生力军", "新华视频，把优秀返乡弄命中打造成乡村振兴胜利就。")
 
@@ -32,7 +33,7 @@ class Mandarin(Operator):
     def change(self, text: Text, rng: Stream) -> Change | None:
         edits = self._speaker(rng).say(text.text, rng)
         if not edits:
-            return None
+            return UNALTERED
         start, end, new = edits[0]
         more = f", {len(edits)} changes in all" if len(edits) > 1 else ""
         return Change(tuple(edits), f"{text.text[start:end]}→{new} at {start}{more}")

@@ -16,7 +16,7 @@ from unfazed.core.seeds import Stream
 from unfazed.core.values import Json
 from unfazed.systems.opening import open_system
 from unfazed.systems.recognise import WORDS, Recogniser, folder_content, heard
-from unfazed.vary.operator import Change, Operator, Text, in_params, pinned_system, whole_text
+from unfazed.vary.operator import UNALTERED, Change, Operator, Text, in_params, pinned_system, whole_text
 
 RATE = 16_000
 _VARIANTS = ("", "+m1", "+m2", "+m3", "+m4", "+m6", "+m7", "+f1", "+f2", "+f3", "+f4")
@@ -106,6 +106,7 @@ class Roundtrip(Operator):
 
     aligned = False
     people = True  # a voice
+    unaltered = True
     presets = ("speech",)
     # with pocketsphinx
     example = ("play some music by the beatles", "play some music be old")
@@ -131,7 +132,10 @@ class Roundtrip(Operator):
         if not any(c.isalnum() for c in text.text):
             return None
         voice = new_voice(text.language, self._voice, rng.habit("voice"))
-        return whole_text(text.text, self._heard(text.text, voice, text.language), f"as heard from {voice.name}")
+        understood = self._heard(text.text, voice, text.language)
+        if understood == text.text:
+            return UNALTERED
+        return whole_text(text.text, understood, f"as heard from {voice.name}")
 
     def _hear(self, text: str, voice: Voice, language: str) -> str:
         if self._keep is not None:

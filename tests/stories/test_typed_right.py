@@ -1,0 +1,167 @@
+"""A simulated person types half of the texts right: they are kept, counted with the clean answer, and asked once."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from commands import unfazed
+
+from unfazed import Results, Suite, measure_run, run_system
+from unfazed.core.values import Example
+from unfazed.mitigate.augment import augment
+from unfazed.vary.engine import OperatorSpec
+
+ROOMS = ["kitchen", "bedroom", "garage", "hallway", "office", "attic", "cellar", "bathroom"]
+ASKS = ["Could you turn off the lights in the {}, please?", "I'd like some music in the {} now.",
+        "Is there anybody in the {} at the moment?", "Open all the windows of the {} tomorrow."]  # fmt: skip
+MODULE = '''
+import itertools, os
+
+asked = itertools.count()
+
+def wavering(batch):
+    """Another answer each time, and a note of each question."""
+    with open(os.environ.get("ASKED", "asked.txt"), "a", encoding="utf-8") as file:
+        file.writelines(item["text"] + "\\n" for item in batch)
+    return ["yes" if (next(asked) * 7919) % 5 else "no" for _ in batch]
+
+wavering.unfazed_deterministic = False
+
+def steady(batch):
+    return ["yes"] * len(batch)
+'''
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("typed")
+    rows = [{"text": ask.format(room), "label": "yes"} for ask in ASKS for room in ROOMS]
+    (place / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (place / "mine.py").write_text(MODULE)
+    made = unfazed(*"vary mine.jsonl --lang en --with keyboard/typist --draws 3 --seed 7 -o suite/".split(), cwd=place,
+                   check=True)  # fmt: skip
+    same, total = _unaltered(Suite(place / "suite"))
+    assert f"keyboard/typist: {same} of {total} variants are unaltered" in made.stderr
+    return place
+
+
+def _unaltered(suite: Suite) -> tuple[int, int]:
+    pairs = [(example, variant) for example, variants in suite.groups() for variant in variants]
+    assert {(e.id, v.draw) for e, v in pairs} == {(e.id, draw) for e in suite.examples() for draw in range(3)}
+    return sum(v.inputs == e.inputs and v.gold == e.gold for e, v in pairs), len(pairs)
+
+
+def test_half_of_the_texts_are_typed_right_and_shown_as_such(place: Path) -> None:
+    same, total = _unaltered(Suite(place / "suite"))
+    assert total == 96
+    assert 0.25 < same / total < 0.75, "in about half of the texts nothing goes wrong"
+    shown = json.loads(unfazed(*"suite show suite/ --format json".split(), cwd=place, check=True).stdout)
+    assert shown["unaltered"] == {"keyboard/typist": same}
+    assert "unaltered" in unfazed(*"suite show suite/".split(), cwd=place, check=True).stdout
+
+
+@pytest.mark.parametrize("more", ["", "--workers 2", "--repeats 2"])
+def test_from_vary_to_the_number(place: Path, more: str) -> None:
+    run = f"run{more.replace(' ', '')}"
+    log = place / f"{run}.txt"
+    done = unfazed(*f"run suite/ --system mine:wavering -o {run} --format json --canary 0 {more}".split(), cwd=place,
+                   check=True, env={"ASKED": str(log)})  # fmt: skip
+    found, suite = json.loads(done.stdout), Suite(place / "suite")
+    clean = [example.inputs["text"] for example in suite.examples()]
+    texts = {variant.inputs["text"] for variant in suite} | set(clean)
+    repeats = 2 if "repeats" in more else 0
+    expected = Counter(texts) + Counter(text for text in clean for _ in range(repeats))
+    assert Counter(log.read_text().splitlines()) == expected, "each text once, and what was to be repeated"
+    same, total = _unaltered(suite)
+    altered = found["altered"]
+    assert altered["value"] == pytest.approx(1 - same / total)
+    assert altered["low"] < altered["value"] < altered["high"]
+    assert altered == found["by"]["operator"]["keyboard/typist"]["altered"] | {"signature": altered["signature"]}
+    _counts(measure_run(place / run, stored=False), suite)
+    assert f"{100 * same / total:.0f} % of variants have the example's own text" in _table(place, run)
+
+
+def _counts(results: Results, suite: Suite) -> None:
+    """Average and flips over all variants, of which the unaltered have the clean answer."""
+    answers: dict[str, list[tuple[bool, bool]]] = {}
+    by_id = {example.id: example for example in suite.examples()}
+    for example, clean, varied in results.run.items():
+        for variant, output in varied:
+            if variant.inputs == by_id[example.id].inputs:
+                assert output.value == clean.value, "the clean answer stands"
+            answers.setdefault(example.id, []).append((output.value == "yes", output.value != clean.value))
+    n = len(answers) * 3
+    assert results.average.value == pytest.approx(sum(right for own in answers.values() for right, _ in own) / n)
+    assert results.flip_rate.value == pytest.approx(sum(flip for own in answers.values() for _, flip in own) / n)
+    assert results.consistency.value == pytest.approx(
+        sum(not any(flip for _, flip in own) for own in answers.values()) / len(answers)
+    )
+
+
+def _table(place: Path, run: str) -> str:
+    page = unfazed("report", run, "-o", f"{run}.html", cwd=place, check=True)
+    assert page.returncode == 0
+    assert "altered" in (place / f"{run}.html").read_text("utf-8")
+    table = unfazed("measure", "run", run, cwd=place, check=True).stdout
+    assert any(line.startswith("altered ") for line in table.splitlines())
+    return " ".join(table.split())
+
+
+def test_a_wavering_system_does_not_flip_by_chance_where_nothing_is_altered(place: Path) -> None:
+    """It changes a fifth of its answers whatever it is asked, so nothing is left beyond chance."""
+    suite = Suite(place / "suite")
+
+    class Wavering:
+        unfazed_deterministic = False
+        unfazed_identity = "wavering"
+
+        def __init__(self, start: int) -> None:
+            self.state = start * 7919 + 1
+
+        def __call__(self, batch: list[dict[str, str]]) -> list[str]:
+            return [self._answer() for _ in batch]
+
+        def _answer(self) -> str:
+            self.state = (self.state * 48271) % 2147483647
+            return "yes" if self.state % 5 else "no"
+
+    beyond = [
+        measure_run(run_system(suite, Wavering(k), place / f"w{k}", repeats=6), stored=False, sanity=False).repeats
+        for k in range(12)
+    ]
+    flips = [found.flips.value for found in beyond if found is not None and found.flips.value is not None]
+    consistency = [found.consistency.value for found in beyond if found is not None]
+    assert abs(sum(flips) / len(flips)) < 0.04
+    assert abs(sum(value or 0.0 for value in consistency) / len(consistency)) < 0.06
+
+
+def test_the_hard_set_prefers_what_is_altered_and_training_data_gets_no_unaltered_copies(place: Path) -> None:
+    examples = [Example(i, f"e{i}", {"text": ask.format(room)}, "yes") for i, (ask, room) in
+                enumerate((ask, room) for ask in ASKS for room in ROOMS)]  # fmt: skip
+    unchanged: Counter[str] = Counter()
+    rows = list(augment(examples, [OperatorSpec("keyboard/typist").make()], 7, task="classify", unchanged=unchanged))
+    copies = [row for row in rows if "augmented" in row.groups]
+    texts = {example.id: example.inputs["text"] for example in examples}
+    assert all(row.inputs["text"] != texts[row.id.partition("+")[0]] for row in copies)
+    assert unchanged["set/random"] == len(examples) - len(copies) > 0
+    command = "vary mine.jsonl --lang en --set hard --selector mine:steady --with keyboard/typist --with surface/case"
+    unfazed(*f"{command} -o hard/".split(), cwd=place, check=True)
+    hard = Suite(place / "hard")
+    for example, [variant] in hard.groups():
+        assert variant.inputs != example.inputs
+
+
+def test_another_tool_is_not_asked_about_unaltered_variants(place: Path) -> None:
+    unfazed(*"export suite/ --as promptfoo -o tests/".split(), cwd=place, check=True)
+    tests = [json.loads(line) for line in (place / "tests" / "tests.jsonl").read_text().splitlines()]
+    same, total = _unaltered(Suite(place / "suite"))
+    assert len(tests) == 32 + total - same
+    lines = [{"inputs": json.loads(test["metadata"]["inputs"]), "output": "yes"} for test in tests]
+    (place / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = unfazed(*"run suite/ --system logged:answers.jsonl -o back/ --format json".split(), cwd=place, check=True)
+    found = json.loads(done.stdout)
+    assert found["flips"]["value"] == 0
+    assert found["validity"]["variants"] == total
