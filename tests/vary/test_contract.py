@@ -144,7 +144,6 @@ def test_whoever_simulates_people_gives_an_outcome_for_every_text(name: str) -> 
     texts = [text, text[: len(text) // 2], text.split()[0], *text[:3]]
     made = variants(name, texts, draws=4)
     assert [(v.row, v.draw) for v in made] == [(row, draw) for row in range(len(texts)) for draw in range(4)]
-    assert any(v.inputs["text"] == texts[v.row] for v in made), "nobody gets a single letter wrong each time"
 
 
 @pytest.mark.parametrize("name", NAMES)

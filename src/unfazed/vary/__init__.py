@@ -10,13 +10,13 @@ from unfazed.vary.operator import Operator
 
 if TYPE_CHECKING:
     from unfazed.vary.engine import OperatorSpec
-    from unfazed.vary.operator import UNALTERED, Change, Text
+    from unfazed.vary.operator import Change, Text
     from unfazed.vary.synonyms import MaskedModel
     from unfazed.vary.words import cased, checked_rate, jaccard
     from unfazed.vary.words import normal as normal_text
     from unfazed.vary.words import some as some_places
 
-__all__ = ["UNALTERED", "Change", "MaskedModel", "Operator", "OperatorSpec", "Text", "cased", "checked_rate", "jaccard",
+__all__ = ["Change", "MaskedModel", "Operator", "OperatorSpec", "Text", "cased", "checked_rate", "jaccard",
     "normal_text", "operators", "some_places"]  # fmt: skip
 
 operators: Registry[Operator] = Registry("operator", Operator, "unfazed.vary", folders=True)

@@ -116,7 +116,8 @@ class Operator:
     def change(self, text: Text, rng: Stream) -> Change | None:
         """The change to this text, or None where there is nothing to change.
 
-        It never changes nothing. Only an operator that simulates people, and has `unaltered`, may return UNALTERED.
+        It never changes nothing, unless the operator simulates people and has `unaltered`: no edits then mean that the
+        person left the text as it was.
         """
         raise NotImplementedError
 

@@ -15,7 +15,7 @@ from unfazed.vary.keyboard._typist import slip
 from unfazed.vary.keyboard.homophone import Homophone, homophones
 from unfazed.vary.keyboard.ime import engine, lacking
 from unfazed.vary.keyboard.pinyin import Pinyin
-from unfazed.vary.operator import Text
+from unfazed.vary.operator import UNALTERED, Text
 from unfazed.vary.people import typists
 
 TEXTS = [
@@ -166,4 +166,4 @@ def test_slips_that_undo_each_other_change_nothing(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Pinyin, "_typist", lambda *_: Undoing())
     rng = Seeds(0, "keyboard/pinyin", 1).stream("a", 0)
-    assert Pinyin().change(Text("花花", "zh"), rng) is None
+    assert Pinyin().change(Text("花花", "zh"), rng) is UNALTERED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unfazed.core.errors import UnknownName
 from unfazed.core.seeds import Stream
+from unfazed.vary.chinese import han
 from unfazed.vary.operator import UNALTERED, Change, Operator, Text
 from unfazed.vary.people import GROUPS, new_speaker, speakers
 from unfazed.vary.speech._speaker import Speaker
@@ -33,7 +34,7 @@ class Mandarin(Operator):
     def change(self, text: Text, rng: Stream) -> Change | None:
         edits = self._speaker(rng).say(text.text, rng)
         if not edits:
-            return UNALTERED
+            return UNALTERED if any(map(han, text.text)) else None
         start, end, new = edits[0]
         more = f", {len(edits)} changes in all" if len(edits) > 1 else ""
         return Change(tuple(edits), f"{text.text[start:end]}→{new} at {start}{more}")
