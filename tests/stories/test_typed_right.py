@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from commands import unfazed
+from commands import Done, unfazed
 
 from unfazed import Results, Suite, measure_run, run_system
 from unfazed.core.values import Example
@@ -41,11 +41,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [{"text": ask.format(room), "label": "yes"} for ask in ASKS for room in ROOMS]
     (place / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (place / "mine.py").write_text(MODULE)
-    made = unfazed(*"vary mine.jsonl --lang en --with keyboard/typist --draws 3 --seed 7 -o suite/".split(), cwd=place,
-                   check=True)  # fmt: skip
+    made = _shell("unfazed vary mine.jsonl --lang en --with keyboard/typist --draws 3 --seed 7 -o suite/", place)
     same, total = _unaltered(Suite(place / "suite"))
     assert f"keyboard/typist: {same} of {total} variants are unaltered" in made.stderr
     return place
+
+
+def _shell(command: str, place: Path) -> Done:
+    return unfazed(*command.split()[1:], cwd=place, check=True)
 
 
 def _unaltered(suite: Suite) -> tuple[int, int]:
@@ -58,9 +61,9 @@ def test_half_of_the_texts_are_typed_right_and_shown_as_such(place: Path) -> Non
     same, total = _unaltered(Suite(place / "suite"))
     assert total == 96
     assert 0.25 < same / total < 0.75, "in about half of the texts nothing goes wrong"
-    shown = json.loads(unfazed(*"suite show suite/ --format json".split(), cwd=place, check=True).stdout)
+    shown = json.loads(_shell("unfazed suite show suite/ --format json", place).stdout)
     assert shown["unaltered"] == {"keyboard/typist": same}
-    assert "unaltered" in unfazed(*"suite show suite/".split(), cwd=place, check=True).stdout
+    assert "unaltered" in _shell("unfazed suite show suite/", place).stdout
 
 
 @pytest.mark.parametrize("more", ["", "--workers 2", "--repeats 2"])
@@ -155,13 +158,13 @@ def test_the_hard_set_prefers_what_is_altered_and_training_data_gets_no_unaltere
 
 
 def test_another_tool_is_not_asked_about_unaltered_variants(place: Path) -> None:
-    unfazed(*"export suite/ --as promptfoo -o tests/".split(), cwd=place, check=True)
+    _shell("unfazed export suite/ --as promptfoo -o tests/", place)
     tests = [json.loads(line) for line in (place / "tests" / "tests.jsonl").read_text().splitlines()]
     same, total = _unaltered(Suite(place / "suite"))
     assert len(tests) == 32 + total - same
     lines = [{"inputs": json.loads(test["metadata"]["inputs"]), "output": "yes"} for test in tests]
     (place / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    done = unfazed(*"run suite/ --system logged:answers.jsonl -o back/ --format json".split(), cwd=place, check=True)
+    done = _shell("unfazed run suite/ --system logged:answers.jsonl -o back/ --format json", place)
     found = json.loads(done.stdout)
     assert found["flips"]["value"] == 0
     assert found["validity"]["variants"] == total
