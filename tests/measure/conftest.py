@@ -21,6 +21,7 @@ class FakeRun:
         self.suite = SimpleNamespace(id=suite, signed=suite, task=task_named(task), manifest=manifest)
         self.system, self.identity = "fake", identity
         self._items = [self._item(i, *row) for i, row in enumerate(rows)]
+        self.suite.examples = lambda: iter([example for example, _, _ in self._items])
 
     def _item(self, i, gold, clean, varied, groups=None):
         example = Example(i, f"e{i}", {"text": f"text {i}"}, gold, groups or {})
