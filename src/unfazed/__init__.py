@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from unfazed.measure.compared import Comparison
     from unfazed.measure.gates import Verdict
     from unfazed.measure.results import Results
+    from unfazed.report.compare_page import write_comparison
     from unfazed.report.html import write_report
     from unfazed.report.view import write_view
     from unfazed.run.engine import run_system
@@ -40,7 +41,7 @@ __all__ = ["Asking", "Change", "Comparison", "CostEstimate", "DataPlan", "Edit",
     "Reader", "Results", "Run", "Scorer", "Spending", "Stream", "Suite", "System", "SystemPlan", "Task", "Text",
     "UnfazedError", "Variant", "VaryPlan", "Verdict", "carry_out", "check", "compare", "estimate_cost", "make_suite",
     "measure_run", "open_system", "read_examples", "read_plan", "run_system", "vary_text",
-    "write_report", "write_view"]  # fmt: skip
+    "write_comparison", "write_report", "write_view"]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = door(__name__, __file__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -12,7 +12,8 @@ from unfazed.cli._completion import readers, scorers, tasks
 from unfazed.core.json import decode
 
 if TYPE_CHECKING:
-    from unfazed.measure.gates import Verdict
+    from unfazed.measure.compared import NotWorse
+    from unfazed.measure.gates import GateResult
     from unfazed.run.plan import Plan
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -284,12 +285,13 @@ def split_list(text: str | None) -> tuple[str, ...] | None:
     return tuple(part.strip() for part in text.split(",") if part.strip()) if text else None
 
 
-def show_gates(verdict: Verdict, format_: str) -> None:
-    """Prints what each gate found: in Markdown with the result, otherwise as a message."""
+def show_with_gates(rendered: str, gates: Sequence[GateResult] | Sequence[NotWorse], format_: str) -> None:
+    """Prints the text and what each gate found: in Markdown before it, otherwise as messages after it."""
     from unfazed.report.tables import escaped
 
-    if format_ == "md" and verdict.gates:
-        click.echo("\n" + "\n".join(f"- {escaped(gate.sentence)}" for gate in verdict.gates))
-    else:
-        for gate in verdict.gates:
-            click.echo(gate.sentence, err=True)
+    if format_ == "md" and gates:
+        marks = ("❌", "✅")
+        click.echo("\n".join(f"- {marks[gate.passed]} {escaped(gate.sentence)}" for gate in gates) + "\n")
+    click.echo(rendered)
+    for gate in gates if format_ != "md" else ():
+        click.echo(gate.sentence, err=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import MEASURES, format_option, measure_options, plan_option
+from unfazed.cli._options import MEASURES, format_option, measure_options, plan_option, show_with_gates
 
 
 @click.command("compare", short_help="Compare runs on the same suite with a baseline, pair by pair.")
@@ -32,25 +32,36 @@ from unfazed.cli._options import MEASURES, format_option, measure_options, plan_
     "  [default: ci-lower]",
 )
 @click.option("--allow-missing", type=click.FloatRange(0, 1), help="Share of items that may fail.  [default: 0]")
+@click.option(
+    "-o", "to", type=click.Path(dir_okay=False), metavar="FILE", help="Also write the comparison as one HTML file."
+)
 @click.option("--junit", type=click.Path(dir_okay=False), help="Also write JUnit XML for a CI server.")
 @plan_option
 @format_option
 def command(
-    baseline: str, runs: tuple[str, ...], plan_file: str | None, junit: str | None, format_: str, **given: Any
+    baseline: str,
+    runs: tuple[str, ...],
+    plan_file: str | None,
+    to: str | None,
+    junit: str | None,
+    format_: str,
+    **given: Any,
 ) -> int:
     """Compare each RUN with BASELINE: differences with intervals and corrected p-values, by example.
 
     \b
-      unfazed compare base/ new/
+      unfazed compare base/ new/ -o compare.html
       unfazed compare base/ new/ --fail-if-worse worst:0.02 --junit compare.xml
       unfazed compare base/ new/ --fail-if-worse keyboard/adjacent:worst:0.02 --fail-if-worse domain=home:drop:0.05
       unfazed compare base/ one/ another/ --primary worst
 
     With --fail-if-worse, the exit code is 1 if a RUN is worse by more than the margin, or if the examples are too few
-    to exclude that. The plan's sections [measure] and [compare] apply.
+    to exclude that. With -o, unfazed writes a page with the differences, the gates and lost and gained answers, and a
+    page to explore all of them. The plan's sections [measure] and [compare] apply.
     """
     from unfazed.measure.comparison import compare_by
     from unfazed.measure.margins import margin_limits
+    from unfazed.report.compare_page import write_comparison
     from unfazed.report.junit import write_comparison_junit
     from unfazed.report.tables import render
     from unfazed.run.plan import read_plan
@@ -60,9 +71,13 @@ def command(
     limits = margin_limits(given["fail_if_worse"])
     plan = plan.with_("compare", {**asked, "on": given["gate_on"], "fail_if_worse": limits})
     compared = compare_by(plan, baseline, *runs)
-    click.echo(render(compared, format_))
+    gates = [gate for _, one in compared.lettered() for gate in one.gates]
+    show_with_gates(render(compared, format_), gates if format_ == "md" else [], format_)
     for sentence in compared.remarks:
         click.echo(sentence, err=True)
     if junit:
         write_comparison_junit(junit, compared)
+    if to:
+        write_comparison(compared, to)
+        click.echo(f"Comparison in {to}", err=True)
     return compared.exit_code

@@ -22,7 +22,7 @@ from unfazed.cli._options import (
     one_run_options,
     plan_option,
     secret_option,
-    show_gates,
+    show_with_gates,
     together,
     trust_option,
     with_engine,
@@ -195,9 +195,8 @@ def _show(verdict: Any, format_: str, junit: str | None) -> None:
     more = {"asked": session.asked, "reused": session.reused}
     if used := run.used():
         more |= {"used": used, "used_now": session.used}
-    click.echo(render(verdict.results, format_, more=more))
+    show_with_gates(render(verdict.results, format_, more=more), verdict.gates, format_)
     click.echo(session.sentence[:1].upper() + session.sentence[1:] + ".", err=True)
-    show_gates(verdict, format_)
     for sentence in verdict.warnings:
         click.echo(sentence, err=True)
     if junit:

@@ -157,6 +157,12 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The comparisons with A, each with the letter of its run: B, C, …"""
         return [(letter(place), one) for place, one in enumerate([self, *self.others], 1)]
 
+    @property
+    def runs(self) -> tuple[Runlike, Runlike] | None:
+        """A and B, where they are known: a comparison that was loaded from a file does not know them."""
+        known = self.__dict__.get("_runs")
+        return None if known is None else known[:2]
+
     def iter_flips(self) -> Iterator[Changed]:
         """Every answer that is right in one of the runs and not in the other, read from the runs."""
         from unfazed.measure.answers import changed_answers

@@ -77,6 +77,24 @@ def bars(rows: Sequence[tuple[str, Estimate]], title: str) -> Markup:
     return svg(title, f"The share of answers that change, with intervals, for {len(rows)} operators.", height, parts)
 
 
+def differences(rows: Sequence[tuple[str, Estimate]], title: str) -> Markup:
+    """Differences as marks with their intervals as lines, on a scale that holds zero."""
+    values = [v for _, e in rows for v in (e.low, e.value, e.high) if v is not None]
+    ticks = axis(min([0.0, *values]), max([0.0, *values]))
+    height = _TOP + 44 * len(rows) + 4
+    zero = _at(0, ticks)
+    parts = [_grid(ticks, height)]
+    parts.append(
+        Markup('<line x1="{}%" x2="{}%" y1="18" y2="{}" stroke="#111" class="whisker"/>').format(zero, zero, height)
+    )
+    for i, (name, estimate) in enumerate(rows):
+        top = _TOP + i * 44
+        parts.append(_text(0, top + 15, label(name), "name"))
+        parts.append(_text(100, top + 15, typeset(number(estimate.value)), "value", "end"))
+        parts.append(_forest_row("", {"average": estimate}, ticks, top - 14))
+    return svg(title, f"Differences with intervals, for {len(rows)} measures.", height, parts)
+
+
 def grouped_bars(groups: Mapping[str, Shapes], title: str, told: str) -> Markup:
     """Bars as in `bars`, together under the names of their groups and on one scale; names stand before their bars."""
     shares = [e for bars_of in groups.values() for e in bars_of.values()]

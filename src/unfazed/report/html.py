@@ -111,9 +111,9 @@ def render_page(
         kinds=[(KINDS[rank], sample.kinds[rank]) for rank in range(len(KINDS)) if sample.kinds[rank]],
         flips=link[1],
         operators_flipped=len(sample.counts),
-        href=_href(link[0]),
+        href=href(link[0]),
         log=link[0],
-        view=None if view is None else _href(view.name),
+        view=None if view is None else href(view.name),
         validity=sections.validity(results.validity, _failures(run, results)),
         facts=facts(run, results, more),
         commands=given if isinstance(given, list) else [] if run is None else commands(run, name),
@@ -122,7 +122,8 @@ def render_page(
     )
 
 
-def _href(name: str) -> str:
+def href(name: str) -> str:
+    """The address of a file beside the page."""
     return "./" + quote(os.fsencode(name))
 
 
