@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect
-from functools import lru_cache
 from itertools import accumulate, groupby
 from math import exp
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
 from unfazed.vary.keyboard.layouts import Layout, Stroke
 from unfazed.vary.keyboard.layouts.geometry import row
+from unfazed.vary.people import gamma_steps
 from unfazed.vary.slips import APOSTROPHES, COMMAS, ENDS, SlipProfile, crosses, near, place
 
 _VOWELS = "aeiou"
@@ -20,7 +20,6 @@ _MIRRORED = 0.5  # of far keys, how many are the same finger's on the other hand
 _IN_CAPITALS = 0.15  # how much less a capital among capitals is lost
 _LAST = 6.0  # how much likelier a stray mark is at the end of a text, beside its own
 _WORDS_KEPT = 50_000
-_STEPS = 2048  # of the table that haste is drawn from
 
 
 class Word(NamedTuple):
@@ -37,7 +36,7 @@ class Hands:
     def __init__(self, profile: SlipProfile, board: Layout) -> None:
         self.profile, self.board = profile, board
         self._rates = profile.rates
-        self._haste = _hastes(profile.haste)
+        self._haste = gamma_steps(profile.haste)
         self._space = sum(self._rates.get(kind, 0.0) for kind in ("space_lost", "space_moved"))
         self._words: dict[tuple[str, bool, bool], Word] = {}
         across = profile.choices.get("near", {})
@@ -52,7 +51,7 @@ class Hands:
         last = len(tokens) - 1
         words = [self._word(token, k == 0, k == last) for k, token in enumerate(tokens)]
         total = sum(word.total for word in words) + self._space * last
-        count = _poisson(total * self._haste[rng.below(_STEPS)], rng)
+        count = _poisson(total * self._haste[rng.below(len(self._haste))], rng)
         if not count:
             return []
         sums = list(accumulate(word.total + self._space for word in words))
@@ -221,23 +220,6 @@ def _poisson(mean: float, rng: Stream) -> int:
         product *= 1 - rng.random()
         count += 1
     return count
-
-
-@lru_cache(32)
-def _hastes(shape: float) -> list[float]:
-    """Equally likely values of the gamma of this shape with mean 1. Rounded: processors differ in the last bits of logs."""
-    if shape >= 50:
-        return [1.0] * _STEPS
-    grid = [-40 + 0.005 * k for k in range(8801)]  # of logs
-    weights = [exp(shape * u - exp(u)) for u in grid]
-    sums = list(accumulate(weights))
-    values, k = [], 0
-    for step in range(_STEPS):
-        while sums[k] < (step + 0.5) / _STEPS * sums[-1]:
-            k += 1
-        values.append(exp(grid[k]))
-    mean = sum(values) / _STEPS
-    return [float(f"{value / mean:.6g}") for value in values]
 
 
 def _lengths(token: str) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from importlib.resources import files
 from itertools import islice
@@ -130,6 +130,12 @@ class Ears:
         self._ranks = {line[: line.index("\t")]: rank for rank, line in enumerate(self._lines)}
         self._heard: dict[str, Heard] = {}
 
+    def spoken(self) -> Iterator[SpokenWord]:
+        """The words, most frequent first."""
+        for line in self._lines:
+            spelling, kind, sounds, _ = line.split("\t", 3)
+            yield SpokenWord(spelling, kind, tuple(sounds.split(" ")))
+
     def learn(self, spellings: Iterable[str]) -> None:
         """Gets the answers for these words: known ones from the table, all others in one search."""
         if len(self._heard) > _MOST_KEPT:
@@ -155,8 +161,7 @@ class Ears:
 
     @cached_property
     def _words(self) -> Words:
-        rows = (line.split("\t", 3) for line in self._lines)
-        return Words([SpokenWord(spelling, kind, tuple(sounds.split(" "))) for spelling, kind, sounds, _ in rows])
+        return Words(list(self.spoken()))
 
 
 @cache

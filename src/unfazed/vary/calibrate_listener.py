@@ -1,0 +1,349 @@
+"""Fits a profile of `speech/english` to texts that people read aloud and to what a recogniser wrote.
+
+Differences are counted; then the fitted listener hears the same texts, its differences are counted by the same rules,
+and the rates are corrected until both counts agree.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import msgspec
+from rapidfuzz.distance import Levenshtein
+
+from unfazed.core.edits import apply
+from unfazed.core.seeds import Seeds
+from unfazed.vary.listeners import ACCENTS, CLASSES, COMMON_RANK, NUMBER, RAISED, ListenerProfile
+from unfazed.vary.speech._lattice import lattice
+from unfazed.vary.speech._listener import PIECE, Listener, Word, inflections, initials, looked_up
+from unfazed.vary.speech._writing import CONTRACTED, rewritten
+from unfazed.vary.spoken._phones import CODES, akin
+
+_ROUNDS = 8
+_FEW = 30  # words on which a rate is as much its own class's as that of words as common
+_SWAPS = 2  # times that a common word must be written for another
+_FAR = 14  # words of a span beyond which its sounds are not aligned
+_STRAYS = 8
+_NAMES = {code: name for name, code in CODES.items()}
+
+
+_Right = tuple[int, int, int, int]  # words i to j were heard right and written as words k to m
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Words that were misheard, and what was written for them; either may be empty."""
+
+    said: tuple[Word, ...]
+    heard: tuple[str, ...]  # in small letters
+    first: int  # place of the first word that was written
+
+
+@dataclass(slots=True)
+class Counts:
+    """What was counted in some texts."""
+
+    texts: int = 0
+    right: int = 0  # texts without mishearing
+    words: Counter[int] = field(default_factory=Counter)
+    wrong: Counter[int] = field(default_factory=Counter)
+    lengths: Counter[int] = field(default_factory=Counter)  # of spans
+    alone: Counter[int] = field(default_factory=Counter)  # words misheard alone, by class
+    lost: Counter[int] = field(default_factory=Counter)
+    swaps: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    inflected: int = 0
+    strays: Counter[str] = field(default_factory=Counter)
+    sounds: Counter[str] = field(default_factory=Counter)
+    changes: Counter[str] = field(default_factory=Counter)
+    said: int = 0  # words of spans in which something was written for something
+    heard: int = 0
+    apart: float = 0.0  # sounds that differ
+    written: dict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))  # kind → done, possible
+
+
+def fit_listener(clean: Sequence[str], heard: Sequence[str], source: str = "") -> ListenerProfile:
+    """The profile of a recogniser that wrote `heard` for `clean`."""
+    real = counted(clean, heard)
+    profile = _first(real, source)
+    for turn in range(_ROUNDS):
+        profile = _corrected(profile, real, counted(clean, simulated(profile, clean, turn)))
+    return _rounded(profile)
+
+
+def simulated(profile: ListenerProfile, clean: Sequence[str], seed: int) -> list[str]:
+    """What the listener hears, each text from a speaker of another group in turn."""
+    seeds = Seeds(seed, "calibrate/listener", 1)
+    listeners = [Listener(profile, accent) for accent in ACCENTS]
+    made = []
+    for k, text in enumerate(clean):
+        edits = listeners[k % len(listeners)].say(text, [], seeds.stream(str(k), k % len(listeners)))
+        made.append(apply(text, edits) if edits else text)
+    return made
+
+
+def counted(clean: Sequence[str], heard: Sequence[str]) -> Counts:
+    counts = Counts()
+    for before, after in zip(clean, heard, strict=True):
+        pieces, others = PIECE.findall(before), PIECE.findall(after)
+        words, lows = [looked_up(piece) for piece in pieces], [looked_up(other).low for other in others]
+        spans, pairs = aligned(pieces, words, lows)
+        counts.texts += 1
+        counts.right += not spans
+        counts.words.update(word.kind for word in words)
+        for span in spans:
+            _count(counts, span)
+        _count_writing(counts, pieces, words, others, pairs, spans)
+        _count_gaps(counts, before, after, pairs)
+    return counts
+
+
+def aligned(pieces: Sequence[str], words: Sequence[Word], heard: Sequence[str]) -> tuple[list[Span], list[_Right]]:
+    """The misheard spans, and the words that were heard right, with what was written for them."""
+    steps = _steps(pieces, words, heard)
+    spans: list[Span] = []
+    right: list[_Right] = []
+    at = None
+    for i, j, k, m, wrong in [*steps, (len(words), len(words), len(heard), len(heard), False)]:
+        if wrong and at is None:
+            at = (i, k)
+        elif not wrong:
+            if at is not None:
+                spans.append(Span(tuple(words[at[0] : i]), tuple(heard[at[1] : k]), at[1]))
+                at = None
+            if j > i:
+                right.append((i, j, k, m))
+    return spans, right
+
+
+def _steps(pieces: Sequence[str], words: Sequence[Word], heard: Sequence[str]) -> list[tuple[int, int, int, int, bool]]:
+    """The cheapest way from one text to the other: words i to j became k to m, rightly or wrongly."""
+    n, m = len(words), len(heard)
+    cost = [[0.0] * (m + 1) for _ in range(n + 1)]
+    back: list[list[tuple[int, int, bool]]] = [[(0, 0, False)] * (m + 1) for _ in range(n + 1)]
+    for i in range(n + 1):
+        for j in range(m + 1):
+            ways = []
+            if i and j:
+                price, wrong = _price(pieces[i - 1], words[i - 1], heard[j - 1])
+                ways.append((cost[i - 1][j - 1] + price, (1, 1, wrong)))
+            if i:
+                ways.append((cost[i - 1][j] + 0.9, (1, 0, True)))
+            if j:
+                ways.append((cost[i][j - 1] + 0.9, (0, 1, True)))
+            if i > 1 and j and CONTRACTED.get((words[i - 2].low, words[i - 1].low)) == heard[j - 1]:
+                ways.append((cost[i - 2][j - 1] + 0.1, (2, 1, False)))
+            if i and j > 1 and _otherwise(pieces[i - 1], words[i - 1]) == f"{heard[j - 2]} {heard[j - 1]}":
+                ways.append((cost[i - 1][j - 2] + 0.1, (1, 2, False)))
+            if ways:
+                cost[i][j], back[i][j] = min(ways)
+    steps, i, j = [], n, m
+    while i or j:
+        di, dj, wrong = back[i][j]
+        steps.append((i - di, i, j - dj, j, wrong))
+        i, j = i - di, j - dj
+    return steps[::-1]
+
+
+def _price(piece: str, word: Word, heard: str) -> tuple[float, bool]:
+    if word.low == heard:
+        return 0.0, False
+    if _otherwise(piece, word) == heard:
+        return 0.1, False
+    return 0.8 + 0.6 * Levenshtein.normalized_distance(word.low, heard), True
+
+
+def _otherwise(piece: str, word: Word) -> str:
+    other = rewritten(piece, word.low)
+    return other.new if other else ""
+
+
+def _count(counts: Counts, span: Span) -> None:
+    if not span.said:
+        if len(span.heard) == 1:
+            counts.strays[span.heard[0]] += 1
+        return
+    counts.wrong.update(word.kind for word in span.said)
+    counts.lengths[len(span.said)] += 1
+    if len(span.said) == 1:
+        _count_alone(counts, span.said[0], span.heard)
+    _count_sounds(counts, span)
+
+
+def _count_alone(counts: Counts, word: Word, heard: tuple[str, ...]) -> None:
+    counts.alone[word.kind] += 1
+    if not heard:
+        counts.lost[word.kind] += 1
+    elif len(heard) == 1:
+        if 0 <= word.rank < COMMON_RANK and lattice().ranks.get(heard[0], COMMON_RANK) < COMMON_RANK:
+            counts.swaps[word.low][heard[0]] += 1
+        counts.inflected += word.rank >= COMMON_RANK and heard[0] in inflections(word.low)
+
+
+def _count_sounds(counts: Counts, span: Span) -> None:
+    said = "".join([word.sound for word in span.said])
+    heard = "".join([looked_up(word).sound for word in span.heard])
+    if not said or not heard or len(span.said) > _FAR:
+        return
+    counts.said += len(span.said)
+    counts.heard += len(span.heard)
+    counts.sounds.update(_NAMES[p] for p in said)
+    for old, new in _aligned_sounds(said, heard):
+        if old != new:
+            counts.changes[f"{old}>{new}"] += 1
+            counts.apart += 1
+
+
+def _aligned_sounds(said: str, heard: str) -> list[tuple[str, str]]:
+    a, b = [_NAMES[p] for p in said], [_NAMES[p] for p in heard]
+    cost = [[0.0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    back = [[(0, 0)] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for i in range(len(a) + 1):
+        for j in range(len(b) + 1):
+            ways = [(cost[i - 1][j] + 0.8, (1, 0))] if i else []
+            ways += [(cost[i][j - 1] + 0.8, (0, 1))] if j else []
+            if i and j:
+                one, two = a[i - 1], b[j - 1]
+                ways.append((cost[i - 1][j - 1] + (0 if one == two else 0.6 if akin(one, two) else 1.3), (1, 1)))
+            if ways:
+                cost[i][j], back[i][j] = min(ways)
+    found, i, j = [], len(a), len(b)
+    while i or j:
+        di, dj = back[i][j]
+        found.append((a[i - 1] if di else "", b[j - 1] if dj else ""))
+        i, j = i - di, j - dj
+    return found
+
+
+def _count_writing(
+    counts: Counts, pieces: Sequence[str], words: Sequence[Word], others: Sequence[str],
+    pairs: Sequence[_Right], spans: Sequence[Span],
+) -> None:  # fmt: skip
+    def note(kind: str, done: bool) -> None:
+        counts.written[kind][0] += done
+        counts.written[kind][1] += 1
+
+    for span in spans:
+        for other, low in zip(others[span.first :], span.heard, strict=False):
+            if lattice().ranks.get(low, 0) >= RAISED and low not in lattice().names:
+                note("new_raised", other != low)
+    for i, j, k, m in pairs:
+        word, piece, other = words[i], pieces[i], others[k]
+        if i + 1 < len(words) and (word.low, words[i + 1].low) in CONTRACTED:
+            note("contracted", j - i == 2)
+        way = rewritten(piece, word.low)
+        if way:
+            note(way.kind, word.low != other.lower())
+        elif m - k == j - i == 1:
+            _note_case(note, word, piece, other, not i)
+
+
+def _note_case(note, word: Word, piece: str, other: str, first: bool) -> None:  # type: ignore[no-untyped-def]
+    lowered = other == other.lower()
+    if initials(piece):
+        note("initials_lowered", lowered)
+    elif piece == word.low:
+        if word.rank >= RAISED:
+            note("raised", not lowered)
+    elif not first:
+        note("name_lowered" if word.name else "common_lowered", lowered)
+
+
+def _count_gaps(counts: Counts, before: str, after: str, pairs: Sequence[_Right]) -> None:
+    places, others = ([m.span() for m in PIECE.finditer(text)] for text in (before, after))
+    for (_, j, _, m), (i, _, k, _) in pairwise(pairs):
+        if i == j and k == m and before[places[j - 1][1] : places[j][0]] == "-":
+            counts.written["hyphen"][0] += after[others[m - 1][1] : others[m][0]] == "-"
+            counts.written["hyphen"][1] += 1
+
+
+def _first(real: Counts, source: str) -> ListenerProfile:
+    """Rates as counted, before they are corrected."""
+    total = max(1, real.words.total())
+    swaps = {
+        word: {new: float(n) for new, n in news.items() if n >= _SWAPS} for word, news in sorted(real.swaps.items())
+    }  # fmt: skip
+    swaps = {word: news for word, news in swaps.items() if news}
+    strays = dict(real.strays.most_common(_STRAYS)) or {"the": 1}
+    return ListenerProfile(
+        source=source,
+        texts=real.texts,
+        misheard=_by_class(real.wrong, real.words),
+        lost=_by_class(real.lost, real.alone),
+        spread=[_more(real.lengths, size) for size in (1, 2, 3)],
+        haste=1.8,
+        level=0.4,
+        each=20.0,
+        heard={change: n / max(1, real.sounds[change.split(">")[0]] or real.sounds.total())
+               for change, n in sorted(real.changes.items()) if n >= 2},
+        swaps=swaps,
+        swapped=min(0.9, sum(sum(news.values()) for news in swaps.values()) / max(1, _common_alone(real))),
+        inflected=min(0.8, real.inflected / max(1, _other_alone(real))),
+        stray=real.strays.total() / total,
+        strays={word: float(n) for word, n in sorted(strays.items())},
+        writes={kind: (done + 0.2) / (possible + 1) for kind, (done, possible) in sorted(real.written.items())},
+        marks={},
+    )  # fmt: skip
+
+
+def _common_alone(counts: Counts) -> int:
+    return sum(n - counts.lost[kind] for kind, n in counts.alone.items() if kind < 4)
+
+
+def _other_alone(counts: Counts) -> int:
+    return sum(n - counts.lost[kind] for kind, n in counts.alone.items() if 4 <= kind < NUMBER)
+
+
+def _by_class(part: Counter[int], whole: Counter[int]) -> list[float]:
+    """Rates by class, drawn to that of words as common where little was seen."""
+    overall = part.total() / max(1, whole.total())
+    found = []
+    for kind in range(CLASSES):
+        twin = kind ^ 1 if kind < NUMBER else kind
+        both = (part[kind] + part[twin] + 5 * overall) / (whole[kind] + whole[twin] + 5)
+        found.append((part[kind] + _FEW * both) / (whole[kind] + _FEW))
+    return found
+
+
+def _more(lengths: Counter[int], size: int) -> float:
+    at_least = sum(n for length, n in lengths.items() if length >= size)
+    return sum(n for length, n in lengths.items() if length > size) / max(1, at_least)
+
+
+def _corrected(profile: ListenerProfile, real: Counts, made: Counts) -> ListenerProfile:
+    aim, got = _by_class(real.wrong, real.words), _by_class(made.wrong, made.words)
+    spread = [
+        min(0.9, rate * _times(_more(real.lengths, k), _more(made.lengths, k)))
+        for k, rate in enumerate(profile.spread, 1)
+    ]
+    apart = (counts.apart / max(1, counts.sounds.total()) for counts in (real, made))
+    right = [(counts.right + 1) / (counts.texts + 2) for counts in (real, made)]
+    return msgspec.structs.replace(
+        profile,
+        misheard=[min(0.9, rate * _times(a, b)) for rate, a, b in zip(profile.misheard, aim, got, strict=True)],
+        lost=[min(0.9, rate * _times(a, b)) for rate, a, b in zip(
+            profile.lost, _by_class(real.lost, real.alone), _by_class(made.lost, made.alone), strict=True)],
+        spread=spread,
+        level=min(5.0, profile.level * _times(*apart)),
+        each=min(60.0, max(0.0, profile.each + 20 * (made.heard / max(1, made.said) - real.heard / max(1, real.said)))),
+        haste=min(6.0, max(0.8, profile.haste * right[1] / right[0])),
+        inflected=min(0.8, profile.inflected * _times(real.inflected + 1, made.inflected + 1)),
+        stray=profile.stray * _times(real.strays.total() + 1, made.strays.total() + 1),
+    )  # fmt: skip
+
+
+def _times(aim: float, got: float) -> float:
+    return min(1.6, max(0.6, (aim + 1e-3) / (got + 1e-3)))
+
+
+def _rounded(profile: ListenerProfile) -> ListenerProfile:
+    def short(value: object) -> object:
+        if isinstance(value, float):
+            return float(f"{value:.4g}")
+        if isinstance(value, dict):
+            return {name: short(inner) for name, inner in value.items()}
+        return [short(inner) for inner in value] if isinstance(value, list) else value
+
+    return msgspec.convert(short(msgspec.to_builtins(profile)), ListenerProfile)
