@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from unfazed.core.edits import Edit, apply
+from unfazed.core.edits import Edit
 from unfazed.core.errors import UnknownName
 from unfazed.core.ids import content_id
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Json
 from unfazed.vary.listeners import ACCENTS, listener
-from unfazed.vary.operator import Change, Operator, Text
-from unfazed.vary.speech._listener import Listener
+from unfazed.vary.operator import UNALTERED, Change, Operator, Text
+from unfazed.vary.speech._listener import PIECE, Listener
 
 
 class English(Operator):
@@ -24,8 +24,12 @@ class English(Operator):
 
     languages = ("en",)
     people = True
+    unaltered = True
     presets = ("speech",)
-    example = ("Who played the companion named Donna Noble?", "")
+    example = (
+        "Who did the Broncos beat in the divisional game?",
+        "who did the Broncos beats in the division game",
+    )
 
     def __init__(self, accent: str = "", profile: str = "noiseqa", plain: bool = False) -> None:
         if accent and accent not in ACCENTS:
@@ -40,11 +44,15 @@ class English(Operator):
         return {"profile_id": content_id(msgspec.json.encode(listener(str(params["profile"]))).decode())}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        edits = self._listener(rng).say(text.text, text.marked, rng)
-        if edits and not text.keeps(edits):
-            edits = _kept(text, edits)
-        if not edits or not apply(text.text, edits).strip():
+        if not PIECE.search(text.text):
             return None
+        edits = self._listener(rng).say(text.text, text.marked, rng)
+        if not edits:
+            return UNALTERED
+        if not text.keeps(edits):
+            edits = _kept(text, edits)
+            if not edits:
+                return None
         start, end, new = edits[0]
         more = f", {len(edits)} changes in all" if len(edits) > 1 else ""
         return Change(tuple(edits), f"{text.text[start:end]}→{new} at {start}{more}")
