@@ -29,18 +29,29 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 
 def run_console(text: str, place: Path) -> None:
-    """Runs the lines after `$ `. `# exits N` at the end of a line says that it must exit with N."""
+    """Runs the lines after `$ `. `# exits N` at the end of a line says that it must exit with N.
+
+    The lines below a command are what it prints, in order; `…` stands for lines that are left out.
+    """
     bin_folder = Path(sys.executable).parent
-    for line in text.replace("\\\n", " ").splitlines():
-        if not line.startswith("$ "):
-            continue
-        command, _, comment = line[2:].partition("  #")
+    for part in re.split(r"^\$ ", text.replace("\\\n", " "), flags=re.M)[1:]:
+        line, _, shown = part.partition("\n")
+        command, _, comment = line.partition("  #")
         expected = int(found.group(1)) if (found := re.search(r"exits (\d)", comment)) else 0
         if shlex.split(command)[0] in ("make", "pip", "git", "cd", "sudo"):
             continue  # the set-up itself, which has been done
-        environment = {**os.environ, "PATH": f"{commands.path()}:{bin_folder}:{os.environ['PATH']}"}
+        environment = {**os.environ, "COLUMNS": "120", "PATH": f"{commands.path()}:{bin_folder}:{os.environ['PATH']}"}
         done = subprocess.run(["bash", "-c", command], cwd=place, env=environment, capture_output=True, text=True)
         assert done.returncode == expected, f"$ {command}\n{done.stdout}\n{done.stderr}"
+        check_shown(shown, done.stdout + done.stderr, command)
+
+
+def check_shown(shown: str, printed: str, command: str) -> None:
+    """Each line that a page shows below a command is one that the command prints, and in this order."""
+    rest = iter([line.rstrip() for line in printed.splitlines()])
+    for line in shown.splitlines():
+        if line.strip() not in ("", "…"):
+            assert line.rstrip() in rest, f"$ {command}\ndoes not print the line\n{line}\nbut\n{printed}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

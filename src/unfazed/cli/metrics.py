@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from unfazed.cli._options import format_option
@@ -9,7 +11,69 @@ from unfazed.cli._options import format_option
 
 @click.group("metrics", short_help="Metrics under test, and environments for those that need one.")
 def command() -> None:
-    """What `unfazed study dialect --metric` takes."""
+    """Test a metric of your own, and list the metrics there are.
+
+    \b
+      unfazed metrics check my_module:score --pairs mine.tsv
+    """
+
+
+@command.command("check", short_help="Test whether a metric is robust to a dialect.")
+@click.argument("metric", metavar="METRIC")
+@click.option(
+    "--pairs", required=True, type=click.Path(exists=True, dir_okay=False), metavar="FILE",
+    help="TSV or CSV with the columns reference, dialect and changed, and source if the metric needs it.",
+)  # fmt: skip
+@click.option("--dialect", default="the dialect", show_default=True, help="Name of the dialect in the answer.")
+@click.option(
+    "--beside", multiple=True, default=("bleu", "chrf", "yisi1"), metavar="METRIC",
+    help="Metrics to compare with. Repeatable.  [default: bleu, chrf, yisi1]",
+)  # fmt: skip
+@click.option("--ties", type=click.Choice(["loss", "half", "drop"]), default="loss", show_default=True,
+              help="What a tie counts as.")  # fmt: skip
+@click.option("--fail-under", type=click.FloatRange(0, 1), metavar="SHARE",
+              help="Fail if the dialect's share of wins may be below SHARE.")  # fmt: skip
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
+@click.option("-o", "to", metavar="FOLDER", help="Keep scores here, so that nothing is scored twice.")
+@format_option
+def check_command(metric: str, pairs: str, beside: tuple[str, ...], fail_under: float | None, to: str | None,
+                  format_: str, **given: Any) -> int:  # fmt: skip
+    """Test whether METRIC scores the same meaning in a dialect above a changed meaning.
+
+    \b
+      unfazed metrics check my_module:score --pairs mine.tsv
+      unfazed metrics check my_module:score --pairs mine.tsv --dialect "Portuguese of Portugal" --fail-under 0.5
+
+    METRIC is a name of `unfazed metrics list`, module:function, cmd:COMMAND or a URL. A metric is robust if the
+    dialect scores above the change of meaning in more than half of the segments, also at the lower end of the
+    interval. The table compares METRIC with other metrics on the same rows.
+    """
+    from pathlib import Path
+
+    from unfazed.core import AnswerStore
+    from unfazed.core.errors import GateFailed
+    from unfazed.data import read_meaning_pairs
+    from unfazed.measure.metric_check import check_metric, metric_rows
+    from unfazed.report.tables import render
+    from unfazed.systems import Metric, open_system
+
+    rows = read_meaning_pairs(Path(pairs))
+    names = [metric, *(name for name in dict.fromkeys(beside) if name != metric)]
+    with AnswerStore.in_memory() if to is None else AnswerStore.writer(Path(to)) as store:
+        found = [check_metric(name, open_system(name, Metric), rows, store=store, **given) for name in names]
+    if format_ in ("json", "jsonl"):
+        click.echo(render({one.metric: one for one in found}, "json"))
+    else:
+        click.echo(f"{found[0].sentence}\n")
+        click.echo(render(metric_rows(found), format_))
+    if found[0].identical:
+        click.echo(f"{found[0].identical:,} references are also one of their candidates, which any metric scores as "
+                   "perfect. Use texts that differ from the reference.", err=True)  # fmt: skip
+    low = found[0].success.share.low
+    if fail_under is None or (low is not None and low >= fail_under):
+        return 0
+    click.echo(f"Gate failed: the lower end of the share is {low or 0:.3f}; the limit is {fail_under:g}.", err=True)
+    return GateFailed.exit_code
 
 
 @command.command("list", short_help="The metrics there are.")

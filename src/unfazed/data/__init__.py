@@ -11,17 +11,18 @@ from unfazed.data._read import Kind, Source, find_reader, import_corpus, open_so
 from unfazed.data._reader import Reader, ReadOptions, open_bytes, read_lines, readers, without_break
 
 if TYPE_CHECKING:
+    from unfazed.data._meanings import MeaningPair, read_meaning_pairs
     from unfazed.data._scores import ScoreTable, SegmentScore, read_score_table, read_segment_scores
     from unfazed.data._versions import import_versions
     from unfazed.data.jsonl import Jsonl
     from unfazed.data.squad import Squad, is_squad
     from unfazed.data.table import csv_records
 
-__all__ = ["Corpus", "CorpusFile", "Jsonl", "Kind", "ReadOptions", "Reader", "ScoreTable",
+__all__ = ["Corpus", "CorpusFile", "Jsonl", "Kind", "MeaningPair", "ReadOptions", "Reader", "ScoreTable",
     "SegmentScore", "Source", "Squad", "cache_folder", "corpora", "corpus_named", "csv_records",
     "examples_of", "find_reader", "import_corpus", "import_versions", "is_squad", "likely_groups", "open_bytes",
-    "open_source", "pull", "read_examples", "read_lines", "read_score_table", "read_segment_scores",
-    "readers", "sample_path", "task_and_language", "without_break"]  # fmt: skip
+    "open_source", "pull", "read_examples", "read_lines", "read_meaning_pairs", "read_score_table",
+    "read_segment_scores", "readers", "sample_path", "task_and_language", "without_break"]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = door(__name__, __file__)

@@ -35,7 +35,7 @@ SCORE = ("SCORE", "score", "SCR", "RAW.SCR", "raw", "metric", "value")
 
 def read_score_table(path: Path, example: str, condition: str, score: str) -> ScoreTable:
     """A table with a row for each score, by the names of its columns."""
-    rows = _rows(path)
+    rows = table_rows(path)
     header = _header(rows, path)
     places = [_place(header, name, path) for name in (example, condition, score)]
     found = ScoreTable([], [], [])
@@ -53,7 +53,7 @@ def read_score_table(path: Path, example: str, condition: str, score: str) -> Sc
 
 def read_segment_scores(path: Path, score: str, finite: bool = False) -> list[SegmentScore]:
     """System, segment and score of each row. Columns go by WMT's names or plain ones; `score` is tried first."""
-    rows = _rows(path)
+    rows = table_rows(path)
     header = _header(rows, path)
     system, segment = _any_place(header, SYSTEM, path), _any_place(header, SEGMENT, path)
     value = _any_place(header, (score, *SCORE), path)
@@ -73,8 +73,8 @@ def read_segment_scores(path: Path, score: str, finite: bool = False) -> list[Se
     return list(found.values())
 
 
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """By tabs or commas where the header has one, else by blanks."""
+def table_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each line with its number: by tabs or commas where the first line has one, else by blanks."""
     first = next(read_lines(path), "")
     if "\t" in first or not ("," in first or ";" in first):
         tab = "\t" if "\t" in first else None
