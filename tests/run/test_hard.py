@@ -17,9 +17,11 @@ from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example
 from unfazed.measure.measuring import measure_run
+from unfazed.report.suites import suite_view
 from unfazed.run.engine import run_system
 from unfazed.run.making import make_suite
 from unfazed.run.plan import NATURE, VaryPlan, read_plan
+from unfazed.systems import Intent, System
 
 THREE = ["keyboard/adjacent", "spoken/filler_begin", "spoken/filler_end"]
 SLU = [
@@ -82,6 +84,50 @@ def test_equals_are_drawn_by_lot_in_any_order_of_operators(tmp_path: Path) -> No
     assert (
         make_suite(data, THREE, set="hard", selector=always, seed=1, to=tmp_path / "other").sources() != hard.sources()
     )
+
+
+class _Lossy(System):
+    """Right about everything, but the less sure the longer the text; texts of one length are a tie."""
+
+    name = "lossy"
+    _identity = "lossy"
+
+    def predict(self, batch: Any) -> Any:
+        return ["a" for _ in batch]
+
+    def losses(self, batch: Any, golds: Any) -> list[float]:
+        assert golds == ["a"] * len(batch)
+        return [len(item["text"]) / 1000 for item in batch]
+
+
+def test_the_selectors_loss_decides_where_all_answers_are_right(tmp_path: Path, capsys: Any) -> None:
+    data = [Example(i, f"e{i}", {"text": f"some text {i}"}, "a") for i in range(100, 160)]
+    candidates = make_suite(data, THREE, to=tmp_path / "each")
+    hard = make_suite(data, THREE, set="hard", selector=_Lossy(), to=tmp_path / "hard")
+    longest: dict[int, list[int]] = {}
+    for variant in candidates.variants():
+        longest.setdefault(variant.row, []).append(len(variant.inputs["text"]))
+    assert all(len(pick.inputs["text"]) == max(longest[pick.row]) for pick in hard.variants())
+    ties = sum(lengths.count(max(lengths)) > 1 for lengths in longest.values())
+    assert 0 < ties == hard.manifest.ties < 60
+    assert f"hard: {ties} of 60 choices were ties" in capsys.readouterr().err
+    assert f"{ties} of 60 choices were ties" in suite_view(hard)
+
+
+def test_the_embedded_classifier_has_a_loss_for_right_answers_too() -> None:
+    other = {"intent": "buy", "slots": ["O", "B-s", "O"]}
+    learnt = [*SLU, *(Example(i, f"o{i}", {"text": f"buy song{i} now"}, other) for i in range(60, 90))]
+    model = Intent.train(learnt, "slu")
+    inputs, golds = [e.inputs for e in SLU], [e.gold for e in SLU]
+    right = model.losses(inputs, golds)
+    wrong = model.losses(inputs, [{**gold, "slots": ["B-s", "O", "O", "B-a", "I-a"]} for gold in golds])
+    unknown = model.losses(inputs[:1], [{"intent": "stop", "slots": ["O"] * 5}])
+    assert right is not None
+    assert wrong is not None
+    assert all(0 <= a < b for a, b in zip(right, wrong, strict=True))
+    assert unknown is not None
+    assert unknown[0] >= 100
+    assert len({round(loss, 6) for loss in right}) > 1
 
 
 def test_without_gold_a_changed_answer_is_worse(tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     languages: dict[str, int] = {}  # how many examples are in each, where the rows are in several languages
     variants: int = 0
     unchanged: dict[str, int] = {}
+    ties: int | None = None  # of a hard set: choices in which several candidates were equally hard
     content: str = ""
     hashes: dict[str, str] = {}
 
@@ -273,10 +274,12 @@ def changed_texts(before: Inputs, after: Inputs) -> tuple[str, str]:
 def write_suite(
     path: str | Path, manifest: Manifest, examples: Callable[[], Iterable[Example]],
     variants: Callable[[], Iterable[Variant]], overwrite: bool = False, unchanged: dict[str, int] | None = None,
+    ties: Callable[[], int] | None = None,
 ) -> Suite:  # fmt: skip
     """Writes a suite; rows must be in the examples' order. An existing one is replaced only on request.
 
-    `unchanged` is read after the last variant: how many examples each operator found nothing to change in.
+    `unchanged` is read after the last variant: how many examples each operator found nothing to change in. So is
+    `ties`: in how many choices of a hard set several candidates were equally hard.
     """
     path = Path(path)
     if ":" in manifest.task:
@@ -295,7 +298,7 @@ def write_suite(
         hashes = {name: file_hash(partial / name) for name in ("examples.parquet", "variants.parquet")}
         manifest = msgspec.structs.replace(
             manifest, examples=n_examples, variants=n_variants, content=content.hexdigest(), hashes=hashes,
-            unchanged=dict(unchanged or {}), languages=dict(spoken.most_common()),
+            unchanged=dict(unchanged or {}), ties=ties and ties(), languages=dict(spoken.most_common()),
         )  # fmt: skip
         with unwritable(path, "the suite"):
             _write_manifest(partial, manifest)

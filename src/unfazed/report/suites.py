@@ -64,6 +64,8 @@ def _facts(suite: Suite) -> list[str]:
     facts = [f"{said} ({', '.join(how)})."]
     if m.set:
         facts.append("Set: " + ", ".join(f"{key} {value}" for key, value in m.set.items() if key != "identity") + ".")
+    if m.ties is not None:
+        facts.append(f"{m.ties:,} of {m.variants:,} choices were ties, broken at random.")
     if m.labels:
         facts.append(f"Labels: {', '.join(map(label, m.labels))}.")
     if m.cluster:

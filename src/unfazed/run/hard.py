@@ -1,12 +1,15 @@
 """Hard sets: of each example's candidates, the one on which a selector does worst.
 
-Worst is the lowest main score of the task; then, where gold has tags, the most wrong tags; then the task's other
-scores; then an answer that differs from the clean one. Equals are drawn by lot, so no operator is favoured; a text that
-a simulated person left unaltered is taken only where nothing altered is as bad.
+Worst is the lowest main score of the task; then the greatest loss, where the selector has one; then, where gold has
+tags, the most wrong tags; then the task's other scores; then an answer that differs from the clean one. Ties are broken
+at random, so no operator is favoured, and counted; a text that a simulated person left unaltered is taken only where
+nothing altered is as bad.
 """
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby, islice
 from pathlib import Path
@@ -26,9 +29,11 @@ from unfazed.score import Comparing, Match, Scorer, comparing_for, due_of, score
 from unfazed.systems.system import System
 from unfazed.vary import operators as known_operators
 
+VERSION = 2  # of how candidates are ranked
 _BLOCK = 256  # examples scored together
 
 Badness = tuple[float, ...]
+_Candidate = tuple[Example, Output, Variant, Output]
 
 
 def hard_manifest(candidates: Manifest, selector: System) -> Manifest:
@@ -38,7 +43,7 @@ def hard_manifest(candidates: Manifest, selector: System) -> Manifest:
     if control:
         raise UsageError(f"{control} changes what is said: no answer to it is right, so none is the worst.")
     chosen = {"name": "hard", "selector": selector.name, "identity": selector.identity}
-    return msgspec.structs.replace(candidates, set=chosen, plan=plan_id(candidates.plan, chosen))
+    return msgspec.structs.replace(candidates, set=chosen, plan=plan_id(candidates.plan, chosen, VERSION))
 
 
 def write_hard_set(
@@ -47,12 +52,22 @@ def write_hard_set(
     """Runs the selector on all candidates, in folder `place`, where a selection that was stopped resumes; then writes
     the suite of those on which it did worst."""
     run = run_system(candidates, selector, place, plan.vary.asking, plan.engine)
-    unchanged = candidates.manifest.unchanged
-    return write_suite(to, manifest, candidates.examples, lambda: hardest(run, plan.vary.seed), overwrite, unchanged)
+    unchanged, ties = candidates.manifest.unchanged, Counter[str]()
+    suite = write_suite(
+        to, manifest, candidates.examples, lambda: hardest(run, selector, plan.vary.seed, ties), overwrite, unchanged,
+        lambda: ties["ties"],
+    )  # fmt: skip
+    print(
+        f"unfazed: hard: {ties['ties']:,} of {ties['choices']:,} choices were ties, broken at random", file=sys.stderr
+    )
+    return suite
 
 
-def hardest(run: Run, seed: int) -> Iterator[Variant]:
-    """For each example and draw the candidate on which the run's system did worst, in the examples' order."""
+def hardest(run: Run, selector: System, seed: int, ties: Counter[str]) -> Iterator[Variant]:
+    """For each example and draw the candidate on which the run's system did worst, in the examples' order.
+
+    `ties` counts the choices, and those among several that were equally bad.
+    """
     task = run.suite.task
     comparing = comparing_for(run.suite).at(run.path)
     judged = [Match(comparing) if name == "match" else scorers.get(name)() for name in task.scores]
@@ -63,7 +78,7 @@ def hardest(run: Run, seed: int) -> Iterator[Variant]:
             (example, clean, variant, output) for example, clean, varied in block for variant, output in varied
         ]
         own = {example.row: example.inputs for example, *_ in block}
-        badness = _badness(candidates, comparing, judged)
+        badness = _badness(candidates, comparing, judged, _losses(selector, candidates))
         ranked = sorted(
             zip(badness, (variant for _, _, variant, _ in candidates), strict=True),
             key=lambda pair: (pair[1].row, pair[1].draw, pair[1].source),
@@ -73,11 +88,23 @@ def hardest(run: Run, seed: int) -> Iterator[Variant]:
             worst = max(bad for bad, _ in rivals)
             equals = [variant for bad, variant in rivals if bad == worst]
             altered = [variant for variant in equals if variant.inputs != own[variant.row]] or equals
+            ties.update({"choices": 1, "ties": len(altered) > 1})
             yield lots.stream(equals[0].example_id, draw).choice(altered)
 
 
+def _losses(selector: System, candidates: list[_Candidate]) -> list[float]:
+    """The selector's losses, rounded, since their last bits depend on the processor; zero where it has none."""
+    known = [i for i, (_, _, variant, _) in enumerate(candidates) if variant.gold is not None]
+    variants = [candidates[i][2] for i in known]
+    found = selector.losses([v.inputs for v in variants], [v.gold for v in variants]) if variants else None
+    losses = [0.0] * len(candidates)
+    for i, loss in zip(known, found or (), strict=False):
+        losses[i] = round(float(loss), 4)
+    return losses
+
+
 def _badness(
-    candidates: list[tuple[Example, Output, Variant, Output]], comparing: Comparing, judged: list[Scorer]
+    candidates: list[_Candidate], comparing: Comparing, judged: list[Scorer], losses: list[float]
 ) -> list[Badness]:
     """How badly the selector did on each candidate; greater is worse."""
     for _, _, variant, output in candidates:
@@ -95,7 +122,7 @@ def _badness(
         main, *others = [-column[i] for column in scores] or [0.0]
         before, after = comparing.answer(clean), comparing.varied(example, variant, output)
         flipped = comparing.flip(example.row, before, after) == 1
-        bad.append((main, _wrong_tags(output.value, golds[i]), *others, float(flipped)))
+        bad.append((main, losses[i], _wrong_tags(output.value, golds[i]), *others, float(flipped)))
     return bad
 
 

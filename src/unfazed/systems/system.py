@@ -51,6 +51,10 @@ class System:
         """One output for each input, in order. Raising fails the whole batch; `Failed` fails one item."""
         raise NotImplementedError
 
+    def losses(self, batch: Sequence[Inputs], golds: Sequence[Json]) -> Sequence[float] | None:
+        """How far from each gold the system is, greater is worse, also where its answer is right; None if unknown."""
+        return None
+
     def used(self) -> dict[str, float]:
         """What answering has used since this was asked last, such as requests and tokens, for those that know."""
         return {}

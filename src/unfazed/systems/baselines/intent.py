@@ -25,6 +25,7 @@ from unfazed.systems.system import Failed
 
 _NEVER = np.float32(-1e6)
 _GRAIN = 1024.0
+_MOST_LOSS = 100.0  # of a label that was never learnt
 _WINDOW = 256  # tokens decoded as one sequence; longer texts come in pieces, so that memory stays bounded
 
 Tags = npt.NDArray[np.int64]
@@ -74,6 +75,22 @@ class Tagger:
         for owner, best in zip(owners, self._decode(pieces), strict=True):
             out[owner] += [self.tags[i] for i in best]
         return out
+
+    def loss(self, sentence: Sequence[str], gold: Sequence[str]) -> float:
+        """How much higher the best other tags score than the right ones, with a margin of one; 0 if they don't."""
+        rows, number = np.array(self._features(sentence), dtype=np.int32), {tag: i for i, tag in enumerate(self.tags)}
+        if any(tag not in number for tag in gold):
+            return _MOST_LOSS
+        right = np.array([number[tag] for tag in gold])
+        emissions = _scores(self.weights, rows)
+        wrong = emissions + 1
+        wrong[np.arange(len(right)), right] -= 1
+        best = np.array(_viterbi([wrong], self._allowed)[0])
+        return min(_MOST_LOSS, (self._path(wrong, best) - self._path(wrong, right)) / len(right))
+
+    def _path(self, emissions: Floats, tags: Tags) -> float:
+        before = np.concatenate(([len(self.tags)], tags[:-1]))
+        return float(emissions[np.arange(len(tags)), tags].sum() + self._allowed[tags, before].sum())
 
     def _decode(self, pieces: list[Rows]) -> list[list[int]]:
         """The best tags of each piece: all pieces go forward together, longest first, each until it ends."""
@@ -229,6 +246,20 @@ class Intent(SavedSystem):
             {"intent": label, "slots": tags} if "text" in inputs else Failed("the input has no 'text'", final=True)
             for inputs, label, tags in zip(batch, labels, slots, strict=True)
         ]
+
+    def losses(self, batch: Sequence[Inputs], golds: Sequence[Json]) -> Sequence[float] | None:
+        """The negative log-probability of the class; and with tags, how far the best ones are above the right ones."""
+        numbers = {label: i for i, label in enumerate(self.card.labels)}
+        found = []
+        for inputs, gold in zip(batch, golds, strict=True):
+            scores = np.asarray(self._weights[self._rows(inputs)].sum(axis=0, dtype=np.float64))
+            label = gold["intent"] if self._tagger else gold
+            right = scores[numbers[label]] if label in numbers else -np.inf
+            loss = min(float(np.logaddexp.reduce(scores) - right), _MOST_LOSS)
+            if self._tagger:
+                loss += self._tagger.loss(inputs.get("text", "").split(" "), gold["slots"])
+            found.append(loss)
+        return found
 
     def _rows(self, inputs: Inputs) -> Rows:
         get = self._vocabulary.rows.get

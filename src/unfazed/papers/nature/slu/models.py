@@ -150,6 +150,15 @@ class SluSystem(TrainedSystem):
             for inputs, (intent, tags) in zip(batch, found, strict=True)
         ]
 
+    def losses(self, batch: Sequence[Inputs], golds: Sequence[Json]) -> Sequence[float] | None:
+        """The training loss of each, one by one, since a batch has only a mean."""
+        from unfazed.papers.nature.slu.training import Said, sentence_loss
+
+        self.network.eval()
+        with threads(self.network.settings.threads), seeded(0):
+            said = [Said(i["text"].split(" "), g["intent"], g["slots"]) for i, g in zip(batch, golds, strict=True)]
+            return [sentence_loss(self.network, one) for one in said]
+
     def attention(self, inputs: Inputs) -> Attention | None:
         """Where the model looks in a text, or its first window; None for models without self-attention."""
         import torch

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import msgspec
 import torch
 from torch import Tensor, nn
 
 from unfazed.core import Seeds
+from unfazed.systems.device import beside
 from unfazed.systems.loop import Loop
 from unfazed.systems.network import Batch, Front, Gold, Network, Sentence, answers, padded, windows
 from unfazed.systems.training import TrainingSettings
@@ -61,6 +63,24 @@ def end_to_end(network: Network, said: Sequence[Said]) -> float:
     """The share of sentences whose intent and every tag are right."""
     found = answers(network, [s.tokens for s in said])
     return sum(intent == s.intent and tags == s.tags for s, (intent, tags) in zip(said, found, strict=True)) / len(said)
+
+
+MOST_LOSS = 100.0  # of a label that was never learnt
+
+
+@torch.inference_mode()
+def sentence_loss(network: Network, said: Said) -> float:
+    """The loss of one sentence, or of its first window, where the decoders read the right tags."""
+    if said.intent not in network.labels.intents or not set(said.tags) <= set(network.labels.tags):
+        return MOST_LOSS
+    piece, forcing = _pieces(network, [said])[0], network.settings.forcing
+    gold = Gold(torch.tensor([piece.intent]), padded([piece.tags]))
+    batch, gold = beside(network, (network.front.collate([piece.tokens]), gold))
+    network.settings = msgspec.structs.replace(network.settings, forcing=1.0)
+    try:
+        return sum(float(network.loss(batch, gold, part)) for part in range(len(network.parts())))
+    finally:
+        network.settings = msgspec.structs.replace(network.settings, forcing=forcing)
 
 
 _LONGEST = 24  # letters of a word that are read
