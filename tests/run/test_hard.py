@@ -124,7 +124,7 @@ def test_the_embedded_classifier_has_a_loss_for_right_answers_too() -> None:
     unknown = model.losses(inputs[:1], [{"intent": "stop", "slots": ["O"] * 5}])
     assert right is not None
     assert wrong is not None
-    assert all(0 <= a < b for a, b in zip(right, wrong, strict=True))
+    assert all(a < 0 < b for a, b in zip(right, wrong, strict=True))
     assert unknown is not None
     assert unknown[0] >= 100
     assert len({round(loss, 6) for loss in right}) > 1

@@ -99,7 +99,7 @@ def _losses(selector: System, candidates: list[_Candidate]) -> list[float]:
     found = selector.losses([v.inputs for v in variants], [v.gold for v in variants]) if variants else None
     losses = [0.0] * len(candidates)
     for i, loss in zip(known, found or (), strict=False):
-        losses[i] = round(float(loss), 4)
+        losses[i] = round(float(loss), 6)
     return losses
 
 

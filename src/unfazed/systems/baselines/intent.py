@@ -77,20 +77,17 @@ class Tagger:
         return out
 
     def loss(self, sentence: Sequence[str], gold: Sequence[str]) -> float:
-        """How much higher the best other tags score than the right ones, with a margin of one; 0 if they don't."""
-        rows, number = np.array(self._features(sentence), dtype=np.int32), {tag: i for i, tag in enumerate(self.tags)}
+        """How much higher another tag scores than the right one, with right ones around it, where that is most."""
+        number = {tag: i for i, tag in enumerate(self.tags)}
         if any(tag not in number for tag in gold):
             return _MOST_LOSS
-        right = np.array([number[tag] for tag in gold])
-        emissions = _scores(self.weights, rows)
-        wrong = emissions + 1
-        wrong[np.arange(len(right)), right] -= 1
-        best = np.array(_viterbi([wrong], self._allowed)[0])
-        return min(_MOST_LOSS, (self._path(wrong, best) - self._path(wrong, right)) / len(right))
-
-    def _path(self, emissions: Floats, tags: Tags) -> float:
-        before = np.concatenate(([len(self.tags)], tags[:-1]))
-        return float(emissions[np.arange(len(tags)), tags].sum() + self._allowed[tags, before].sum())
+        right, places = np.array([number[tag] for tag in gold]), np.arange(len(gold))
+        before = np.concatenate(([len(self.tags)], right[:-1]))
+        scores = _scores(self.weights, np.array(self._features(sentence), dtype=np.int32)) + self._allowed[:, before].T
+        scores[:-1] += self._allowed[right[1:], : len(self.tags)]
+        own = scores[places, right].copy()
+        scores[places, right] = -np.inf
+        return float((scores.max(axis=1) - own).max())
 
     def _decode(self, pieces: list[Rows]) -> list[list[int]]:
         """The best tags of each piece: all pieces go forward together, longest first, each until it ends."""
@@ -248,17 +245,19 @@ class Intent(SavedSystem):
         ]
 
     def losses(self, batch: Sequence[Inputs], golds: Sequence[Json]) -> Sequence[float] | None:
-        """The negative log-probability of the class; and with tags, how far the best ones are above the right ones."""
-        numbers = {label: i for i, label in enumerate(self.card.labels)}
-        found = []
+        """How much higher the best other class, or tag, scores than the right one; below 0 if the answer is right.
+
+        Scores, and not probabilities, which are the same for all that the model is sure of.
+        """
+        labels, found = self.card.labels, []
         for inputs, gold in zip(batch, golds, strict=True):
             scores = np.asarray(self._weights[self._rows(inputs)].sum(axis=0, dtype=np.float64))
             label = gold["intent"] if self._tagger else gold
-            right = scores[numbers[label]] if label in numbers else -np.inf
-            loss = min(float(np.logaddexp.reduce(scores) - right), _MOST_LOSS)
+            at = labels.index(label) if label in labels else None
+            loss = _MOST_LOSS if at is None else float(np.delete(scores, at).max(initial=-_MOST_LOSS) - scores[at])
             if self._tagger:
-                loss += self._tagger.loss(inputs.get("text", "").split(" "), gold["slots"])
-            found.append(loss)
+                loss = max(loss, self._tagger.loss(inputs.get("text", "").split(" "), gold["slots"]))
+            found.append(max(-_MOST_LOSS, min(_MOST_LOSS, loss)))
         return found
 
     def _rows(self, inputs: Inputs) -> Rows:
