@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from unfazed.data._scores import ScoreTable, SegmentScore, read_score_table, read_segment_scores
     from unfazed.data._versions import import_versions
     from unfazed.data.jsonl import Jsonl
-    from unfazed.data.squad import Squad, is_squad
+    from unfazed.data.squad import Squad, answer_at, is_squad
     from unfazed.data.table import csv_records
 
 __all__ = ["Corpus", "CorpusFile", "Jsonl", "Kind", "MeaningPair", "ReadOptions", "Reader", "ScoreTable",
-    "SegmentScore", "Source", "Squad", "cache_folder", "corpora", "corpus_named", "csv_records",
+    "SegmentScore", "Source", "Squad", "answer_at", "cache_folder", "corpora", "corpus_named", "csv_records",
     "examples_of", "find_reader", "import_corpus", "import_versions", "is_squad", "likely_groups", "open_bytes",
     "open_source", "pull", "read_examples", "read_lines", "read_meaning_pairs", "read_score_table",
     "read_segment_scores", "readers", "sample_path", "task_and_language", "without_break"]  # fmt: skip

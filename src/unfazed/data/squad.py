@@ -60,7 +60,9 @@ class Squad(Reader):
             for question in paragraph.qas:
                 self.line += 1
                 inputs = {"question": question.question, "context": paragraph.context}
-                answers = [_placed(answer, paragraph.context) for answer in question.answers]
+                answers = [
+                    answer_at(answer.text, answer.answer_start, paragraph.context) for answer in question.answers
+                ]
                 gold = {"answers": answers} if answers or question.is_impossible else None
                 yield Example(self.line - 1, str(question.id), inputs, gold)
 
@@ -82,9 +84,8 @@ def _paragraphs(path: Path, encoding: str | None = None) -> Iterator[_Paragraph]
         yield from article.paragraphs
 
 
-def _placed(answer: _Answer, context: str) -> Json:
+def answer_at(text: str, given: int, context: str) -> Json:
     """The answer with the start of its occurrence nearest to the one given; without a start if it has none."""
-    given, text = answer.answer_start, answer.text
     if given >= 0 and context.startswith(text, given):
         return {"text": text, "start": given}
     before, after = context.rfind(text, 0, max(given, 0) + len(text)), context.find(text, max(given, 0))

@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 
 from unfazed.core.errors import DataError
+from unfazed.core.task import task_named
 from unfazed.data import ReadOptions, import_corpus, read_examples, task_and_language
+from unfazed.papers.readin.reader import read_rows
+from unfazed.papers.readin.study import corpora_in
+from unfazed.score import scorers
 
 SHARED = Path(__file__).parents[3] / "../shared/data"
 needs_readin = pytest.mark.skipif(not (SHARED / "readin").is_dir(), reason="../shared/data is not here")
@@ -214,3 +218,93 @@ def test_the_real_segments(tmp_path):
 def test_the_other_tasks(path, count, task):
     assert sum(1 for _ in read_examples(SHARED / path)) == count
     assert task_and_language(SHARED / path)[:2] == (task, "zh")
+
+
+# The authors' release: folders clean, keyboard and speech, in each a folder of every task, and JSON lines.
+CMRC = {"id": "DEV_0", "context": "北京大学在北京", "question": "在哪？",
+        "answers": [{"text": "北京", "answer_start": 5}]}  # fmt: skip
+CSPIDER = {"db_id": "music", "question": "有几个歌手？", "query": "SELECT count(*) FROM singer"}
+
+
+def release(root):
+    """One row of each task, clean and as each of two people typed and said it."""
+    rows = {"afqmc": pair("花呗", "提额"), "cmrc2018": CMRC, "cspider": CSPIDER,
+            "nmt": {"id": "7", "zh": "你好", "en": "Hello there."}}  # fmt: skip
+    varied = {"afqmc": "sentence1", "cmrc2018": "question", "cspider": "question", "nmt": "zh"}
+    for task, row in rows.items():
+        write_lines(root / "clean" / task / "test_clean.json", row)
+        for family in ("keyboard", "speech"):
+            for person in (1, 2):
+                noisy = {**row, varied[task]: f"{family} {person}"}
+                write_lines(root / family / task / f"test_noisy_{person}.json", noisy)
+    (root / "clean" / "cspider" / "tables.json").write_text(json.dumps(TABLES), encoding="utf-8")
+    return root
+
+
+def test_the_authors_folders_and_json_lines(tmp_path):
+    root = release(tmp_path / "casrep" / "READIN")  # "asr" in a folder above says nothing
+    found = corpora_in(root)
+    assert set(found) == {"afqmc", "cmrc2018", "cspider", "nmt"}
+    for name, folder in found.items():
+        ((example, versions),) = import_corpus(folder, tmp_path / name, READIN).groups()
+        assert [v.source for v in versions] == [f"person/{f}-{n}" for f in ("keyboard", "speech") for n in (1, 2)]
+        (said,) = {k for k in example.inputs if example.inputs[k] != versions[0].inputs[k]}
+        assert [v.inputs[said] for v in versions] == ["keyboard 1", "keyboard 2", "speech 1", "speech 2"]
+        assert all(v.gold == example.gold for v in versions)
+    question = next(read_rows(found["cmrc2018"] / "test_clean.json", strip=True))[0]
+    assert question.id == "DEV_0"
+    assert question.gold == {"answers": [{"text": "北京", "start": 5}]}
+    sql = next(read_rows(found["cspider"] / "test_clean.json", strip=True))[0]
+    assert (sql.gold["sql"], sql.gold["schema"]["tables"]) == (CSPIDER["query"], {"singer": ["name"]})
+
+
+@pytest.mark.parametrize(
+    ("answers", "gold"),
+    [
+        (["北京"], [{"text": "北京", "start": 0}]),
+        (
+            {"text": ["北京", "大学"], "answer_start": [5, 2]},
+            [{"text": "北京", "start": 5}, {"text": "大学", "start": 2}],
+        ),
+    ],
+)
+def test_answers_in_other_forms(tmp_path, answers, gold):
+    write_lines(tmp_path / "a.json", {**CMRC, "answers": answers})
+    assert next(read_rows(tmp_path / "a.json", strip=True))[0].gold == {"answers": gold}
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({**CMRC, "answers": "北京"}, "a.json:1: answers must be a list"),
+        ({**CMRC, "answers": [3]}, "a.json:1: an answer must be a text"),
+        ({**CMRC, "context": None}, "a.json:1: context must be a text"),
+        (CSPIDER, "there is no tables.json beside this file or above it"),
+        ({"text": "花呗"}, "this is no file of READIN: its first row has text"),
+    ],
+)
+def test_rows_that_cannot_be_read(tmp_path, row, message):
+    write_lines(tmp_path / "a.json", row)
+    with pytest.raises(DataError, match=message):
+        list(read_rows(tmp_path / "a.json", strip=True))
+
+
+def test_the_family_is_said_and_not_guessed(tmp_path):
+    """A folder's name has to have the word; part of a word, or a folder above the corpus, does not count."""
+    for place in ("asr/casrep", "keyboard/afqmc"):
+        folder = tmp_path / place
+        write_lines(folder / "test_clean.json", pair("花呗", "提额"))
+        write_lines(folder / "test_noisy_1.json", pair("华北", "提额"))
+        with pytest.raises(DataError, match="test_noisy_1.json: neither the file's name nor its folder's says how"):
+            import_corpus(folder, tmp_path / "suite", READIN)
+    write_lines(tmp_path / "keyboard/afqmc/test_noisy_asr_1.json", pair("华北", "提额"))
+    (tmp_path / "keyboard/afqmc/test_noisy_1.json").unlink()
+    ((_, (version,)),) = import_corpus(tmp_path / "keyboard/afqmc", tmp_path / "suite", READIN).groups()
+    assert version.family == "speech"
+
+
+def test_raw_exact_match():
+    raw, official = scorers.get("cmrc_exact_match_raw")(), scorers.get("cmrc_exact_match")()
+    gold, task = {"answers": [{"text": "《西游记》"}]}, task_named("qa")
+    assert [s.item("西游记", gold, task) for s in (raw, official)] == [0.0, 1.0]
+    assert [s.item("《西游记》", gold, task) for s in (raw, official)] == [1.0, 1.0]

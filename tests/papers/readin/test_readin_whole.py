@@ -148,10 +148,12 @@ def test_given_systems_are_taken_and_others_left_out(data: Path, tmp_path: Path)
     sys.path.insert(0, str(Path(__file__).parent))
     try:
         found = study.run(data, ["table5"], always).value["table5"]["ours"]["keyboard"]
+        without = study.run(data, ["table5"], {**always, "without": ("correction",), "to": str(tmp_path / "w")})
     finally:
         sys.path.remove(str(Path(__file__).parent))
     assert {m: cells["worst"].value for m, cells in found["afqmc_positive"].items()} == {"plain": 1, "correction": 1}
     assert found["afqmc_negative"]["plain"]["average"].value == 0
+    assert set(without.value["table5"]["ours"]["keyboard"]["afqmc_positive"]) == {"plain"}
 
 
 def positive(batch):

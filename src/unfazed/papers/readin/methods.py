@@ -13,7 +13,8 @@ from unfazed.data import import_corpus
 from unfazed.mitigate import EMBEDDED_CORRECTOR as EMBEDDED
 from unfazed.mitigate import Corrected, NoisyChannel, augment_examples
 from unfazed.papers.readin.fold import Codes, Folded, fold_examples
-from unfazed.papers.readin.reader import clean_file, read_rows
+from unfazed.papers.readin.layout import clean_file, part_file
+from unfazed.papers.readin.reader import read_rows
 from unfazed.report import Given
 from unfazed.run import Run, run_system
 from unfazed.systems import System, open_system, systems
@@ -25,7 +26,6 @@ METHODS = (PLAIN, *NOISE, CORRECTION, "subchar", "subchar+ada", "subchar+ada-sim
 _TRAINED = {"classify": "baselines/pair", "qa": "baselines/reader"}
 _FOLDED = ("classify",)  # a reader's answers must stand in the paragraph, so it can't be asked about a folded one
 _PEOPLE = 20  # simulated ones who type the noisy copies, each a share of them
-_PARTS = {"train": ("train.json", "train.jsonl"), "dev": ("dev.json", "dev.jsonl")}
 
 
 class ReadinCorpus:
@@ -38,7 +38,7 @@ class ReadinCorpus:
         self.task = guess_task(first).name
 
     def part(self, name: str) -> Path | None:
-        return next((self.folder / f for f in _PARTS[name] if (self.folder / f).is_file()), None)
+        return part_file(self.folder, name)
 
     def examples(self, part: Path) -> Iterator[Example]:
         return (example for example, _ in read_rows(part, strip=True))
@@ -63,11 +63,15 @@ class ReadinCorpus:
     def methods(self) -> list[str]:
         """What there is to compare: nothing where there is no system."""
         if self.trains:
-            left_out = tuple(self.given.get("without") or ())
             made = [m for m in METHODS if "subchar" not in m or self.task in _FOLDED]
-            return [m for m in made if m == PLAIN or not any(part in left_out for part in m.split("+"))]
-        found = [m for m in METHODS if m in self._given]
-        return [*found, CORRECTION] if PLAIN in found and CORRECTION not in found else found
+            return [m for m in made if self._kept(m)]
+        found = [m for m in METHODS if m in self._given and self._kept(m)]
+        corrects = PLAIN in found and CORRECTION not in found and self._kept(CORRECTION)
+        return [*found, CORRECTION] if corrects else found
+
+    def _kept(self, method: str) -> bool:
+        """Was none of its parts left out by the user?"""
+        return method == PLAIN or not set(method.split("+")) & set(self.given.get("without") or ())
 
     @cached_property
     def runs(self) -> dict[str, Run]:

@@ -10,29 +10,15 @@ import re
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
 from unfazed.core import DataError, Example, Inputs, Variant
-from unfazed.data import Jsonl, Reader, ReadOptions, Squad, is_squad, read_lines, without_break
-from unfazed.papers.readin.spider import Spider
+from unfazed.data import Reader, ReadOptions, read_lines, without_break
+from unfazed.papers.readin.forms import rows_of, side
+from unfazed.papers.readin.layout import Person, clean_file, family_of, is_corpus, people_in
 
-_VERSION = re.compile(r"(?:noisy|keyboard|asr|speech).*?(\d+)\.json$")
 _CELL = re.compile(r"(clean|noisy(\d+))_(\w+)")
-_SIDES = {"1": "positive", "0": "negative"}
-
-
-class Person(NamedTuple):
-    """One annotator's version of a test set: the file, the way of entering it, and the annotator's number from 1."""
-
-    file: Path
-    family: str
-    number: int
-
-    @property
-    def name(self) -> str:
-        return f"person/{self.family}-{self.number}"
 
 
 class Readin(Reader):
@@ -43,7 +29,7 @@ class Readin(Reader):
     people = "source"
 
     def accepts(self, path: Path) -> bool:
-        return path.is_dir() and len(_clean_files(path)) == 1 and bool(people_in(path))
+        return is_corpus(path)
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = clean_file(path) if path.is_dir() else path
@@ -61,49 +47,16 @@ class Readin(Reader):
                     yield Variant(e.row, e.id, draw, person.name, person.family, "same", versions[e.row], e.gold, "")
 
 
-def people_in(folder: Path) -> list[Person]:
-    """The versions in a folder, keyboard before speech, in the order of the annotators."""
-    found = []
-    for file in folder.rglob("*.json"):
-        number = _VERSION.search(file.relative_to(folder).as_posix())
-        if number:
-            found.append(Person(file, _family(file), int(number.group(1))))
-    return sorted(found, key=lambda person: (person.family, person.number))
-
-
 def read_rows(file: Path, strip: bool) -> Iterator[tuple[Example, int]]:
     """The examples of one file with the lines they stand on; `strip` takes the line breaks off the ends of texts."""
     if file.suffix.lower() == ".tsv":
-        rows = ((Example(row, id, texts["clean"], label, _groups(label)), row + 2)
+        rows = ((Example(row, id, texts["clean"], label, side(label)), row + 2)
                 for row, (id, label, texts) in enumerate(_raw_rows(file)))  # fmt: skip
     else:
-        reader: Reader = Squad() if is_squad(file) else Spider() if Spider().accepts(file) else _Lines()
-        rows = ((example, reader.line) for example in reader.read(file, ReadOptions()))
+        rows = rows_of(file)
     for example, line in rows:
         inputs = {name: text.rstrip("\r\n") if strip else text for name, text in example.inputs.items()}
         yield msgspec.structs.replace(example, id=example.id or str(example.row), inputs=inputs), line
-
-
-class _Lines(Jsonl):
-    """AFQMC's pairs and WMT2021's segments. Translations are named as the task `translate` has them."""
-
-    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
-        for example in super().read(path, _fields(path)):
-            if "zh" in example.inputs:
-                gold = example.gold.rstrip("\r\n") if isinstance(example.gold, str) else example.gold
-                yield msgspec.structs.replace(example, inputs={"source": example.inputs["zh"]}, gold=gold)
-            else:
-                yield msgspec.structs.replace(example, groups=_groups(example.gold))
-
-
-def _fields(path: Path) -> ReadOptions:
-    if '"zh"' in next(read_lines(path), ""):
-        return ReadOptions(inputs=("zh",), gold="en", id="id")
-    return ReadOptions(inputs=("sentence1", "sentence2"), gold="label")
-
-
-def _groups(label: object) -> dict[str, str]:
-    return {"pair": _SIDES[label]} if isinstance(label, str) and label in _SIDES else {}
 
 
 def _joined(person: Person, clean: list[Example]) -> dict[int, Inputs]:
@@ -146,28 +99,6 @@ def _raw_versions(file: Path) -> dict[Person, dict[int, Inputs]]:
     for row, (_, _, texts) in enumerate(_raw_rows(file)):
         for version, inputs in texts.items():
             if version != "clean":
-                person = Person(file, _family(file), int(version.removeprefix("noisy")))
+                person = Person(file, family_of(file), int(version.removeprefix("noisy")))
                 found.setdefault(person, {})[row] = inputs
     return found
-
-
-def _family(file: Path) -> str:
-    """`keyboard` or `speech`, from the file's name or else from the nearest folder that says it."""
-    for part in reversed(file.parts):
-        if "keyboard" in part:
-            return "keyboard"
-        if "asr" in part or "speech" in part:
-            return "speech"
-    return "person"
-
-
-def _clean_files(folder: Path) -> list[Path]:
-    return [file for file in sorted(folder.rglob("*clean*.json")) if not _VERSION.search(file.name)]
-
-
-def clean_file(folder: Path) -> Path:
-    """The one clean test set of a folder."""
-    found = _clean_files(folder)
-    if len(found) != 1:
-        raise DataError(f"a folder of READIN has one test_clean.json; this has {len(found)}.", folder)
-    return found[0]

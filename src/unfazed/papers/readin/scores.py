@@ -74,6 +74,19 @@ class CmrcExactMatch(MeanScorer):
         return float(len(said) == 1 and bare(said[0]) in {bare(text) for text in texts_of(gold) or ()})
 
 
+class CmrcExactMatchRaw(CmrcExactMatch):
+    """The answer is one of the gold answers as they are written, capitals and punctuation too, as READIN compares."""
+
+    name = "cmrc_exact_match_raw"
+
+    def key(self, value: Json, task: Task) -> Hashable:
+        return texts_of(value)
+
+    def item(self, output: Json, gold: Json, task: Task) -> float:
+        said = texts_of(output) or ()
+        return float(len(said) == 1 and said[0] in (texts_of(gold) or ()))
+
+
 class PositiveAccuracy(Accuracy):
     """The share of items with gold 1, true, yes or positive whose label is right."""
 

@@ -76,6 +76,7 @@ def _merged(pairs: Sequence[tuple[int, int]], columns: Sequence[str]) -> dict[st
 
 
 _TABLES = "tables.json"
+_ABOVE = 4  # folders in which it is looked for
 
 
 class Spider(Reader):
@@ -90,7 +91,7 @@ class Spider(Reader):
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         path = _only_list(path) if path.is_dir() else path
         self.file = path
-        schemas = read_schemas(path.parent / _TABLES)
+        schemas = read_schemas(find_tables(path))
         for row, record in enumerate(_records(path)):
             self.line = row + 1
             db_id = _text(record, "db_id", self)
@@ -98,12 +99,26 @@ class Spider(Reader):
                 near = nearest_name(db_id, schemas)
                 hint = f" Did you mean {near!r}?" if near else ""
                 raise DataError(f"{_TABLES} has no database {db_id!r}.{hint}", path, self.line)
-            inputs = {"question": _question(record, options, self), "db_id": db_id}
+            question = _question(record, options, self)
             sql = record["mr"].get("sql") if isinstance(record.get("mr"), dict) else record.get("query")
             if not isinstance(sql, str):
                 raise DataError("there is no SQL in `query` or `mr.sql`.", path, self.line)
-            inputs["schema"] = _shown(schemas[db_id])
-            yield Example(row, "", inputs, {"sql": sql, "db_id": db_id, "schema": schemas[db_id]})
+            yield example_of(row, question, db_id, sql, schemas[db_id])
+
+
+def example_of(row: int, question: str, db_id: str, sql: str, schema: Json) -> Example:
+    inputs = {"question": question, "db_id": db_id, "schema": _shown(schema)}
+    return Example(row, "", inputs, {"sql": sql, "db_id": db_id, "schema": schema})
+
+
+def find_tables(file: Path) -> Path:
+    """The `tables.json` of a file: beside it, in a folder above it, or in a folder `clean` there."""
+    for folder in list(file.parents)[:_ABOVE]:
+        clean = folder / "clean"
+        for place in (folder / _TABLES, clean / _TABLES, clean / file.parent.name / _TABLES):
+            if place.is_file():
+                return place
+    raise DataError(f"there is no {_TABLES} beside this file or above it. Spider's has the schemas.", file)
 
 
 def read_schemas(path: Path) -> dict[str, Json]:
@@ -157,8 +172,11 @@ def _decoded(path: Path) -> Any:
 def _is_list(path: Path) -> bool:
     if not path.is_file() or path.suffix.lower() != ".json" or path.name == _TABLES:
         return False
-    if not (path.parent / _TABLES).is_file():
-        return False
+    return (path.parent / _TABLES).is_file() and is_list(path)
+
+
+def is_list(path: Path) -> bool:
+    """Does the file begin as a JSON list?"""
     with open_bytes(path) as file:
         return file.read(64).lstrip().startswith(b"[")
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from unfazed.core import DataError, Estimate, Json, guess_task
 from unfazed.measure import ErrorRates, Group, error_rates
 from unfazed.papers.readin import page, tables
+from unfazed.papers.readin.layout import clean_file, corpus_folders, people_in
 from unfazed.papers.readin.methods import METHODS, ReadinCorpus, check_systems
-from unfazed.papers.readin.reader import Readin as Reader
-from unfazed.papers.readin.reader import clean_file, people_in, read_rows
+from unfazed.papers.readin.reader import read_rows
 from unfazed.report import Option, Printed, Study, StudyContext, StudyTable
 
 _CORPORA = {"classify": "afqmc", "qa": "cmrc2018", "sql": "cspider", "translate": "nmt"}
@@ -77,7 +77,7 @@ class _Stages(StudyContext):
         return Printed(table, [page.rates(table)])
 
     def scores(self, name: str) -> Printed:
-        table = tables.scores_table(name, self.corpora)
+        table = tables.scores_table(name, self.corpora, raw=bool(self.given.get("raw_em")))
         return Printed(table, [page.scores(name, table)])
 
     def table10(self) -> Printed:
@@ -115,13 +115,14 @@ class Readin(Study):
         Option("system", "NAME=SYSTEM to test; NAME is a corpus, or a corpus+MITIGATION. Repeatable.", multiple=True),
         Option("corrector", "The corrector. Default: the embedded one, trained on the corpus where it can be."),
         Option("without", f"A mitigation to leave out: {', '.join(METHODS[1:5])}. Repeatable.", multiple=True),
+        Option("raw-em", "Compare CMRC2018's answers as they are written, as READIN's script does.", flag=True),
         Option("seed", "Seed of the noisy copies.", 0),
     )
 
 
 def corpora_in(data: Path) -> dict[str, Path]:
     """The folders of READIN's corpora in a folder, or the folder itself, by the corpus's name."""
-    folders = [data] if Reader().accepts(data) else sorted(f for f in data.glob("*") if Reader().accepts(f))
+    folders = corpus_folders(data)
     if not folders:
         raise DataError("there is no READIN corpus here: a folder with test_clean.json and test_noisy_….json.", data)
     found: dict[str, Path] = {}
