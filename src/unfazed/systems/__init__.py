@@ -10,6 +10,7 @@ from unfazed.systems.system import System
 
 if TYPE_CHECKING:
     from unfazed.systems.baselines.intent import Intent
+    from unfazed.systems.embeddings import minilm_folder
     from unfazed.systems.folders import ModelFolder
     from unfazed.systems.metrics import Metric, Scores, Segment
     from unfazed.systems.opening import open_system
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from unfazed.systems.system import Failed, SystemAround
 
 __all__ = ["Failed", "Intent", "Metric", "ModelFolder", "ProcessSystem", "Recogniser", "Rewriter", "Scores", "Segment",
-    "System", "SystemAround", "heard", "open_system", "systems"]  # fmt: skip
+    "System", "SystemAround", "heard", "minilm_folder", "open_system", "systems"]  # fmt: skip
 
 systems: Registry[System] = Registry("system", System, "unfazed.systems", folders=True, besides=("metrics",))
 

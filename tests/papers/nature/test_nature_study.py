@@ -15,6 +15,7 @@ from unfazed.core.errors import UsageError
 from unfazed.core.values import Estimate
 from unfazed.papers.nature.corpora import PAPERS, find_corpora, sizes
 from unfazed.papers.nature.page import harm
+from unfazed.papers.nature.study import by_model
 from unfazed.papers.nature.tables import OPERATORS, _paper_rows, paper, table4
 from unfazed.run.plan import NATURE
 
@@ -140,7 +141,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def study(place: Path, *more: str) -> subprocess.CompletedProcess[str]:
     command = ["study", "nature", "--data", "data", "--datasets", NAME, "-o", "out"]
-    return commands.unfazed(*command, "--epochs", "2", "--repetitions", "3", *more, cwd=place)
+    settings = ["--epochs", "2,birnn=1", "--repetitions", "3", "--seeds", "2", "--families", "birnn"]
+    return commands.unfazed(*command, *settings, *more, cwd=place)
 
 
 def is_estimate(value: object) -> bool:
@@ -166,6 +168,15 @@ def test_the_whole_study(place: Path) -> None:
     assert "(hard for baselines/intent)" in rows["Hard"]["e2e"]["signature"]
     gains = found["table5"]["ours"][NAME]
     assert all(is_estimate(gains[row][side]) for row in gains for side in ("without", "with", "gain"))
+    assert rows["Orig"]["e2e"]["over"] == "examples and trainings like these"
+    models = found["families"]["ours"]
+    assert set(models) == {"bilstm", "birnn"}
+    assert is_estimate(models["birnn"][NAME]["Hard"]["gap"])
+    assert "gap" not in models["bilstm"][NAME]["Hard"]
+    ends = found["fillers"]["ours"][NAME]["EOS Filler"]
+    assert sum(cell["n"] for cell in ends.values()) == rows["EOS Filler"]["e2e"]["n"]
+    share = sum(cell["n"] * cell["value"] for cell in ends.values()) / rows["EOS Filler"]["e2e"]["n"]
+    assert share == pytest.approx(rows["EOS Filler"]["e2e"]["value"]), "fillers add up to their operator"
     assert found["attention"]
     for case in found["attention"]:
         for line in case["lines"]:
@@ -181,11 +192,11 @@ def test_the_page_has_no_script(place: Path) -> None:
     assert "tiny&lt;i&gt;" in page
     assert "<i>" not in page
     assert "<svg" in page
-    assert page.count("<section>") == 7
+    assert page.count("<section>") == 9
     told = (place / "out/study.md").read_text("utf-8")
     assert "tiny&lt;i&gt;" in told
     assert "<i>" not in told
-    assert told.count("\n## ") == 7
+    assert told.count("\n## ") == 9
 
 
 @pytest.mark.slow
@@ -195,7 +206,7 @@ def test_given_again_nothing_is_made_again(place: Path) -> None:
         return {str(f): f.stat().st_mtime_ns for name in kept for f in (place / "out").rglob(name)}
 
     before = times()
-    assert len(before) == 3 + 3 + 5, sorted(before)
+    assert len(before) == 7 + 3 + 14, sorted(before)  # two trainings of each model
     done = study(place, "--format", "md")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == (place / "out/study.md").read_text("utf-8").strip()
@@ -228,6 +239,15 @@ def test_only_table_2_leaves_table_1_on_the_page(place: Path, tmp_path: Path) ->
     for file in (tmp_path / "data" / NAME / "train").iterdir():
         file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
     assert kept("--only", "table1") == ["table1", "said"]
+
+
+def test_numbers_by_model() -> None:
+    assert by_model("10,jointbert=3", "jointbert") == 3
+    assert by_model("10,jointbert=3", "bilstm") == 10
+    assert by_model("jointbert=3e-4", "bilstm") is None
+    assert by_model(None, "bilstm") is None
+    with pytest.raises(UsageError, match="'many' is not a number"):
+        by_model("many", "bilstm")
 
 
 def test_a_system_of_no_data_set_is_refused(place: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from unfazed.core.estimate.intervals import (
     estimates,
     interval,
     mean_of,
+    over_trainings,
     sign,
 )
 from unfazed.core.estimate.means import (
@@ -38,5 +39,5 @@ __all__ = ["CORRECTIONS", "Array", "Estimate", "Ints", "Mean", "MeanKind", "Numb
     "Paired", "Question", "Ratio", "Resampling", "Sample", "Statistic", "Wanted", "binomial_tail",
     "bonferroni", "bootstrap", "certain_interval", "clopper_pearson", "correct", "count_rows",
     "digest", "estimates", "heavy_tails", "holm", "interval", "mcnemar", "mean_interval", "mean_of", "merge_rows",
-    "numbers_of", "pseudo_of", "ratio", "sample_of", "share_of", "sign", "summed",
+    "numbers_of", "over_trainings", "pseudo_of", "ratio", "sample_of", "share_of", "sign", "summed",
     "swap", "t_p_value", "t_quantile"]  # fmt: skip

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from unfazed.core.errors import UsageError
 from unfazed.core.estimate.resample import Sample, bootstrap, sample_of
 from unfazed.core.estimate.statistics import Array, Observations
+from unfazed.core.estimate.student import t_quantile
 from unfazed.core.ids import content_id
 from unfazed.core.registry import VERSION
 from unfazed.core.values import Estimate
@@ -133,6 +134,29 @@ def mean_of(found: Sequence[Estimate]) -> Estimate:
     low = mean - sqrt(sum(d * d for d in below)) / k if len(below) == k else None
     high = mean + sqrt(sum(d * d for d in above)) / k if len(above) == k else None
     return Estimate(mean, low, high, n, missing, signature)
+
+
+def over_trainings(found: Sequence[Estimate], level: float = 0.95) -> Estimate:
+    """The mean of one measure of several trainings of a model, on the same examples; a single one stays as it is.
+
+    Each estimate's interval covers other examples. The spread between trainings, with Student's t for their number, is
+    added to its mean width, squared on either side by itself (MOVER): examples and trainings vary independently.
+    """
+    if len(found) == 1:
+        return found[0]
+    k, n, missing = len(found), max((e.n for e in found), default=0), max((e.missing for e in found), default=0)
+    first = found[0].signature if found else ""
+    signature = f"{first}|trainings={k}:{content_id([e.signature for e in found])}:{_MEAN_VERSION}"
+    values = [e.value for e in found if e.value is not None]
+    if not k or len(values) < k:
+        return Estimate(None, None, None, n, missing, signature)
+    mean = sum(values) / k
+    spread = t_quantile(0.5 + level / 2, k - 1) * sqrt(sum((v - mean) ** 2 for v in values) / (k - 1) / k)
+    below = [e.value - e.low for e in found if e.value is not None and e.low is not None]
+    above = [e.high - e.value for e in found if e.value is not None and e.high is not None]
+    low = mean - sqrt((sum(below) / k) ** 2 + spread**2) if len(below) == k else None
+    high = mean + sqrt((sum(above) / k) ** 2 + spread**2) if len(above) == k else None
+    return Estimate(mean, low, high, n, missing, signature, over="examples and trainings like these")
 
 
 def sign(fields: Mapping[str, object], settings: Resampling | None = None, **more: object) -> str:

@@ -91,8 +91,10 @@ def chosen(table: Json) -> Section:
             row[f"{_NAMES.get(name, name)}, paper"] = _plain(table["paper"].get(name, {}).get(label))
         rows.append(row)
     who = sorted(set(table["selector"].values()))
-    told = f"Chosen by {', '.join(who)}; in the paper by JointBERT."
-    return Section("Table 2: operators in Hard", [told], [SectionTable("Per cent of the utterances of Hard", rows)])
+    told = f"Chosen by {', '.join(who)}, by its loss; in the paper by JointBERT."
+    ties = ", ".join(f"{_NAMES.get(n, n)} {k:,} of {of:,}" for n, (k, of) in table["ties"].items() if k is not None)
+    tables = [SectionTable("Per cent of the utterances of Hard", rows)]
+    return Section("Table 2: operators in Hard", [told, f"Ties, broken at random: {ties}."], tables)
 
 
 def judged(table: Json) -> Section:
@@ -125,12 +127,49 @@ def scores(table: Json) -> Section:
             row["e2e lost"] = scaled(table["drop"][name].get(label))
             rows.append({**row, "n": found["e2e"].n})
         tables.append(SectionTable(_NAMES.get(name, name), rows))
-    told = "Slot F1, intent accuracy and end-to-end accuracy in per cent, ours with 95 % intervals, then the paper's."
+    told = (
+        "Slot F1, intent accuracy and end-to-end accuracy in per cent, ours with 95 % intervals, then the paper's. "
+        + _trainings(table["trainings"])
+    )
     also = "'e2e lost' compares each altered utterance with its own original; n is how many could be altered."
     last = "Averages are unweighted and, the paper's too, over the data sets that are shown here."
     return Section(
         "Table 4: original and altered test sets", [told, also, *([last] if len(tables) > 1 else [])], tables
     )
+
+
+def _trainings(count: int) -> str:
+    if count == 1:
+        return "One training: intervals do not include how much another would differ."
+    return f"Ours are means over {count} trainings, and intervals include how much these differ."
+
+
+def fillers(table: Json) -> Section:
+    names = list(table["ours"])
+    said = {(place, filler): None for of in table["ours"].values() for place, found in of.items() for filler in found}
+    rows: list[Row] = []
+    for place, filler in said:
+        row: dict[str, object] = {"test set": place, "filler": filler}
+        for name in names:
+            found = table["ours"][name].get(place, {}).get(filler)
+            row[_NAMES.get(name, name)] = scaled(found)
+            row[f"n, {_NAMES.get(name, name)}"] = None if found is None else found.n
+        rows.append(row)
+    return Section("By filler", tables=[SectionTable("End to end in per cent", rows)])
+
+
+def families(table: Json) -> Section:
+    rows: list[Row] = []
+    for model, by_data in table["ours"].items():
+        for name, sets in by_data.items():
+            row: dict[str, object] = {"model": model, "data set": _NAMES.get(name, name)}
+            for label, cells in sets.items():
+                row[label] = scaled(cells["e2e"])
+                row[f"{label}, gap"] = Figure(_gain(cells["gap"]) if "gap" in cells else NONE)
+            rows.append(row)
+    theirs = ", ".join(f"{label} {_signed(gap)}" for label, gap in table["paper"].items())
+    told = f"A gap is to {table['first']}, on the same utterances. The paper's, Stack-Prop+BERT to Bi-RNN: {theirs}."
+    return Section("Model families", [told], [SectionTable("End to end in per cent", rows)])
 
 
 def augmented(table: Json) -> Section:

@@ -12,14 +12,16 @@ from unfazed.core import Suite, UsageError, option_name
 from unfazed.papers.nature import page, tables
 from unfazed.papers.nature.attention import looks
 from unfazed.papers.nature.corpora import SluCorpus, find_corpora
+from unfazed.papers.nature.families import by_filler, compared
 from unfazed.papers.nature.training import Training, selector_of, train_all
 from unfazed.report import Given, Option, Printed, Study, StudyContext, StudyTable
 from unfazed.run import NATURE, make_suite, run_system
-from unfazed.systems import System, open_system
+from unfazed.systems import System, minilm_folder, open_system
 from unfazed.vary import operators
 
 _AUGMENTED = "+augmented"
-_RUN = ("datasets", "model", "encoder", "system", "selector", "seed", "repetitions", "epochs")  # decide runs
+_SUITES = ("datasets", "selector", "seed", "no-guard")  # decide test sets
+_RUN = (*_SUITES, "model", "encoder", "system", "seeds", "repetitions", "epochs", "lr")  # decide runs
 
 
 class _Stages(StudyContext):
@@ -39,26 +41,43 @@ class _Stages(StudyContext):
         return [part for c in self.corpora for part in (c.train, c.valid, c.test) if part is not None]
 
     @cached_property
-    def systems(self) -> dict[str, System]:
-        """By data set; those trained with augmentation have a `+augmented` behind the name."""
+    def systems(self) -> dict[str, list[System]]:
+        """By data set, one for each training; those trained with augmentation have a `+augmented` behind the name."""
         named = _named(self.given.get("system") or (), self._wanted, option_name("system"))
-        train_all([self._training(name) for name in self._wanted if name not in named])
-        return {name: open_system(named.get(name, str(self._place(name)))) for name in self._wanted}
+        model = self.given.get("model") or "bilstm"
+        return {name: self._opened(model, name, named.get(name, [])) for name in self._wanted}
+
+    def family(self, model: str) -> dict[str, list[System]]:
+        """The systems of another model, by data set, trained without augmentation."""
+        return {corpus.name: self._opened(model, corpus.name, []) for corpus in self.corpora}
+
+    def _opened(self, model: str, name: str, specs: Sequence[str]) -> list[System]:
+        if not specs:
+            trainings = [self._training(model, name, seed) for seed in self.seeds]
+            train_all(trainings)
+            specs = [str(training.to) for training in trainings]
+        return [open_system(spec) for spec in specs]
 
     @property
     def _wanted(self) -> list[str]:
         plain = [corpus.name for corpus in self.corpora]
         return plain + [name + _AUGMENTED for name in plain if self.augments]
 
-    def _place(self, name: str) -> Path:
-        return self.to / "models" / name
+    @property
+    def seeds(self) -> range:
+        return range(self.seed, self.seed + int(self.given.get("seeds") or 3))
 
-    def _training(self, name: str) -> Training:
+    def _training(self, model: str, name: str, seed: int) -> Training:
         given, corpus = self.given, next(c for c in self.corpora if c.name == name.removesuffix(_AUGMENTED))
-        model, augmented = given.get("model") or "bilstm", name.endswith(_AUGMENTED)
+        kind, _, on = model.partition("+")
+        encoder = given.get("encoder")
+        if encoder is None and (kind == "jointbert" or on):
+            encoder = str(minilm_folder())
+        epochs, lr = (by_model(given.get(option), model) for option in ("epochs", "lr"))
         return Training(
-            corpus, augmented, self._place(name), model, given.get("encoder"), self.seed, given.get("epochs")
-        )
+            corpus, name.endswith(_AUGMENTED), self.to / "models" / model / name / str(seed), kind, encoder, seed,
+            None if epochs is None else int(epochs), lr,
+        )  # fmt: skip
 
     @cached_property
     def suites(self) -> dict[str, dict[str, Suite]]:
@@ -77,7 +96,8 @@ class _Stages(StudyContext):
         place = self.to / "suites" / corpus.name
         print(f"{corpus.name}: making its test sets", file=sys.stderr)
         chooser = selector or selector_of(corpus, self.to / "models" / f"{corpus.name}+selector", self.seed)
-        make = partial(make_suite, corpus.test, NATURE, seed=self.seed, task="slu", language="en")
+        guard = None if self.given.get("no_guard") else corpus.train
+        make = partial(make_suite, corpus.test, NATURE, seed=self.seed, task="slu", language="en", guard=guard)
         repetitions = int(self.given.get("repetitions") or 10)
         return {
             "each": make(to=place / "each"),
@@ -86,17 +106,23 @@ class _Stages(StudyContext):
         }
 
     @cached_property
-    def runs(self) -> dict[str, tables.Runs]:
-        return {c.name: self._runs_of(c.name, ("random", "hard", "each")) for c in self.corpora}
+    def runs(self) -> dict[str, list[tables.Runs]]:
+        """By data set, one for each training."""
+        return {c.name: self.runs_of(c.name, self.systems[c.name]) for c in self.corpora}
 
     @cached_property
-    def augmented_runs(self) -> dict[str, tables.Runs]:
+    def augmented_runs(self) -> dict[str, list[tables.Runs]]:
         names = [c.name for c in self.corpora] if self.augments else []
-        return {name: self._runs_of(name + _AUGMENTED, ("random", "hard")) for name in names}
+        return {n: self.runs_of(n, self.systems[n + _AUGMENTED], n + _AUGMENTED, ("random", "hard")) for n in names}
 
-    def _runs_of(self, name: str, sets: Sequence[str]) -> tables.Runs:
-        suites, system = self.suites[name.removesuffix(_AUGMENTED)], self.systems[name]
-        return tables.Runs(**{s: run_system(suites[s], system, self.to / "runs" / name / s) for s in sets})
+    def runs_of(
+        self, name: str, systems: Sequence[System], place: str = "", sets: Sequence[str] = ("random", "hard", "each")
+    ) -> list[tables.Runs]:
+        suites, to = self.suites[name], self.to / "runs" / (place or name)
+        return [
+            tables.Runs(**{s: run_system(suites[s], system, to / str(n) / s) for s in sets})
+            for n, system in enumerate(systems)
+        ]
 
     def table1(self) -> Printed:
         table = tables.table1(self.corpora)
@@ -122,19 +148,48 @@ class _Stages(StudyContext):
         table = tables.table5(self.runs, self.augmented_runs)
         return Printed(table, [page.augmented(table)], list(page.helped(table)))
 
+    def fillers(self) -> Printed:
+        table = by_filler(self.runs)
+        return Printed(table, [page.fillers(table)])
+
+    def families(self) -> Printed:
+        """Other models beside the first, on the same sets."""
+        models = [name.strip() for name in (self.given.get("families") or "").split(",") if name.strip()]
+        first, runs = self.given.get("model") or "bilstm", {}
+        for model in models:
+            systems = self.family(model)
+            runs[model] = {n: self.runs_of(n, systems[n], f"{model}/{n}", ("random", "hard")) for n in systems}
+        table = compared({first: self.runs, **runs}) if runs else {}
+        return Printed(table, [page.families(table)] if table else [])
+
     def attention(self) -> Printed:
-        looked = (looks(runs.each, self.systems[n], n) for n, runs in self.runs.items() if runs.each is not None)
+        looked = (looks(runs[0].each, self.systems[n][0], n) for n, runs in self.runs.items() if runs[0].each)
         cases = [case for cases in looked for case in cases]
         return Printed(cases, [page.attention(cases)] if cases else [])
 
 
-def _named(pairs: Sequence[str], known: Sequence[str], option: str) -> dict[str, str]:
-    """`NAME=SPEC` options as a mapping."""
-    found = dict(pair.partition("=")[::2] for pair in pairs)
+def _named(pairs: Sequence[str], known: Sequence[str], option: str) -> dict[str, list[str]]:
+    """`NAME=SPEC` options as a mapping; a name that is given several times has several trainings."""
+    found: dict[str, list[str]] = {}
+    for name, _, spec in (pair.partition("=") for pair in pairs):
+        found.setdefault(name, []).append(spec)
     unknown = next((name for name in found if name not in known), None)
     if unknown is not None:
         raise UsageError(f"{option} takes NAME=SYSTEM with a NAME of {', '.join(known)}, not {unknown!r}.")
     return found
+
+
+def by_model(given: str | int | None, model: str) -> float | None:
+    """The number for a model in `10,jointbert=3`: its own, or the one for all; None if there is neither."""
+    found: dict[str, float] = {}
+    for part in str(given or "").split(","):
+        name, _, number = part.rpartition("=")
+        if part.strip():
+            try:
+                found[name.strip()] = float(number)
+            except ValueError:
+                raise UsageError(f"{part!r} is not a number, nor MODEL=NUMBER.") from None
+    return found.get(model, found.get(""))
 
 
 class Nature(Study):
@@ -152,9 +207,11 @@ class Nature(Study):
     context = _Stages
     tables: ClassVar[Mapping[str, StudyTable]] = {
         "table1": StudyTable(_Stages.table1, ("datasets",)),
-        "table2": StudyTable(_Stages.table2, ("datasets", "selector", "seed")),
-        "table3": StudyTable(_Stages.table3, ("datasets", "survey", "seed")),
+        "table2": StudyTable(_Stages.table2, _SUITES),
+        "table3": StudyTable(_Stages.table3, ("datasets", "survey", "seed", "no-guard")),
         "table4": StudyTable(_Stages.table4, _RUN),
+        "fillers": StudyTable(_Stages.fillers, _RUN),
+        "families": StudyTable(_Stages.families, (*_RUN, "families")),
         "table5": StudyTable(_Stages.table5, (*_RUN, "no-augmentation")),
         "attention": StudyTable(_Stages.attention, _RUN),
     }
@@ -162,12 +219,16 @@ class Nature(Study):
         Option("to", "Folder of models, sets, runs and pages.", "nature", short="-o"),
         Option("datasets", "Folders in DIR, or beside it. Default: atis, snips and nlu_ed, where they are there."),
         Option("model", "What to train: bilstm, birnn, stackprop or jointbert.", "bilstm"),
-        Option("encoder", "A Hugging Face encoder for the model to stand on."),
+        Option("encoder", "A Hugging Face encoder for the model. Default for jointbert: the installed MiniLM."),
+        Option("families", "More models to compare, such as birnn,stackprop,jointbert,stackprop+encoder."),
         Option("system", "NAME=SYSTEM: test this instead of training; NAME is atis, atis+augmented, …", multiple=True),
         Option("selector", "[NAME=]SYSTEM that selects Hard. Default: an embedded classifier.", multiple=True),
         Option("survey", "ANSWERS of `unfazed collect export`, which fill Table 3; ANSWERS,ITEMS if written by hand."),
-        Option("seed", "Seed of trainings and sets.", 0),
+        Option("seed", "Seed of the sets, and of the first training.", 0),
+        Option("seeds", "Trainings of each model. Intervals include how much they differ.", 3),
         Option("repetitions", "Draws of the Random set.", 10),
-        Option("epochs", "Epochs at most. Default: the model's own.", kind=int),
+        Option("epochs", "Epochs at most, such as 10 or 10,jointbert=3. Default: the model's own."),
+        Option("lr", "Learning rate, such as jointbert=3e-4. Default: the model's own."),
+        Option("no-guard", "Also use words that the training labels contradict, as the paper does.", flag=True),
         Option("no-augmentation", "Leave out the models of Table 5.", flag=True),
     )

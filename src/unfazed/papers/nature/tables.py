@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unfazed.core import Estimate, Json, Suite
-from unfazed.core.estimate import Observations, Question, Ratio, Resampling, estimates, mean_of, sign
+from unfazed.core.estimate import Observations, Question, Ratio, Resampling, estimates, mean_of, over_trainings, sign
 from unfazed.measure import compare, measure_run
 from unfazed.papers.nature.acceptance import read_acceptance
 from unfazed.papers.nature.corpora import PAPERS, SluCorpus, sizes
@@ -73,7 +73,8 @@ def table2(hard: Mapping[str, Suite]) -> Json:
         for name, value in row.items():
             printed[name][label] = _share(value)
     selectors = {name: suite.manifest.set["selector"] for name, suite in hard.items()}
-    return {"ours": ours, "selector": selectors, "paper": printed}
+    ties = {name: (suite.manifest.ties, suite.manifest.variants) for name, suite in hard.items()}
+    return {"ours": ours, "selector": selectors, "ties": ties, "paper": printed}
 
 
 def table3(survey: tuple[str, ...] | None, suites: Sequence[Suite]) -> Json:
@@ -88,12 +89,21 @@ def table3(survey: tuple[str, ...] | None, suites: Sequence[Suite]) -> Json:
     return {"ours": ours, "sets": found.sets, "warnings": found.warnings, "paper": printed}
 
 
-def table4(runs: Mapping[str, Runs]) -> Json:
-    """Slot F1, intent accuracy and end to end on every set; and the end-to-end drop on the very same utterances."""
+def table4(runs: Mapping[str, Sequence[Runs]]) -> Json:
+    """Slot F1, intent accuracy and end to end on every set; and the end-to-end drop on the very same utterances.
+
+    Each is the mean over trainings, and its interval includes how much they differ.
+    """
     ours: dict[str, Rows] = {}
     drops: dict[str, dict[str, Estimate]] = {}
-    for name, of in runs.items():
-        ours[name], drops[name] = _performance(of)
+    for name, trainings in runs.items():
+        found = [_performance(of) for of in trainings]
+        first_rows, first_drops = found[0]
+        ours[name] = {
+            row: {score: over_trainings([rows[row][score] for rows, _ in found]) for score in SCORES}
+            for row in first_rows
+        }
+        drops[name] = {row: over_trainings([lost[row] for _, lost in found]) for row in first_drops}
     if len(runs) > 1:
         both = list(ours.values())
         ours[AVERAGE] = {
@@ -101,7 +111,7 @@ def table4(runs: Mapping[str, Runs]) -> Json:
         }
         drops[AVERAGE] = {row: mean_of([d[row] for d in drops.values()]) for row in next(iter(drops.values()))}
     printed = {model: _paper_rows(rows, list(runs)) for model, rows in paper()["table4"].items()}
-    return {"ours": ours, "drop": drops, "paper": printed}
+    return {"ours": ours, "drop": drops, "trainings": min(map(len, runs.values()), default=0), "paper": printed}
 
 
 def _performance(runs: Runs) -> tuple[Rows, dict[str, Estimate]]:
@@ -147,11 +157,15 @@ def _averaged(rows: dict[str, dict[str, dict[str, float]]], corpora: Sequence[st
     return rows
 
 
-def table5(plain: Mapping[str, Runs], augmented: Mapping[str, Runs]) -> Json:
+def table5(plain: Mapping[str, Sequence[Runs]], augmented: Mapping[str, Sequence[Runs]]) -> Json:
     """End to end without and with augmentation, and the difference, utterance by utterance."""
     ours: dict[str, Json] = {}
     for name, runs in augmented.items():
-        ours[name] = dict(_gains(plain[name], runs))
+        found = [dict(_gains(*pair)) for pair in zip(plain[name], runs, strict=False)]
+        ours[name] = {
+            row: {side: over_trainings([f[row][side] for f in found]) for side in ("without", "with", "gain")}
+            for row in found[0]
+        }
     if len(ours) > 1:
         sets, both = ("Orig", "Rand", "Hard"), list(ours.values())
         ours[AVERAGE] = {
@@ -172,7 +186,7 @@ def _gains(plain: Runs, augmented: Runs) -> Iterator[tuple[str, Json]]:
         without, with_ = (getattr(measure_run(run, ["end_to_end"]).whole, measure) for run in pair)
         compared = compare(*pair, scores=["end_to_end"]).differences
         gain = next(d for d in compared if (d.measure, d.set) == (measure, "all"))
-        yield row, {"without": without, "with": with_, "gain": gain.estimate, "p": gain.p}
+        yield row, {"without": without, "with": with_, "gain": gain.estimate}
 
 
 def _share(percent: float) -> float:

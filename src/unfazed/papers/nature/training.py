@@ -30,10 +30,12 @@ class Training(NamedTuple):
     encoder: str | None
     seed: int
     epochs: int | None
+    lr: float | None = None
 
     @property
     def name(self) -> str:
-        return f"{self.corpus.name}{' with augmentation' if self.augmented else ''}"
+        with_ = " with augmentation" if self.augmented else ""
+        return f"{self.corpus.name}{with_}, {self.model}, seed {self.seed}"
 
 
 def train_all(trainings: Sequence[Training]) -> None:
@@ -41,7 +43,7 @@ def train_all(trainings: Sequence[Training]) -> None:
     if not trainings:
         return
     workers = min(_AT_ONCE, len(trainings), os.cpu_count() or 1)
-    largest_first = sorted(trainings, key=lambda t: (-t.augmented, t.corpus.name))
+    largest_first = sorted(trainings, key=lambda t: (-t.augmented, t.seed, t.corpus.name))
     with get_context("spawn").Pool(workers, maxtasksperchild=1) as pool:  # leaving it ends what still trains
         for problem in pool.imap_unordered(_train, largest_first, chunksize=1):
             if problem is not None:
@@ -51,7 +53,7 @@ def train_all(trainings: Sequence[Training]) -> None:
 def _train(training: Training) -> str | None:
     """What went wrong, or None. Errors cross processes as text, since not all of them can be rebuilt."""
     corpus, cls = training.corpus, systems.get(f"slu/{training.model}")
-    settings = {"seed": training.seed, "epochs": training.epochs, "threads": 1}
+    settings = {"seed": training.seed, "epochs": training.epochs, "lr": training.lr, "threads": 1}
     if training.augmented:  # twice the data, so half the epochs: as many steps as without
         settings["epochs"] = -(-(training.epochs or cls.defaults.epochs) // 2)  # type: ignore[attr-defined]
     try:

@@ -15,7 +15,7 @@ import msgspec
 
 from unfazed.core import DataError, Example, Inputs, Variant
 from unfazed.data import Reader, ReadOptions, read_lines, without_break
-from unfazed.papers.readin.forms import rows_of, side
+from unfazed.papers.readin.forms import Row, rows_of, side
 from unfazed.papers.readin.layout import Person, clean_file, family_of, is_corpus, people_in
 
 _CELL = re.compile(r"(clean|noisy(\d+))_(\w+)")
@@ -50,7 +50,7 @@ class Readin(Reader):
 def read_rows(file: Path, strip: bool) -> Iterator[tuple[Example, int]]:
     """The examples of one file with the lines they stand on; `strip` takes the line breaks off the ends of texts."""
     if file.suffix.lower() == ".tsv":
-        rows = ((Example(row, id, texts["clean"], label, side(label)), row + 2)
+        rows: Iterator[Row] = ((Example(row, id, texts["clean"], label, side(label)), row + 2)
                 for row, (id, label, texts) in enumerate(_raw_rows(file)))  # fmt: skip
     else:
         rows = rows_of(file)
