@@ -49,6 +49,7 @@ def made(name: str, text: str, language: str = "en", draws: int = 1, seed: int =
         ("case", "en", "upper", "It's on www.x.com/A", "IT'S ON www.x.com/A"),
         ("case", "en", "lower", "Call NASA", "call nasa"),
         ("case", "en", "title", "don't stop well-known songs", "Don't Stop Well-Known Songs"),
+        ("case", "en", "title", "the 17th table(s)", "The 17th Table(s)"),
         ("case", "en", "sentence", "When can I go? To Paris. ok", "When can I go? To paris. Ok"),
         ("case", "de", "upper", "Straße", "STRASSE"),
         ("case", "tr", "upper", "ısı ister", "ISI İSTER"),
@@ -58,6 +59,7 @@ def made(name: str, text: str, language: str = "en", draws: int = 1, seed: int =
         ("case", "nl", "title", "ijs eten", "IJs Eten"),
         ("accents", "de", "spelled", "FÜR Übung, Straße", "FUER Uebung, Strasse"),
         ("accents", "de", "dropped", "für Übung", "fur Ubung"),
+        ("accents", "it", "spelled", "È già così, perché no?", "E' gia' cosi', perche' no?"),
         ("accents", "es", "dropped", "el año próximo", "el año proximo"),
         ("accents", "pl", "dropped", "źdźbło łąki", "zdzblo laki"),
         ("accents", "tr", "dropped", "ışık", "isik"),
@@ -71,16 +73,23 @@ def made(name: str, text: str, language: str = "en", draws: int = 1, seed: int =
         ("punctuation", "en", "dropped", "at 3:45 it costs 1,200.50.", "at 3:45 it costs 1,200.50"),
         ("punctuation", "en", "dropped", "mail a.b@c.org , thanks", "mail a.b@c.org thanks"),
         ("punctuation", "en", "doubled", "Dr. Who left.", "Dr. Who left.."),
+        ("punctuation", "ru", "doubled", "это странно т.к. нет ответа.", "это странно т.к. нет ответа.."),
+        ("punctuation", "fr", "dropped", "note\u00a0: non", "note non"),
         ("punctuation", "de", "dropped", "am 5. Oktober, bitte", "am 5. Oktober bitte"),
         ("punctuation", "zh", "dropped", "好的，谢谢3.5", "好的 谢谢3.5"),
         ("script", "ja", "half", "ガード", "ｶﾞｰﾄﾞ"),
         ("script", "ja", "full", "abc", "ａｂｃ"),
+        ("script", "zh", "full", "(如圖所示)", "（如圖所示）"),
+        ("script", "zh", "full", "(alligator pear)。", "（ａｌｌｉｇａｔｏｒ ｐｅａｒ）。"),
+        ("script", "zh", "full", "（約 3.14)", None),
+        ("script", "ko", "full", "seek (기본값).", "ｓｅｅｋ (기본값)."),
         ("script", "fa", "any", "۱۲", "12"),
         ("script", "ar", "any", "12.5", "١٢.٥"),
         ("emoji", "en", "replaced", "nice 😢", "nice 😭"),
         ("emoji", "en", "removed", "so nice 👩‍👩‍👧 today", "so nice today"),
         ("spaces", "en", "lost", "not able 5 10", None),
         ("spaces", "en", "inside", "nowhere"[:3], None),
+        ("spaces", "en", "inside", "XXXIII NASA", None),
     ],
 )
 def test_each_kind_does_what_it_says(name: str, language: str, kind: str, before: str, after: str | None) -> None:
@@ -127,6 +136,11 @@ def test_two_texts_of_a_pair_are_written_in_one_way() -> None:
     for variant in vary([example], variation):
         a, b = (part.partition(": ")[2] for part in variant.note.split("; "))
         assert a == b
+
+
+def test_a_name_is_not_shortened() -> None:
+    assert made("abbreviation", "a trip to Great Britain", draws=20) == []
+    assert "gr8" in made("abbreviation", "a great trip", draws=20)[0]
 
 
 def test_short_forms_are_habits() -> None:

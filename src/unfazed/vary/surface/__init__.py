@@ -110,6 +110,14 @@ def joined(text: str, at: int) -> bool:
     )
 
 
+def in_name(text: str, word: re.Match[str]) -> bool:
+    """Is the word a name or a short form: with a capital inside a sentence, or in capitals?"""
+    if len(word[0]) < 5 and word[0].isupper():
+        return True
+    before = text[max(0, word.start() - 16) : word.start()].rstrip()
+    return word[0][0].isupper() and not word[0].isupper() and bool(before) and before[-1] not in '.!?…\n"“'
+
+
 @lru_cache(1)
 def english_words() -> frozenset[str]:
     """About 50,000 English words, to see whether a change makes another word."""

@@ -9,7 +9,7 @@ from functools import cache
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
 from unfazed.vary.operator import Change, Operator, Text
-from unfazed.vary.surface import DATA, LONGEST, Fixed, base, noted
+from unfazed.vary.surface import DATA, LONGEST, Fixed, base, in_name, noted
 from unfazed.vary.words import cased, checked_rate, some
 
 _FILES = DATA / "abbreviations"
@@ -23,6 +23,7 @@ class Abbreviation(Operator):
     each word changes with that probability, and at least one.
     """
 
+    version = 2
     languages = ("en", *sorted(file.stem for file in _FILES.glob("*.toml") if file.stem != "en"))
     presets = ("surface",)
     example = ("please call me tomorrow before you leave", "please call me tomorrow b4 you leave")
@@ -34,7 +35,12 @@ class Abbreviation(Operator):
         short, pattern = _short_forms(base(text.language))
         written = text.text[:LONGEST]
         fixed = Fixed(written)
-        found = [match for match in pattern.finditer(written) if match.start() not in fixed]
+        nouns = base(text.language) == "de"  # which have capitals, as names have elsewhere
+        found = [
+            match
+            for match in pattern.finditer(written)
+            if match.start() not in fixed and (nouns or match[0].isupper() or not in_name(written, match))
+        ]
         # a labelled phrase keeps its words, of which the label has a number
         places = [match for match in found if " " not in match[0] or not text.labelled(match.start())]
         edits = []

@@ -32,18 +32,20 @@ _SPELLED = {
 # Letters, not accents: without the mark, another letter stands there that nobody takes for it.
 _KEPT = {"es": "ñ", "gl": "ñ", "eu": "ñ", "fil": "ñ", "tl": "ñ", "ru": "й", "uk": "йї", "be": "йў", "bg": "й",
     "kk": "й", "mk": "ѓќ", "sr": "ћђ"}  # fmt: skip
+_FINAL = {"it": "àèéìòù"}  # at the end of a word with an apostrophe: *perche'*
 _ALEF = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا"}
 
 
 class Accents(SurfaceOperator):
     """Writes letters without their accents, or as German *ue* for *ü*.
 
-    `kind` is dropped (*fur*) or spelled (*fuer*; German, the Nordic languages, Estonian, Esperanto). By default it is
-    drawn, except in German, where it is spelled. Spanish keeps *ñ*, and Russian *й*, which have keys of their own.
-    Arabic loses vowel signs and the hamza on alef, Hebrew its points, Hindi the nukta. With `rate` 1, the default, all
-    letters change.
+    `kind` is dropped (*fur*) or spelled (*fuer*; German, the Nordic languages, Estonian, Esperanto, and Italian
+    *perche'*). By default it is drawn, except in German and Italian, where it is spelled. Spanish keeps *ñ*, and
+    Russian *й*, which have keys of their own. Arabic loses vowel signs and the hamza on alef, Hebrew its points,
+    Hindi the nukta. With `rate` 1, the default, all letters change.
     """
 
+    version = 2
     languages = ("es", "fr", "pt", "de", "en", "it", "ca", "gl", "eu", "oc", "ro", "pl", "cs", "sk", "hu", "tr", "az",
         "vi", "sv", "da", "nb", "nn", "no", "fi", "et", "lv", "lt", "sl", "hr", "bs", "sr", "is", "fo", "ga", "cy",
         "sq", "mt", "eo", "nl", "lb", "fil", "tl", "yo", "ku", "el", "ru", "be", "ar", "fa", "he", "hi")  # fmt: skip
@@ -55,8 +57,8 @@ class Accents(SurfaceOperator):
         super().__init__(kind, rate)
 
     def order(self, text: Text, rng: Stream) -> Sequence[str]:
-        # Germans write *fuer*; *wurde* for *würde* is another word
-        return ("spelled", "dropped") if base(text.language) == "de" else super().order(text, rng)
+        # Germans write *fuer*, Italians *e'*; *wurde* for *würde* and *e* for *è* are other words
+        return ("spelled", "dropped") if base(text.language) in ("de", "it") else super().order(text, rng)
 
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
         written, language = text.text[:LONGEST], base(text.language)
@@ -66,7 +68,8 @@ class Accents(SurfaceOperator):
         for match in _CLUSTER.finditer(written):
             if match[0].isascii() or match.start() in fixed:
                 continue
-            new = _spelled(match[0], language) if kind == "spelled" else plain(match[0], language)
+            ends = not written[match.end() : match.end() + 1].isalnum()
+            new = _spelled(match[0], language, ends) if kind == "spelled" else plain(match[0], language)
             if new is not None and new != match[0]:
                 capitals = len(new) > 1 and match[0].isupper() and _neighbours_are_capital(written, match)
                 places.append([Edit(match.start(), match.end(), new.upper() if capitals else new)])
@@ -89,8 +92,10 @@ def plain(letter: str, language: str) -> str | None:
     return bare or None
 
 
-def _spelled(letter: str, language: str) -> str | None:
+def _spelled(letter: str, language: str, ends: bool) -> str | None:
     whole = unicodedata.normalize("NFC", letter)
+    if ends and whole.lower() in _FINAL.get(language, ()):
+        return f"{unicodedata.normalize('NFD', whole)[0]}'"
     known = _SPELLED.get(language, {}).get(whole.lower())
     return known.capitalize() if known and whole.isupper() else known
 

@@ -24,9 +24,10 @@ class Case(SurfaceOperator):
     With `rate` 1, the default, the whole text changes; otherwise that share of its words.
     """
 
+    version = 2
     languages = CASED
     kinds = ("upper", "lower", "title", "sentence")
-    example = ("Play some jazz by Miles Davis", "Play Some Jazz By Miles Davis")
+    example = ("Play some jazz by Miles Davis", "Play some jazz by miles davis")
 
     def __init__(self, kind: str = "any", rate: float = 1.0) -> None:
         super().__init__(kind, rate)
@@ -39,12 +40,19 @@ class Case(SurfaceOperator):
             if any(start <= word.start() < end for start, end in spared):
                 continue
             first = kind == "sentence" and _begins(written, word.start())
-            new = _written(word[0], kind, language, first)
+            inner = kind == "title" and _continues(written, word.start())
+            new = _written(word[0], "lower" if inner else kind, language, first)
             places.append(_edits(word.start(), word[0], new))
         return [edits for edits in places if edits]
 
     def note(self, kind: str, text: str, edits: Sequence[Edit]) -> str:
         return f"{kind} case"
+
+
+def _continues(text: str, at: int) -> bool:
+    """Is this the end of a word: 17th, table(s)?"""
+    before = text[max(0, at - 2) : at]
+    return before[-1:].isdigit() or (before[-1:] == "(" and before[:1].isalnum())
 
 
 def _begins(text: str, at: int) -> bool:

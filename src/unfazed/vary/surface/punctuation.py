@@ -11,9 +11,9 @@ from unfazed.vary.surface import LONGEST, Fixed, SurfaceOperator, base
 
 _MARK = re.compile(r"[.,;:!?…。，、；：！？،؛؟।¿¡]+")
 _NEAR = 16  # characters around a mark that are looked at
-# After which a full stop ends no sentence: one letter, or a short form.
+# After which a full stop ends no sentence: one letter, letters with stops between them (т.к.), or a short form.
 _SHORT_FORM = re.compile(
-    r"(?:^|[\s(])(?:[^\W\d_]|mr|mrs|ms|dr|st|prof|vs|etc|no|nr|art|ca|bzw|usw|inc|ltd|co|jr|sr|sra?|dra?|av|approx)$",
+    r"(?:^|[\s(])(?:(?:[^\W\d_]\.)*[^\W\d_]|mr|mrs|ms|dr|st|prof|vs|etc|no|nr|art|ca|bzw|usw|inc|ltd|co|jr|sr|sra?|dra?|av|approx)$",
     re.I,
 )
 # A question stays a question: in many languages, its mark is all that tells it.
@@ -32,8 +32,9 @@ class Punctuation(SurfaceOperator):
     those of abbreviations. A question mark never gives way to a full stop.
     """
 
+    version = 2
     kinds = ("dropped", "doubled", "other")
-    example = ("Hello, is the shop open today?", "Hello,, is the shop open today?")
+    example = ("Hello, is the shop open today?", "Hello, is the shop open today??")
 
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
         written = text.text[:LONGEST]
@@ -66,7 +67,8 @@ def _free(text: str, mark: re.Match[str]) -> bool:
 
 def _edit(kind: str, text: str, mark: re.Match[str], language: str, rng: Stream) -> Edit | None:
     start, end, one = mark.start(), mark.end(), mark[0][0]
-    alone = text[start - 1 : start] == " " and text[end : end + 1] in ("", " ")  # a token, as in CoNLL files
+    # a token, as in CoNLL files; or after a no-break space, as in French
+    alone = text[start - 1 : start].isspace() and text[end : end + 1] in ("", " ")
     if kind == "dropped":
         if alone:
             return Edit(start - 1, end, "")

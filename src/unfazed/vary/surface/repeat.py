@@ -8,7 +8,7 @@ import unicodedata
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
 from unfazed.vary.operator import Change, Operator, Text
-from unfazed.vary.surface import CYRILLIC, LATIN, LONGEST, Fixed, joined, noted
+from unfazed.vary.surface import CYRILLIC, LATIN, LONGEST, Fixed, in_name, joined, noted
 from unfazed.vary.words import checked_rate, some
 
 _WORD = re.compile(r"(?<!['’])[^\W\d_]{2,}(?!['’])")
@@ -43,7 +43,7 @@ class Repeat(Operator):
         places = []
         for word in _WORD.finditer(written):
             short = len(word[0]) < _SHORTEST and word[0].lower() not in _STRESSED and word[0] < "\u0590"
-            at = None if short or word.start() in fixed or _name(written, word) else _held(word[0])
+            at = None if short or word.start() in fixed or in_name(written, word) else _held(word[0])
             if at is not None and not joined(written, word.start() + at + 1):
                 places.append(word.start() + at)
         edits = tuple(
@@ -51,14 +51,6 @@ class Repeat(Operator):
             for at in some(places, self.rate, rng)
         )
         return Change(edits, noted(written, edits)) if edits and text.keeps(edits) else None
-
-
-def _name(text: str, word: re.Match[str]) -> bool:
-    """Is the word a name or a short form: with a capital inside a sentence, or in capitals?"""
-    if len(word[0]) < 5 and word[0].isupper():
-        return True
-    before = text[max(0, word.start() - 16) : word.start()].rstrip()
-    return word[0][0].isupper() and not word[0].isupper() and bool(before) and before[-1] not in '.!?…\n"“'
 
 
 def _held(word: str) -> int | None:
