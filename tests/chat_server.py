@@ -49,7 +49,10 @@ class _Handler(BaseHTTPRequestHandler):
         }
         with self.server.lock:
             self.server.tokens.update(usage)
-        choice = {"index": 0, "message": {"role": "assistant", "content": reply.get("content")}}
+        message = {"role": "assistant", "content": reply.get("content")}
+        if "tool_calls" in reply:
+            message["tool_calls"] = reply["tool_calls"]
+        choice = {"index": 0, "message": message}
         choice["finish_reason"] = reply.get("finish_reason", "stop")
         body = {"choices": [choice], "model": f"{request['model']}-2026-11-01", "usage": usage}
         content = json.dumps(body).encode()

@@ -43,6 +43,7 @@ from unfazed.measure.results import Results
 from unfazed.measure.run_table import RunItem, read_table
 from unfazed.measure.sanity import Sanity
 from unfazed.measure.spill import Spill
+from unfazed.measure.spreading import PromptNotes, measure_spread
 from unfazed.measure.stored import KeptScores, decided_by, find, keep
 from unfazed.measure.validity import Validity
 from unfazed.measure.within import check_margin, within_margin
@@ -155,8 +156,9 @@ def _measured(
         pairs, items = PairCodes(used, suite.task, kept), sanity.watch(validity.watch(items_of(run)))
         serving = Serving(plan.level) if isinstance(run, Run) and "requests" in run.used() else None
         items = items if serving is None else serving.watch(items)
+        notes = PromptNotes()
         items, person = as_wrong(items) if plan.missing == "wrong" else items, person_of(suite.manifest.people)
-        table = read_table(items, suite.task, pairs, spill, comparing, person=person)
+        table = read_table(notes.watch(items), suite.task, pairs, spill, comparing, person=person)
         validity.check(table)
         check_cluster(table.values, plan.cluster)
         way = way_of(table.most_tries, plan.weigh, plan.worst_of)
@@ -194,6 +196,7 @@ def _measured(
         people = measure_people(table, main, again, plan.level, signs[main], clusters, plan.cluster)
         signature = signs[main]("flips", "all")
         repeats = None if again is None else measure_repeats(again, table, main, plan.level, signature, clusters)
+        spread = measure_spread(table, main, notes, plan.level, plan.seed, signs[main])
     whole = msgspec.structs.asdict(found.block(ALL, ALL))
     return Results(
         sanity=sanity.signs(whole["clean"], main.bounds[0] if main else 0.0),
@@ -215,6 +218,7 @@ def _measured(
         within=within,
         compared=_compared(plan, comparing),
         repeats=repeats,
+        spread=spread,
         people=people,
         requests=None if serving is None else serving.report(signature),
     )

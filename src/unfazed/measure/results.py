@@ -18,6 +18,7 @@ from unfazed.core.values import Estimate, Json
 from unfazed.measure.judging import JudgeAgreement
 from unfazed.measure.requests import Served
 from unfazed.measure.sampling import PeopleBlock, Repeats
+from unfazed.measure.spread import Spread
 from unfazed.measure.tabular import Cells, Tabular, aligned, html, load_from, save_to
 
 if TYPE_CHECKING:
@@ -133,7 +134,8 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     "variants"; `cluster` is the field by which intervals are made. `validity` says what was in the data: counts,
     failures, warnings. `sanity` has a sentence for each sign that the set-up is broken, so that the numbers mean
     nothing. `naming` tests which operators and slices are hurt more than the rest, and `within` whether the drop lies
-    within a margin. Iteration gives a row for each measure of each set.
+    within a margin. `spread` has, by operator, how scores differ between prompts. Iteration gives a row for each
+    measure of each set.
     """
 
     sanity: list[str] = []
@@ -161,6 +163,7 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     naming: Naming | None = None
     within: Within | None = None
     repeats: Repeats | None = None
+    spread: dict[str, Spread] = {}
     people: PeopleBlock | None = None
     requests: Served | None = None  # what a server's answers took: seconds and tokens
     agreement: JudgeAgreement | None = None  # how far the judge agrees with people

@@ -118,16 +118,16 @@ class Repeats(msgspec.Struct, frozen=True, kw_only=True):
         """Did every repeat have the same answer?"""
         return self.disagreement.value == 0
 
-    def sentences(self) -> list[str]:
-        """What the repeats show, for people."""
+    def sentences(self, varied: Estimate) -> list[str]:
+        """What the repeats show, for people; `varied` are the flips of all variants."""
         own, flips = self.disagreement, self.flips
         if own.value is None:
             return []
         if self.steady:
             return ["The system gave the same answers when it was asked again."]
-        said = [f"Asked the same text again, the system changes {own.value:.1%} of its answers."]
-        if flips.value is not None and flips.low is not None and flips.high is not None:
-            beyond = f"{100 * flips.value:.1f} points ({100 * flips.low:.1f} to {100 * flips.high:.1f})"
-            chance = flips.low <= 0 <= flips.high
-            said.append(f"Flips beyond that: {beyond}{'; they may be chance' if chance else ''}.")
-        return said
+        said = f"{own.value:.1%} of answers change when the same text is asked again"
+        if flips.value is None or flips.low is None or flips.high is None or varied.value is None:
+            return [f"{said}."]
+        points = f"{100 * flips.value:.1f} points [{100 * flips.low:.1f}, {100 * flips.high:.1f}]"
+        beyond = "which may be chance" if flips.low <= 0 <= flips.high else "beyond chance"
+        return [f"{said}, {varied.value:.1%} when it is varied: {points} {beyond}."]

@@ -23,6 +23,7 @@ _WAYS = {
     "speech": "are misheard",
     "spoken": "speak off the cuff",
 }
+_PROMPT = "the prompt takes another form"
 
 
 def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
@@ -39,9 +40,11 @@ def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
 
 
 def _sampled(results: Results) -> list[Markup]:
-    """What repeats and people show."""
-    blocks = [block for block in (results.repeats, results.people) if block is not None]
-    return [Markup("{}").format(sentence) for block in blocks for sentence in block.sentences()]
+    """What repeats, prompts and people show."""
+    said = results.repeats.sentences(results.flip_rate) if results.repeats else []
+    said += [spread.sentence(operator) for operator, spread in results.spread.items()]
+    said += results.people.sentences() if results.people else []
+    return [Markup("{}").format(sentence) for sentence in said]
 
 
 def _unscored(results: Results) -> list[Markup]:
@@ -94,9 +97,7 @@ def _change(results: Results) -> Markup:
     if span:
         figures += f" ({span})"
     start = "" if held else f"{typeset(number(clean, digits))} to "
-    said = Markup("{} {} {}{} when people {}").format(
-        outside(title(results.score)), moves, start, figures, _ways(results)
-    )
+    said = Markup("{} {} {}{} when {}").format(outside(title(results.score)), moves, start, figures, _ways(results))
     if worst is not None and results.worst_of > 1:
         said += Markup("; on the worst of {} tries it is <strong>{}</strong>").format(
             results.worst_of, typeset(number(worst, digits))
@@ -106,7 +107,7 @@ def _change(results: Results) -> Markup:
 
 def _answered(results: Results, digits: int) -> Markup:
     """Where outputs are missing, nothing is said to hold or to fall: that is known of the answered inputs alone."""
-    return Markup("On the inputs that were answered, {} is {}, and <strong>{}</strong> when people {}.").format(
+    return Markup("On the inputs that were answered, {} is {}, and <strong>{}</strong> when {}.").format(
         outside(title(results.score)[:1].lower() + title(results.score)[1:]),
         typeset(number(results.clean.value, digits)),
         typeset(number(results.average.value, digits)),
@@ -146,11 +147,16 @@ def _lost(validity: Mapping[str, Json]) -> Markup | None:
 
 
 def _ways(results: Results) -> str:
-    families = sorted(set(results.sets.get("family", {})) - {"meaning"})  # controls are not another way to say it
+    """Who does what to the inputs, such as `people mistype or rephrase`."""
+    varied = set(results.sets.get("family", {})) - {"meaning"}  # controls are not another way to say it
+    families = sorted(varied - {"prompt"})
+    prompt = f" or {_PROMPT}" if "prompt" in varied else ""
+    if prompt and not families:
+        return _PROMPT
     if not families or len(families) > 3 or any(family not in _WAYS for family in families):
-        return "say the same thing differently"
+        return f"people say the same thing differently{prompt}"
     *first, last = (_WAYS[family] for family in families)
-    return f"{', '.join(first)} or {last}" if first else last
+    return f"people {', '.join(first)} or {last}{prompt}" if first else f"people {last}{prompt}"
 
 
 def _chance(drop: Estimate) -> Markup | None:

@@ -33,6 +33,7 @@ from unfazed.measure.definitions import VERSION as DEFINITIONS
 from unfazed.measure.naming import VERSION as NAMING
 from unfazed.measure.results import Results
 from unfazed.measure.sanity import VERSION as SANITY
+from unfazed.measure.spreading import VERSION as SPREAD
 from unfazed.run.plan import MeasurePlan
 from unfazed.run.record import Run
 from unfazed.score import Comparing, Scorer, Stats, stats_here
@@ -104,6 +105,7 @@ def decided_by(
             "measures": str(DEFINITIONS),
             "sanity": str(SANITY),
             "naming": str(NAMING),
+            "spread": str(SPREAD),
             "numpy": np.__version__,
         },
     )

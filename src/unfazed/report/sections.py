@@ -96,6 +96,9 @@ def tables(results: Results) -> list[ReportTable]:
         slower = results.requests.slower
         more = "" if slower is None else f"; varied ones take {_longer(slower)} on average"
         made.append(_sampled(f"What the server's answers took{more}", results.requests.rows()))
+    if results.spread:
+        rows = [spread.row(operator) for operator, spread in results.spread.items()]
+        made.insert(1, _sampled("Scores over prompts: quantiles, if each prompt were asked with every example", rows))
     if results.people and (rows := results.people.rows()):
         made.insert(1, _sampled("For these people, and for people like these", rows))
     return made

@@ -283,10 +283,12 @@ def naming_rows(results: Results) -> list[Row]:
 
 
 def sampled_rows(results: Results) -> list[list[Row]]:
-    """Numbers against the system's own disagreement, and for people like these, where there are any."""
+    """Numbers against the system's own disagreement, over prompts, and for people like these, where there are any."""
     made: list[list[Row]] = []
     if results.repeats:
         made.append(list(results.repeats.rows(results.flip_rate)))
+    if results.spread:
+        made.append([spread.row(operator) for operator, spread in results.spread.items()])
     if results.people and (rows := results.people.rows()):
         made.append(list(rows))
     if results.requests:
