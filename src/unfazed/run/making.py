@@ -33,10 +33,8 @@ from unfazed.systems.system import System
 from unfazed.vary import operators
 from unfazed.vary.engine import Made, OperatorSpec, Variation, Varier, blocks_of, in_other_languages
 from unfazed.vary.guard import LabelGuard
-from unfazed.vary.operator import PromptOperator
 from unfazed.vary.presets import Preset, expand, tell
 
-POOL = 200  # rows of the data that an operator may show to a model
 Selector = System | Callable[..., Any] | str
 
 
@@ -216,14 +214,14 @@ def _guard(plan: Plan, source: Source) -> LabelGuard | None:
 
 
 def _pools(plan: Plan, source: Source, variation: Variation, data: object) -> dict[str, tuple[Example, ...]]:
-    """By operator, the examples that it may show to a model: those of its file, or the first of the data."""
+    """By operator, the examples that it is given: those of its file, or the first of the data."""
     pools = {}
     for operator in (spec.make() for spec in variation.operators):
-        if isinstance(operator, PromptOperator) and operator.pooled:
+        if operator.pool:
             path = operator.file or (plan.data.path if data is None else data)
             reading = msgspec.structs.replace(plan.data.reading(), task=source.kind.task)
             examples = read_examples(path, reading) if isinstance(path, (str, Path)) else source.examples
-            pools[operator.name] = tuple(islice(examples, POOL))
+            pools[operator.name] = tuple(islice(examples, operator.pool))
     return pools
 
 

@@ -65,7 +65,7 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
     draws: int = 1
     seed: int = 0
     fields: tuple[str, ...] = ()
-    pools: dict[str, tuple[Example, ...]] = {}  # by operator, other examples that it may show
+    pools: dict[str, tuple[Example, ...]] = {}  # by operator, the examples that it is given
     set: Literal["each", "random"] = "each"  # a variant by each operator, or by one of them at random
     guard: LabelGuard | None = None  # refuses variants whose words training labels contradict
 
@@ -123,7 +123,7 @@ class Varier:
         self._mixed = "+" in variation.language
         self.operators = [spec.make() for spec in variation.operators] if made is None else list(made)
         for operator in self.operators:
-            if isinstance(operator, PromptOperator) and operator.pooled:
+            if operator.pool:
                 operator.take_pool(variation.pools.get(operator.name, ()))
         self.seeds = [Seeds(variation.seed, op.name, op.version) for op in self.operators]
         self._by_name = sorted(range(len(self.operators)), key=lambda k: self.operators[k].name)
@@ -208,7 +208,7 @@ class Varier:
             example = examples[i]
             language = self._language(example)
             for field in fields[i]:
-                texts.append(Text(example.inputs[field], language, example.gold, field, aligned))
+                texts.append(Text(example.inputs[field], language, example.gold, field, aligned, example.inputs))
                 rngs.append(stream(example.id, draw, field + again))
         changes = operator.changes(texts, rngs)
         if odd := next((c for c in changes if c is not None and not isinstance(c, tuple)), None):

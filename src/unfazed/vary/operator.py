@@ -37,13 +37,19 @@ class Text:
     Example: `text.text.split()`.
     """
 
-    __slots__ = ("_gold", "_marked", "_task", "_tokens", "field", "language", "text")
+    __slots__ = ("_gold", "_inputs", "_marked", "_task", "_tokens", "field", "language", "text")
 
     def __init__(
-        self, text: str, language: str = "en", gold: Json = None, field: str = "text", task: Task | None = None
+        self,
+        text: str,
+        language: str = "en",
+        gold: Json = None,
+        field: str = "text",
+        task: Task | None = None,
+        inputs: Inputs | None = None,
     ) -> None:
         self.text, self.language, self.field = text, language, field
-        self._gold, self._task = gold, task
+        self._gold, self._task, self._inputs = gold, task, inputs or {}
         self._marked: list[tuple[int, int]] | None = None
         self._tokens: list[tuple[int, int]] | None = None
 
@@ -53,6 +59,11 @@ class Text:
         if self._marked is None:
             self._marked = sorted(self._task.marked(self._gold, self.field, self.text)) if self._task else []
         return self._marked
+
+    @property
+    def others(self) -> list[str]:
+        """The other texts of the example, such as the paragraph that a question is about."""
+        return [text for name, text in self._inputs.items() if name != self.field and isinstance(text, str)]
 
     @property
     def tokens(self) -> list[tuple[int, int]]:
@@ -108,10 +119,15 @@ class Operator:
     aligned: ClassVar[bool] = True  # False: rewrites whole texts, so token and span labels can't be kept
     presets: ClassVar[tuple[str, ...]] = ()  # presets that it belongs to: "typing" puts it in `@typing`
     needs: ClassVar[str] = ""  # what an example must have beyond a text, for messages
+    pool: ClassVar[int] = 0  # how many of the data's first examples it is given, by `take_pool`
     example: ClassVar[tuple[str, str]]  # a text, and what draw 0 of seed 0 makes of it
 
     name: str = ""  # these two are set from the registry, before first use
     family: str = ""
+    file: str = ""  # where the pool comes from, if not from the data
+
+    def take_pool(self, examples: Sequence[Example]) -> None:
+        """Extend in operators that have a `pool`: the examples that are in it."""
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         """The change to this text, or None where there is nothing to change.
@@ -161,11 +177,6 @@ class PromptOperator(Operator):
     """
 
     share: float = 1.0
-    pooled: ClassVar[bool] = False  # does it take other examples, by `take_pool`?
-    file: str = ""  # where these come from, if not from the data
-
-    def take_pool(self, examples: Sequence[Example]) -> None:
-        """Extend in operators that show other examples: those that there are."""
 
     def rewrite(self, example: Example, language: str, rng: Stream) -> Rewritten | None:
         """The example under the draw's prompt, or None where it has nothing to vary."""

@@ -23,7 +23,7 @@ class Fewshot(Reprompting):
 
     name = "prompt/fewshot"
     needs = "other examples with answers that are texts or labels"
-    pooled = True
+    pool = 200
     example = ("{question}", "What is 1 and 1?\n2\n\n{question}")
 
     def __init__(self, n: int = 3, file: str = "", vary: str = "which", share: float = 1.0) -> None:

@@ -1,0 +1,28 @@
+"""Makes `vary/spoken/data/disfluencies.json`: how people repaired what they said, as counts of Disfl-QA's training part.
+
+Run it with: `python tools/make_disfluencies.py ../shared/data/disfl_qa/train.json`. Disfl-QA is under CC BY 4.0.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import msgspec
+
+from unfazed.measure.realism.aligned import rounded
+from unfazed.vary.calibrate_disfluency import fit_disfluency
+from unfazed.vary.disfluencies import SHIPPED
+
+BROKEN = "#VALUE"  # what a spreadsheet made of some rows
+
+
+def main() -> None:
+    rows = [row for row in json.loads(Path(sys.argv[1]).read_text("utf-8")).values() if BROKEN not in row["disfluent"]]
+    rates = fit_disfluency([row["original"] for row in rows], [row["disfluent"] for row in rows])
+    SHIPPED.write_bytes(msgspec.json.format(msgspec.json.encode(rounded(msgspec.to_builtins(rates)))) + b"\n")
+
+
+if __name__ == "__main__":
+    main()
