@@ -42,7 +42,7 @@ class Disfluency(Operator):
 
     languages = ("en",)
     pool = 5_000
-    example = ("when did the war end", "how did no when did the war end")
+    example = ("when did the war end", "how uh when did the war end")
 
     def __init__(self, kinds: str = "all", profile: str = "") -> None:
         chosen = list(KINDS) if kinds == "all" else [kind.strip() for kind in kinds.split(",")]
