@@ -1,63 +1,83 @@
-"""Makes `vary/keyboard/data/typing_noiseqa.json` and `typing_aalto.json`: how English typists slip, as rates.
+"""Makes `vary/keyboard/data/typing_*.json`: how people slip when they type, as numbers.
 
-Each is fitted on one half of the people, or of the articles, so that the other half can test it. Run it with:
-`python tools/make_typists.py ../shared/data`.
+Each is fitted to all of the people there are; `python -m benchmarks typing` tests fits on people who were left out.
+Run it with: `python tools/make_typists.py ../shared/data`.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
 import sys
-from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
 
-from unfazed.vary.slips import Profiles, SlipProfile, first_attempt, fitted
+from unfazed.measure.realism.compare import error_rate
+from unfazed.measure.realism.typed import Typed, encoded, fit_typed, fit_typists, read_typed, retyped
+from unfazed.vary.keyboard.layouts import Layout, layout
+from unfazed.vary.slip_profile import Profiles, SlipProfile
 
 OUT = Path(__file__).parents[1] / "src/unfazed/vary/keyboard/data"
-NOISEQA = "NoiseQA's keyboard questions (MIT licence), first and third quarter of the file"
-AALTO = "136M Keystrokes, Aalto University (Dhakal et al. 2018), for non-commercial research; one half of a sample of people"
-UNCORRECTED = 5.0  # how many times more slips are made than left standing, as found in Aalto's keystrokes
+NOISEQA = "NoiseQA's keyboard questions (Ravichander et al. 2021), MIT licence"
+AALTO = (
+    "136M Keystrokes, Aalto University (Dhakal et al. 2018), a sample; for non-commercial research, with attribution"
+)
+RUSSIAN = "RUSpellRU (Sorokin et al. 2016), blog sentences and their corrections, MIT licence"
+UNCORRECTED = 0.053  # share of characters that are wrong before backspace, as counted in Aalto's keystrokes
 
 
-def quarters(rows: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Neighbouring rows share an article and a typist, so halves are made of long stretches."""
-    return [row for i, row in enumerate(rows) if i * 4 // len(rows) % 2 == 0]
+def noiseqa(data: Path) -> list[Typed]:
+    lines = (data / "noiseqa/people.jsonl").read_text("utf-8").splitlines()
+    return [Typed("", row["question"], row["keyboard"]) for row in map(json.loads, lines)]
 
 
-def first_half(person: str) -> bool:
-    return blake2b(person.encode()).digest()[0] < 128
+def russian(data: Path) -> list[Typed]:
+    """Corrections have no marks at all, so marks are taken from what was typed too."""
+    files = [(data / "typing_ru" / name).read_text("utf-8").splitlines() for name in ("corrections.txt", "sources.txt")]
+    return [Typed("", meant, bare(typed)) for meant, typed in zip(*files, strict=True)]
 
 
-def scaled(profile: SlipProfile, times: float) -> SlipProfile:
-    rates = {kind: min(float(f"{rate * times:.4g}"), 0.5) for kind, rate in profile.rates.items()}
-    return msgspec.structs.replace(profile, rates=rates)
+def bare(text: str) -> str:
+    """A text without marks, but for hyphens inside words, as RUSpellRU's corrections are."""
+    kept = "".join(c if c.isalnum() or c == " " or _inside(text, at) else " " for at, c in enumerate(text))
+    return " ".join(kept.split())
 
 
-def write(name: str, **modes: SlipProfile) -> None:
-    (OUT / f"typing_{name}.json").write_bytes(msgspec.json.format(msgspec.json.encode(Profiles(modes))) + b"\n")
-    print(name, {mode: (p.texts, p.haste, p.people) for mode, p in modes.items()})
+def _inside(text: str, at: int) -> bool:
+    return text[at] in "-" and text[at - 1 : at].isalnum() and text[at + 1 : at + 2].isalnum()
+
+
+def scaled(profile: SlipProfile, texts: list[str], board: Layout, language: str) -> SlipProfile:
+    """The profile with so many slips that the share of wrong characters is that of first attempts."""
+    low, high = 1.0, 12.0
+    made = profile
+    for _ in range(12):
+        times = (low + high) / 2
+        rates = {kind: min(float(f"{rate * times:.4g}"), 0.5) for kind, rate in profile.rates.items()}
+        made = msgspec.structs.replace(profile, rates=rates, noticed=0.0)
+        more = error_rate(texts, retyped(made, board, language, texts)) < UNCORRECTED
+        low, high = (times, high) if more else (low, times)
+    return made
+
+
+def write(name: str, made: Profiles) -> None:
+    (OUT / f"typing_{name}.json").write_bytes(encoded(made))
+    print(name, {mode: profile.texts for mode, profile in made.modes.items()}, flush=True)
+
+
+def plain(name: str, rows: list[Typed], language: str, source: str) -> None:
+    """A profile of texts without keystrokes: its uncorrected mode is scaled."""
+    board = layout(language)
+    corrected = fit_typed(rows, board, language, source)
+    texts = [row.sentence.strip() for row in rows if row.sentence.strip()]
+    write(name, Profiles({"corrected": corrected, "uncorrected": scaled(corrected, texts, board, language)}, language))
 
 
 def main() -> None:
     data = Path(sys.argv[1])
-    lines = (data / "noiseqa/people.jsonl").read_text("utf-8").splitlines()
-    rows = quarters([json.loads(line) for line in lines])
-    corrected = fitted([r["question"] for r in rows], [r["keyboard"] for r in rows], source=NOISEQA)
-    write("noiseqa", corrected=corrected, uncorrected=scaled(corrected, UNCORRECTED))
-
-    with gzip.open(data / "typing_en/people.tsv.gz", "rt", encoding="utf-8") as file:
-        table = [line.rstrip("\n").split("\t") for line in file][1:]
-    half = [row for row in table if len(row) == 4 and first_half(row[0])]
-    people, meant, typed, keys = (list(column) for column in zip(*half, strict=True))
-    tried = [first_attempt(k) for k in keys]
-    write(
-        "aalto",
-        corrected=fitted(meant, typed, people, source=AALTO),
-        uncorrected=fitted(meant, tried, people, source=AALTO),
-    )
+    plain("noiseqa", noiseqa(data), "en", NOISEQA)
+    plain("ruspellru", russian(data), "ru", RUSSIAN)
+    write("aalto", fit_typists(read_typed(data / "typing_en/people.tsv.gz"), layout("en"), "en", AALTO))
 
 
 if __name__ == "__main__":

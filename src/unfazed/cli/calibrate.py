@@ -69,3 +69,47 @@ def speech_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...], r
 
     write_atomically(Path(to), calibrated_speakers(clean, real, fields, rows))
     click.echo(f"{len(real)} speakers in {to}", err=True)
+
+
+@command.command("typist", short_help="Fit profiles of typists for keyboard/typist.")
+@click.option("--people", metavar="TSV", help="A table with the columns person, sentence, typed and, if logged, keys.")
+@click.option("--clean", metavar="FILE", help="The texts before: a text or a JSON object a line.")
+@click.option("--real", multiple=True, metavar="FILE", help="One person's typing, line by line. Repeatable.")
+@click.option("--by", metavar="FIELD", default="", help="A field of REAL's JSON rows that names who typed each.")
+@click.option("--input", "fields", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
+@click.option("--lang", "language", default="en", show_default=True, help="The language of the texts.")
+@click.option("--layout", "board", metavar="NAME", help="The keyboard. Default: that of the language.")
+@click.option("--source", default="", help="Where the texts come from, and their licence; kept in the file.")
+@click.option("--test", is_flag=True, help="Also fit half of the people and classify against the other half.")
+@click.option("-o", "to", required=True, metavar="FILE", help="The JSON file to write.")
+def typist_command(
+    people: str | None, clean: str | None, real: tuple[str, ...], by: str, fields: tuple[str, ...], language: str,
+    board: str | None, source: str, test: bool, to: str,
+) -> None:  # fmt: skip
+    """Fit a profile to texts that people typed again and write it as numbers, for `--param profile=FILE`.
+
+    Give --people, or --clean and --real. A table with `keys` (⌫ is backspace) also gives the mode `uncorrected`.
+
+    \b
+      unfazed calibrate typist --people people.tsv.gz -o typists.json
+      unfazed calibrate typist --clean c.jsonl --real h.jsonl --by person -o typists.json
+      unfazed vary texts.txt --lang en --with keyboard/typist --param profile=typists.json -o -
+    """
+    from pathlib import Path
+
+    from unfazed.core.errors import UsageError
+    from unfazed.core.files import write_atomically
+    from unfazed.measure.realism.typed import encoded, fit_typists, read_typed, tested, typed_pairs
+    from unfazed.vary.keyboard.layouts import layout, layout_for
+
+    if bool(people) == bool(clean) or bool(clean) != bool(real):
+        raise UsageError("Give --people, or both --clean and --real.")
+    rows = read_typed(people) if people else typed_pairs(str(clean), real, fields, by)
+    keyboard = layout(board) if board else layout_for(language)
+    made = fit_typists(rows, keyboard, language, source)
+    write_atomically(Path(to), encoded(made))
+    for mode, profile in made.modes.items():
+        click.echo(f"{mode}: {profile.texts:,} texts in {to}", err=True)
+    if test:
+        auc = tested(rows, keyboard, language)
+        click.echo(f"AUC against people who were not fitted: {auc.value:.2f} [{auc.low:.2f}, {auc.high:.2f}]", err=True)

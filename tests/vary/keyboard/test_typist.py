@@ -1,24 +1,33 @@
-"""`keyboard/typist`: slips are found as they were made, fitted rates come back, and texts look like people's."""
+"""`keyboard/typist`: slips are found as they were made, a fit comes back, and texts look like those of other people."""
 
 from __future__ import annotations
 
+import gzip
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
+import msgspec
 import pytest
 from commands import unfazed
 
-from unfazed.core.edits import apply
+from unfazed.core.edits import Edit, apply
 from unfazed.core.errors import DataError, UsageError
 from unfazed.core.seeds import Seeds
-from unfazed.vary.keyboard._hands import Hands
+from unfazed.core.values import Example
+from unfazed.measure.realism.typed import Typed, fit_typed, halves, read_typed, retyped, typed_pairs, uncorrected
+from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unfazed.vary.frequency import frequency_class, ranks
 from unfazed.vary.keyboard.layouts import layout
 from unfazed.vary.keyboard.typist import SHIPPED, Typist, profile_file
-from unfazed.vary.slips import first_attempt, fitted, opportunities, profiles, slips
+from unfazed.vary.operator import Text
+from unfazed.vary.phone import autocorrected, nearest, on_phone
+from unfazed.vary.slip_profile import SlipProfile, profiles
+from unfazed.vary.slips import first_attempt, opportunities, slips
 
 QWERTY = layout("en")
-NOISEQA = Path(__file__).parents[4] / "shared/data/noiseqa/people.jsonl"
+DATA = Path(__file__).parents[4] / "shared/data"
+NOISEQA, AALTO = DATA / "noiseqa/people.jsonl", DATA / "typing_en/people.tsv.gz"
 TEXTS = [
     "How many people live in the capital of Australia?",
     "Remind me to call Anna's dentist on Thursday, please.",
@@ -38,12 +47,18 @@ TEXTS = [
         ("the game", "thegame", "space_lost"),
         ("the game", "th egame", "space_moved"),
         ("the game", "the g ame", "space_added"),
+        ("the game", "the  game", "space_twice"),
+        ("the game.", "the game .", "space_mark"),
         ("letter", "leter", "halve"),
         ("better", "battar", "vowel vowel"),
         ("The Game?", "the game", "first_capital inner_capital end_lost"),
         ("don't, no", "dont. no", "apostrophe_lost comma_changed"),
         ("in the old house", "in old house", "word_lost"),
         ("in the house", "in the the house", "word_again"),
+        ("in house", "in the house", "word_more"),
+        ("its house is", "it's house is", "mark_added"),
+        ("the house", "the houhouse", "retyped"),
+        ("so?", "so?/", "mark_end"),
         ("same", "same", ""),
     ],
 )
@@ -52,56 +67,145 @@ def test_slips_are_found_in_what_was_typed(meant: str, typed: str, kinds: str) -
 
 
 def test_chances_are_counted() -> None:
-    count = opportunities("Anna's  egg, ok.", QWERTY)
+    count = opportunities("Anna's  egg, ok.")
     assert (count["letter"], count["twin"], count["first"], count["inner"]) == (10, 2, 1, 0)
     assert (count["apostrophe"], count["comma"], count["end"], count["word"]) == (1, 1, 1, 3)
 
 
-def test_a_first_attempt_keeps_what_was_deleted() -> None:
-    assert first_attempt("⇧The bakc ⇧Tu⌫⌫⌫⌫⌫ck ⇧Tuesdya⌫⌫ay.") == "The bakc Tuesdya."
-    assert first_attempt("⌫⌫abc") == "abc"
-    assert first_attempt("") == ""
+@pytest.mark.parametrize(
+    ("keys", "first", "stands"),
+    [
+        ("⇧The bakc ⇧Tu⌫⌫⌫⌫⌫ck ⇧Tuesdya⌫⌫ay.", "The bakc Tuesdya.", "The back Tuesday."),
+        (
+            "⇧Hopefull th⌫⌫⌫y this can wait ⌫unti⌫⌫⌫⌫ until",
+            "Hopefull this can wait until",
+            "Hopefully this can wait until",
+        ),
+        ("⇪I⇪ will monet.⌫⌫y.", "I will monet.", "I will money."),
+        ("⌫⌫abc", "abc", "abc"),
+        ("", "", ""),
+    ],
+)
+def test_a_first_attempt_keeps_what_was_deleted(keys: str, first: str, stands: str) -> None:
+    assert first_attempt(keys) == (first, stands)
 
 
-def typed(hands: Hands, texts: list[str]) -> list[str]:
-    seeds = Seeds(3, "keyboard/typist", 1)
-    return [apply(text, hands.type(text, seeds.stream(str(i), 0))) for i, text in enumerate(texts)]
+def of(name: str, mode: str = "corrected") -> SlipProfile:
+    return profiles(profile_file(name)).modes[mode]
+
+
+def wrong(texts: list[str], made: list[str]) -> float:
+    """Slips per character."""
+    return sum(len(slips(a, b, QWERTY)) for a, b in zip(texts, made, strict=True)) / sum(map(len, texts))
 
 
 def test_a_fit_to_what_a_profile_typed_is_that_profile() -> None:
-    profile = profiles(profile_file("noiseqa")).modes["uncorrected"]
-    texts = [f"{text[:-1]}, {i}." for i, text in enumerate(TEXTS * 3)]
-    again = fitted(texts, typed(Hands(profile, QWERTY), texts))
-    for kind in ("omit", "near", "swap", "inner_capital", "end_lost", "insert", "double"):
-        assert again.rates[kind] == pytest.approx(profile.rates[kind], rel=0.5), kind
-    assert 1 < again.haste < 15
+    texts = [f"{text[:-1]}, {i}." for i, text in enumerate(TEXTS * 2)]
+    made = retyped(of("noiseqa", "uncorrected"), QWERTY, "en", texts)
+    again = fit_typed([Typed("", a, b) for a, b in zip(texts, made, strict=True)], QWERTY, "en", "")
+    twice = retyped(again, QWERTY, "en", texts, seed=1)
+    assert wrong(texts, twice) == pytest.approx(wrong(texts, made), rel=0.15)
+    for kind in ("omit", "near", "end_lost", "insert"):
+        assert again.rates[kind] == pytest.approx(of("noiseqa", "uncorrected").rates[kind], rel=0.5), kind
+    altered = [sum(a != b for a, b in zip(texts, other, strict=True)) / len(texts) for other in (made, twice)]
+    assert altered[1] == pytest.approx(altered[0], abs=0.06)
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", ["noiseqa", "aalto"])
 def test_people_leave_one_character_in_a_hundred_wrong(name: str) -> None:
-    for mode, least, most in (("corrected", 0.004, 0.03), ("uncorrected", 0.03, 0.13)):
-        hands = Hands(profiles(profile_file(name)).modes[mode], QWERTY)
-        made = typed(hands, TEXTS)
-        wrong = sum(len(slips(a, b, QWERTY)) for a, b in zip(TEXTS, made, strict=True))
-        assert least < wrong / sum(map(len, TEXTS)) < most
+    for mode, least, most in (("corrected", 0.004, 0.03), ("uncorrected", 0.03, 0.08)):
+        made = retyped(of(name, mode), QWERTY, "en", TEXTS)
+        assert least < wrong(TEXTS, made) < most
         right = sum(a == b for a, b in zip(TEXTS, made, strict=True)) / len(TEXTS)
         assert (0.3 < right < 0.9) if mode == "corrected" else right < 0.5
 
 
-def test_most_swaps_are_between_hands_and_most_near_keys_in_a_row() -> None:
-    hands = Hands(profiles(profile_file("aalto")).modes["uncorrected"], QWERTY)
-    found: Counter[str] = Counter()
-    for a, b in zip(TEXTS, typed(hands, TEXTS), strict=True):
+def test_most_swaps_are_between_hands() -> None:
+    found: Counter[bool] = Counter()
+    for a, b in zip(TEXTS, retyped(of("aalto", "uncorrected"), QWERTY, "en", TEXTS), strict=True):
         for slip in slips(a, b, QWERTY):
             if slip.kind == "swap":
-                left = [QWERTY.strokes(c.lower())[0].key[1:] < "06" for c in a[slip.at : slip.at + 2]]  # type: ignore[index]
-                found["hands" if left[0] != left[1] else "hand"] += 1
-    assert found["hands"] > found["hand"]
+                keys = [QWERTY.strokes(c.lower())[0].key[1:] for c in a[slip.at : slip.at + 2]]  # type: ignore[index]
+                found[(keys[0] < "06") != (keys[1] < "06")] += 1
+    assert found[True] > found[False]
+
+
+def test_people_differ_and_repeat_themselves() -> None:
+    """With `person=draw`, a draw is one person: some slip little, some much, and a word goes wrong in their own way."""
+    operator = Typist(mode="uncorrected", profile="aalto", person="draw")
+    seeds, counts, ways = Seeds(1, "keyboard/typist", 2), [], defaultdict(list)
+    for draw in range(30):
+        made = 0
+        for i, text in enumerate(TEXTS[:40]):
+            change = operator.change(Text(text), seeds.stream(str(i), draw))
+            made += len(change.edits) if change else 0
+            for edit in change.edits if change else ():
+                ways[draw, i % 5].append(edit)
+        counts.append(made)
+    assert max(counts) > 4 * (min(counts) + 1)
+    same = Counter(edit for (draw, _), edits in ways.items() for edit in [(draw, *e) for e in edits])
+    others = Counter(e for edits in ways.values() for e in set(edits))
+    assert sum(n - 1 for n in same.values()) > sum(others.values()) * 0.2
+
+
+def test_the_words_of_both_texts_of_a_pair_go_wrong_alike() -> None:
+    examples = [Example(i, str(i), {"a": text, "b": text}) for i, text in enumerate(TEXTS)]
+    spec = OperatorSpec("keyboard/typist", {"mode": "uncorrected"})
+    variation = Variation(operators=(spec,), task="classify", language="en")
+    both = alike = 0
+    for variant in vary(examples, variation):
+        a, b = variant.inputs["a"].split(), variant.inputs["b"].split()
+        clean = examples[variant.row].inputs["a"].split()
+        for one, two, word in zip(a, b, clean, strict=False):
+            both, alike = both + (one != word and two != word), alike + (one == two != word)
+    assert both > 20
+    assert alike / both > 0.2
+
+
+def test_tags_and_spans_stay_true() -> None:
+    tags = ["O", "O", "O", "B-city", "I-city", "O", "O", "B-day"]
+    examples = [
+        Example(
+            i, str(i), {"text": "flights from somewhere New York to Boston Tuesday"}, {"intent": "x", "slots": tags}
+        )
+        for i in range(400)
+    ]
+    variation = Variation(
+        operators=(OperatorSpec("keyboard/typist", {"mode": "uncorrected"}),), task="slu", language="en"
+    )
+    made = list(vary(examples, variation))
+    assert len(made) > 250
+    for variant in made:
+        slots = variant.gold["slots"]  # type: ignore[call-overload, index]
+        assert len(variant.inputs["text"].split(" ")) == len(slots)
+        assert [tag for tag in slots if tag[:2] == "B-"] == ["B-city", "B-day"]
+
+
+def test_a_phone_corrects_words_in_english() -> None:
+    assert nearest("teh") == "the"
+    assert nearest("zzzzzz") == ""
+    text = "call the dentist"
+    assert autocorrected(text, [Edit(6, 7, "")]) == [Edit(6, 7, "")]  # te is on the list of words
+    assert autocorrected(text, [Edit(9, 10, "r")]) == []  # rentist: back to dentist
+    assert autocorrected(text, [Edit(4, 5, "")]) == [Edit(4, 5, "")]
+    texts = TEXTS[:50]
+    share = {}
+    for corrects in (True, False):
+        operator = Typist(mode="uncorrected", device="phone", autocorrect=corrects)
+        made = [operator.change(Text(t), Seeds(2, "t", 1).stream(str(i), 0)) for i, t in enumerate(texts)]
+        typed = [apply(t, change.edits) if change else t for t, change in zip(texts, made, strict=True)]
+        share[corrects] = wrong(texts, typed)
+    assert share[True] < share[False]
+    assert on_phone(of("aalto"), autocorrect=True).rates["first_capital"] == 0
+    with pytest.raises(UsageError, match="in English only, not in de"):
+        Typist(device="phone").change(Text("Guten Tag zusammen", "de"), Seeds(0, "t", 1).stream("", 0))
 
 
 def test_a_wrong_profile_or_mode_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="mode must be corrected or uncorrected"):
         Typist(mode="fast")
+    with pytest.raises(UsageError, match="device must be desk or phone"):
+        Typist(device="watch")
     with pytest.raises(DataError, match="No such file"):
         Typist(profile=str(tmp_path / "none.json"))
     (tmp_path / "bad.json").write_text("{}")
@@ -110,33 +214,120 @@ def test_a_wrong_profile_or_mode_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.json").write_text('{"modes": {}}')
     with pytest.raises(UsageError, match="has no mode corrected"):
         Typist(profile=str(tmp_path / "empty.json"))
+    for change in ({"haste": []}, {"lengths": [1.0]}, {"burst": 2.0}, {"rates": {"omit": -1.0}}, {"people": [[1.0]]}):
+        made = msgspec.structs.replace(of("noiseqa"), **change)  # type: ignore[arg-type]
+        (tmp_path / "odd.json").write_bytes(msgspec.json.encode({"modes": {"corrected": made}}))
+        profiles.cache_clear()
+        with pytest.raises(DataError, match="not a profile of typists"):
+            Typist(profile=str(tmp_path / "odd.json"))
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_profiles_that_ship_name_their_source_and_licence(name: str) -> None:
+    for mode in ("corrected", "uncorrected"):
+        assert "licence" in of(name, mode).source or "non-commercial" in of(name, mode).source
+
+
+def test_words_have_classes_of_frequency() -> None:
+    known = ranks()
+    assert [frequency_class(known.get(word)) for word in ("the", "eight", "railway", "qzxv")] == [0, 1, 2, 4]
 
 
 @pytest.mark.parametrize(
-    "more", [[], ["--param", "mode=uncorrected"], ["--param", "layout=azerty"], ["--param", "profile=aalto"]]
-)
+    "more",
+    [[], ["mode=uncorrected"], ["layout=azerty"], ["profile=aalto"], ["device=phone"],
+     ["device=phone", "autocorrect=false"], ["person=draw"]],
+)  # fmt: skip
 def test_the_command_types_a_file(tmp_path: Path, more: list[str]) -> None:
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS[:40]), "utf-8")
     command = ["vary", "texts.txt", "--lang", "en", "--with", "keyboard/typist", "--draws", "3", "--seed", "7"]
-    done = unfazed(*command, *more, "-o", "-", cwd=tmp_path)
+    done = unfazed(*command, *(part for param in more for part in ("--param", param)), "-o", "-", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     made = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(row["row"], row["draw"]) for row in made] == [(row, draw) for row in range(40) for draw in range(3)]
     assert 10 < sum(row["inputs"]["text"] != TEXTS[row["row"]] for row in made) <= 120
 
 
-@pytest.mark.skipif(not NOISEQA.exists(), reason="NoiseQA is not here (../shared/data/noiseqa)")
+def write_people(path: Path, people: int = 12) -> None:
+    """A table of people who slip as Aalto's do, with a log of keys in which every third text has one correction."""
+    rows = ["person\tsentence\ttyped\tkeys"]
+    for person in range(people):
+        texts = [f"{text[:-1]} {i}{text[-1]}" for i, text in enumerate(TEXTS[person : person + 25])]
+        for i, (meant, typed) in enumerate(
+            zip(texts, retyped(of("aalto"), QWERTY, "en", texts, seed=person), strict=True)
+        ):
+            keys = typed if i % 3 else typed[:5] + "x⌫" + typed[5:]
+            rows.append(f"p{person}\t{meant}\t{typed}\t{keys}")
+    data = "\n".join(rows).encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+
+
+@pytest.mark.parametrize("name", ["people.tsv", "people.tsv.gz"])
+def test_calibrate_writes_a_profile_that_types(tmp_path: Path, name: str) -> None:
+    write_people(tmp_path / name)
+    done = unfazed("calibrate", "typist", "--people", name, "-o", "typists.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "corrected: 300 texts" in done.stderr
+    made = profiles(str(tmp_path / "typists.json")).modes
+    assert len(made["corrected"].people) == 12
+    slipped = [sum(profile.rates.get(kind, 0) for kind in ("insert", "near", "far")) for profile in made.values()]
+    assert slipped[1] > 1.5 * slipped[0]
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS[:20]), "utf-8")
+    vary_ = ["vary", "texts.txt", "--lang", "en", "--with", "keyboard/typist", "--param", "profile=typists.json"]
+    done = unfazed(*vary_, "--draws", "3", "-o", "-", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("keyboard/typist") > 3
+
+
+def test_calibrate_reads_aligned_files_by_person(tmp_path: Path) -> None:
+    write_people(tmp_path / "people.tsv")
+    rows = read_typed(tmp_path / "people.tsv")
+    clean, real = tmp_path / "c.jsonl", tmp_path / "h.jsonl"
+    clean.write_text("\n".join(json.dumps({"text": row.sentence}) for row in rows), "utf-8")
+    real.write_text("\n".join(json.dumps({"text": row.typed, "person": row.person}) for row in rows), "utf-8")
+    assert typed_pairs(str(clean), [str(real)], ["text"], "person") == [row._replace(keys="") for row in rows]
+    given = ["--clean", "c.jsonl", "--real", "h.jsonl", "--input", "text", "--by", "person"]
+    done = unfazed("calibrate", "typist", *given, "--test", "-o", "typists.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "AUC against people who were not fitted: 0." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "Give --people, or both --clean and --real"),
+        (["--people", "none.tsv"], "No such file"),
+        (["--people", "short.tsv"], "there is no column 'typed'"),
+        (["--people", "ragged.tsv"], "ragged.tsv:3: this row has 2 cells"),
+        (["--people", "few.tsv"], "at least 20 texts"),
+        (["--people", "right.tsv"], "None of 30 texts has a slip"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused(tmp_path: Path, given: list[str], message: str) -> None:
+    (tmp_path / "short.tsv").write_text("person\tsentence\nme\tabc\n")
+    (tmp_path / "ragged.tsv").write_text("person\tsentence\ttyped\nme\ta\tb\nme\ta\n")
+    (tmp_path / "few.tsv").write_text("person\tsentence\ttyped\nme\tthe house\tthe huose\n")
+    (tmp_path / "right.tsv").write_text("person\tsentence\ttyped\n" + "me\tthe house\tthe house\n" * 30)
+    done = unfazed("calibrate", "typist", *given, "-o", "typists.json", cwd=tmp_path)
+    assert done.returncode == 4, done.stderr
+    assert message in done.stderr
+    assert not (tmp_path / "typists.json").exists()
+
+
+@pytest.mark.skipif(not AALTO.exists(), reason="Aalto's sample is not here (../shared/data/typing_en)")
 def test_slips_are_about_those_of_people_who_were_not_fitted() -> None:
-    rows = [json.loads(line) for line in NOISEQA.read_text("utf-8").splitlines()]
-    unseen = [
-        row
-        for i, row in enumerate(rows)
-        if i * 4 // len(rows) % 2 and abs(len(row["question"]) - len(row["keyboard"])) < 9
-    ]
-    meant = [row["question"].strip() for row in unseen]
-    made = typed(Hands(profiles(profile_file("noiseqa")).modes["corrected"], QWERTY), meant)
-    right = [
-        sum(a == b for a, b in zip(meant, texts, strict=True)) / len(meant)
-        for texts in (made, [r["keyboard"].strip() for r in unseen])
-    ]
-    assert right[0] == pytest.approx(right[1], abs=0.12)
+    fitted, others = halves(read_typed(AALTO)[:4000])
+    profile = fit_typed(fitted, QWERTY, "en", "")
+    meant = [row.sentence.strip() for row in others]
+    made = retyped(profile, QWERTY, "en", meant)
+    right = [sum(a == b.strip() for a, b in zip(meant, texts, strict=True)) / len(meant)
+             for texts in (made, [row.typed for row in others])]  # fmt: skip
+    assert right[0] == pytest.approx(right[1], abs=0.06)
+    assert wrong(meant, made) == pytest.approx(wrong(meant, [row.typed.strip() for row in others]), rel=0.4)
+
+
+@pytest.mark.skipif(not AALTO.exists(), reason="Aalto's sample is not here (../shared/data/typing_en)")
+def test_first_attempts_have_five_times_as_many_slips() -> None:
+    rows = uncorrected(read_typed(AALTO)[:1500])
+    texts = [row.sentence.strip() for row in rows]
+    assert 0.035 < wrong(texts, [row.typed.strip() for row in rows]) < 0.07
