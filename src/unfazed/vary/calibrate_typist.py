@@ -155,7 +155,7 @@ def _choices(found: list[tuple[str, Slip]], board: Layout, words: Mapping[str, i
             counts[slip.kind][chosen] += 1
     for kind in ("far", "vowel", "word_more"):
         counts[kind] = Counter({name: n for name, n in counts[kind].items() if n >= _LISTED})
-    return {kind: dict(sorted(counts[kind].items())) for kind in sorted(counts) if counts[kind]}  # type: ignore[misc]
+    return {kind: dict(sorted(counts[kind].items())) for kind in sorted(counts) if counts[kind]}
 
 
 def _choice(text: str, slip: Slip, board: Layout, words: Mapping[str, int]) -> str:

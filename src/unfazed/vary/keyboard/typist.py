@@ -82,7 +82,7 @@ class Typist(Operator):
             edits = [edit for edit in edits if text.keeps([edit])]
         made = apply(text.text, edits)
         if made == text.text or not made.strip() or not text.keeps(edits):
-            return None  # no slip can be made with all labels true
+            return UNALTERED  # seen and put right: nothing would be left, or a label would be false
         notes = [f"{text.text[start:end]}→{new} at {start}" for start, end, new in edits[:_NOTED]]
         return Change(tuple(edits), ", ".join(notes))
 
