@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas
 import pytest
 from faults.valid import workbook
 
@@ -212,6 +213,13 @@ class TestGuesses:
         assert self.notes(tmp_path, "ID,Text,Label", "1,a joy,good") == ()
         (example,) = read_examples(tmp_path / "a.csv")
         assert (example.id, example.inputs, example.gold) == ("1", {"Text": "a joy"}, "good")
+
+    def test_a_text_with_a_capital_is_no_slice(self) -> None:
+        texts = ["wake me up at seven please", "will it rain tomorrow in Paris"] * 10
+        df = pandas.DataFrame({"Message": texts, "Label": ["alarm", "weather"] * 10, "region": ["north", "south"] * 10})
+        suite = make_suite(df, "keyboard/adjacent", language="en")
+        example = next(iter(suite.examples()))
+        assert (list(example.inputs), example.gold, list(example.groups)) == (["Message"], "alarm", ["region"])
 
     def test_of_names_that_nobody_knows_the_longest_text_is_taken(self, tmp_path: Path) -> None:
         (said,) = self.notes(tmp_path, "Thema,Nachricht,Datum", "Licht,Mach bitte das Licht aus,2024-01-01")

@@ -49,7 +49,8 @@ def test_colours_take_no_room() -> None:
 
 def test_the_view_has_variants_and_no_python(suite: unfazed.Suite) -> None:
     shown = suite_view(suite)
-    assert "\nkeyboard/adjacent\n  " in shown
+    assert "\nkeyboard/adjacent\n  Parameters: rate=0.0, words=1.0\n  " in shown
+    assert all(len(line) <= 80 for line in shown.split("\n")[1:]), "the first has the folder's name"
     assert re.search(r"\[-\w+-\]\{\+\w+\+\}", shown)
     assert "→ the meaning changes" in shown
     assert "Left out of @typing:" in shown
@@ -68,6 +69,13 @@ def test_the_number_of_variants_can_be_set(suite: unfazed.Suite) -> None:
     one = next(one for one in few if one["source"] == "surface/case")
     assert one["before"] != one["after"]
     assert "[-" in one["change"]["text"]
+
+
+def test_of_variants_that_equal_their_example_others_are_shown(tmp_path: Path) -> None:
+    rows = [f"please set the alarm for {hour} in the morning" for hour in ("six", "seven", "eight", "nine", "ten")]
+    made = unfazed.make_suite(rows, "keyboard/typist", language="en", draws=4, to=tmp_path / "s")
+    assert "(the same text)" not in suite_view(made)
+    assert "unaltered" in suite_view(made)
 
 
 def test_labels_that_moved_are_shown(tmp_path: Path) -> None:

@@ -68,7 +68,8 @@ def likely_groups(data: Any, taken: Collection[str | None]) -> tuple[str, ...]:
         return ()
     head = data.head(_LOOKED_AT) if hasattr(data, "head") else data.take(_LOOKED_AT)
     rows = [row for row in _records_of(head) if isinstance(row, Mapping)]
-    columns = [name for name in (rows[0] if rows else ()) if name not in taken and name not in KNOWN_FIELDS]
+    known = {*taken, *KNOWN_FIELDS}
+    columns = [name for name in (rows[0] if rows else ()) if known.isdisjoint((name, str(name).casefold()))]
     return tuple(name for name in columns if _few([row[name] for row in rows if row[name] is not None]))
 
 

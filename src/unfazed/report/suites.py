@@ -34,10 +34,12 @@ def suite_view(suite: Suite, format: str = "table", most: int = 3) -> str:
             for name, old, new in _changed(e, v)
         ]
         return "\n\n".join([*_facts(suite), render(shares, "md"), render(rows, "md")])
-    parts = ["\n".join(filled(fact) for fact in _facts(suite)), render(shares, "table")]
+    parts = ["\n".join(filled(fact) for fact in _facts(suite)), render(_without_parameters(shares), "table")]
+    told = {row["source"]: f"Parameters: {row['parameters']}" for row in shares if row.get("parameters")}
     for source in dict.fromkeys(variant.source for _, variant in chosen):
-        own = [one for one in chosen if one[1].source == source]
-        parts.append(block(label(source), [line for one in own for line in _lines(*one)]))
+        lines = [told[source]] if source in told else []
+        lines += [line for example, variant in chosen if variant.source == source for line in _lines(example, variant)]
+        parts.append(block(label(source), lines))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -94,29 +96,38 @@ def _shares(suite: Suite, made: dict[str, int]) -> list[dict[str, Any]]:
             row["unaltered"] = same.get(source, 0)
         row["nothing to change"] = m.unchanged.get(source, 0)
         rows.append(row | {"parameters": told.get(source, "")})
-    if not any(row["parameters"] for row in rows):
-        rows = [{key: value for key, value in row.items() if key != "parameters"} for row in rows]
-    return rows
+    return rows if any(row["parameters"] for row in rows) else _without_parameters(rows)
+
+
+def _without_parameters(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in row.items() if key != "parameters"} for row in rows]
 
 
 def _told(params: Any) -> str:
-    """Parameters as `--param` takes them; those that are empty are left out."""
-    return ", ".join(f"{key}={value}" for key, value in params.items() if value not in ("", None))
+    """Parameters as `--param` takes them. Empty ones are left out, and ids of files, which are for programs."""
+    told = {key: value for key, value in params.items() if value not in ("", None) and not key.endswith("_id")}
+    return ", ".join(f"{key}={value}" for key, value in told.items())
 
 
 def _some(suite: Suite, sources: Sequence[str], most: int) -> list[Shown]:
-    """The first variants of each source, sources in order."""
+    """The first variants of each source that differ from their example, sources in order; one of those with none."""
     found: dict[str, list[Shown]] = {source: [] for source in sources}
+    same: dict[str, Shown] = {}
     waiting = set(sources) if most > 0 else set()
     for example, variants in suite.groups() if waiting else ():
         for variant in variants:
-            if variant.source in waiting and not any(e.id == example.id for e, _ in found[variant.source]):
-                found[variant.source].append((example, variant))
-                if len(found[variant.source]) >= most:
-                    waiting.discard(variant.source)
+            source = variant.source
+            if source not in waiting or any(e.id == example.id for e, _ in found[source]):
+                continue
+            if not _changed(example, variant):
+                same.setdefault(source, (example, variant))
+                continue
+            found[source].append((example, variant))
+            if len(found[source]) >= most:
+                waiting.discard(source)
         if not waiting:
             break
-    return [one for source in sources for one in found[source]]
+    return [one for source in sources for one in found[source] or ([same[source]] if source in same else [])]
 
 
 def _changed(example: Example, variant: Variant) -> list[tuple[str, str, str]]:
