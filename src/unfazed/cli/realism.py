@@ -2,40 +2,60 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from unfazed.cli._options import format_option
 
 
-@click.command("realism", short_help="Tell whether simulated noise is like people's.")
+@click.command("realism", short_help="Compare simulated noise with people's.")
 @click.option("--clean", required=True, metavar="FILE", help="The texts before: a text or a JSON object a line.")
 @click.option("--real", multiple=True, required=True, metavar="FILE", help="What a person made of them. Repeatable.")
 @click.option(
-    "--simulated", multiple=True, required=True, metavar="FILE", help="What a simulation made of them, aligned too."
+    "--simulated",
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    help="What a simulation made of them: aligned too, or what `vary -o -` prints. Repeatable.",
+)
+@click.option("--lang", "language", metavar="LANG", help="The language of the texts.  [default: identified]")
+@click.option(
+    "--channel",
+    type=click.Choice(["typing", "speech"]),
+    default="typing",
+    show_default=True,
+    help="How the texts were noised, which decides the baseline.",
 )
 @click.option("--input", "fields", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
+@click.option(
+    "--by", default="", metavar="FIELD", help="A field of CLEAN that names the person or article: test on other ones."
+)
+@click.option(
+    "--documents", default="", metavar="FIELD", help="A field of CLEAN with the document that each text should find."
+)
 @click.option(
     "--system", "systems", multiple=True, metavar="SYSTEM", help="A system to compare the harm on. Repeatable."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides folds and resamples.")
-@click.option("--homophones/--no-homophones", default=True, help="Judge random homophones too, for comparison.")
+@click.option("--baselines/--no-baselines", default=True, help="Judge doing nothing and a stress test too.")
 @format_option
-def command(
-    clean: str, real: tuple[str, ...], simulated: tuple[str, ...], fields: tuple[str, ...], systems: tuple[str, ...],
-    seed: int, homophones: bool, format_: str,
-) -> None:  # fmt: skip
-    """Train a judge to tell SIMULATED from REAL; say how far it gets, and how the two look.
+def command(clean: str, real: tuple[str, ...], simulated: tuple[str, ...], format_: str, **given: Any) -> None:
+    """Train a classifier to tell SIMULATED from REAL, and report how far it gets, how both look and what they cost.
 
     \b
-      unfazed realism --clean c.txt --real h1.txt --real h2.txt --simulated s.txt --format json
+      unfazed realism --clean c.txt --real h1.txt --real h2.txt --simulated s.txt --lang en --format json
+      unfazed realism --clean c.jsonl --real h.jsonl --simulated s.jsonl --input question --by article
 
-    The AUC is 0.5 where the judge can't tell and 1 where it always can. Beside it stand each person against the others
-    and random homophones against people. With --system, accuracy and flips under both are compared too.
+    The AUC is 0.5 if the classifier can't tell them apart, and 1 if it always can. For comparison, the same AUC is
+    printed for each person against the others, for the unchanged texts, and for a stress test such as
+    keyboard/adjacent. Harm is the change in accuracy and in answers of a built-in retriever, or a classifier where
+    rows have labels, and of each --system. Chinese and languages written in an alphabet with spaces can be compared.
     """
     from unfazed.measure.realism.compare import realism
     from unfazed.report.tables import render
 
-    found = realism(clean, real, simulated, fields, systems, seed, homophones)
+    found = realism(clean, real, simulated, **given)
     click.echo(render(found, "json") if format_ in ("json", "jsonl") else _tables(found, format_))
 
 

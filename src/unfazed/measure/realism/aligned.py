@@ -10,8 +10,9 @@ import msgspec
 
 from unfazed.core.errors import DataError, option
 from unfazed.core.json import decode
-from unfazed.core.values import Inputs
+from unfazed.core.values import Inputs, Variant
 from unfazed.data import read_lines, without_break
+from unfazed.measure.realism.languages import require_chinese, require_noise
 from unfazed.vary.calibrate_keyboard import fit_typist
 from unfazed.vary.calibrate_speech import fit_speaker
 from unfazed.vary.keyboard import ime
@@ -57,6 +58,16 @@ def read_aligned(path: str | Path, fields: Sequence[str] = ()) -> Aligned:
     return Aligned(rows, gold, ids if len(ids) == len(rows) == len(set(ids)) else [])
 
 
+def column(path: str, name: str, rows: Aligned) -> list[str]:
+    """A field of a file's JSON lines, such as who typed each, for the rows that were read from it."""
+    whole = read_aligned(path, [name])
+    values = [row[name] for row in whole.rows]
+    if len(values) == len(rows.rows):
+        return values
+    place = dict(zip(whole.ids, values, strict=True))
+    return [place[id] for id in rows.ids]
+
+
 def read_people(clean: str | None, real: Sequence[str], fields: Sequence[str] = ()) -> tuple[Aligned, list[Aligned]]:
     """The clean texts and each person's. READIN's TSV holds both: columns clean_… and noisy1_…, noisy2_…"""
     if clean is None:
@@ -71,6 +82,25 @@ def read_people(clean: str | None, real: Sequence[str], fields: Sequence[str] = 
                 f"its lines do not align with those of {clean}: {len(person.rows)} and {len(first.rows)} rows.", path
             )
     return first, people
+
+
+def read_draws(clean: str, before: Aligned, path: str, fields: Sequence[str] = ()) -> list[Aligned]:
+    """What a simulation made of the clean texts: an aligned file, or the variants that `vary -o -` prints, by draw.
+
+    Where an operator made no variant of a row, the row stays as it was.
+    """
+    lines = [without_break(line) for line in read_lines(Path(path))]
+    if not lines or not lines[0].startswith('{"row":'):
+        return read_people(clean, [path], fields)[1]
+    draws: dict[tuple[str, int], list[Inputs]] = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            variant = decode(line, Variant)
+            rows = draws.setdefault((variant.source, variant.draw), [dict(row) for row in before.rows])
+            rows[variant.row] = {name: variant.inputs[name] for name in rows[variant.row]}
+        except (msgspec.MsgspecError, LookupError) as error:
+            raise DataError(f"this is not a variant of a row of {clean} ({error}).", path, number) from error
+    return [Aligned(rows, before.gold, before.ids) for _, rows in sorted(draws.items())]
 
 
 def _joined(files: list[Aligned], paths: Sequence[str]) -> list[Aligned]:
@@ -126,8 +156,10 @@ def calibrated_typists(
     """The file's content, and how many people it holds."""
     before, people = read_people(clean, real, fields)
     used = ROWS[rows]
+    require_chinese(before.texts(), "unfazed calibrate keyboard", "unfazed calibrate typist")
     found = list(read_profiles(onto, Typists).people) if onto else []
-    for person in people:
+    for number, person in enumerate(people, 1):
+        require_noise(before.texts(), person.texts(), number)
         found.append(fit_typist(_texts(before.rows[used]), _texts(person.rows[used]), ime.engine(engine)))
     return msgspec.json.encode(rounded(msgspec.to_builtins(Typists(engine, found)))) + b"\n", len(found)
 
@@ -147,6 +179,9 @@ def rounded(value: Any) -> Any:
 def calibrated_speakers(clean: str, real: Sequence[str], fields: Sequence[str], rows: str) -> bytes:
     """The file's content: a profile for each file of what was heard."""
     before, people = read_people(clean, real, fields)
+    require_chinese(before.texts(), "unfazed calibrate speech", "unfazed calibrate listener")
+    for number, person in enumerate(people, 1):
+        require_noise(before.texts(), person.texts(), number)
     texts = [text for row in before.rows[ROWS[rows]] for text in row.values()]
     heard = [[text for row in person.rows[ROWS[rows]] for text in row.values()] for person in people]
     made = Speakers([fit_speaker(texts, said) for said in heard])

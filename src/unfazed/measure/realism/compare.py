@@ -11,52 +11,75 @@ import numpy as np
 
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
-from unfazed.core.values import Estimate, Inputs
+from unfazed.core.values import Estimate
 from unfazed.measure.error_rate import distances
-from unfazed.measure.realism.aligned import Aligned, read_people
+from unfazed.measure.realism.aligned import Aligned, column, read_draws, read_people
+from unfazed.measure.realism.harm import Files, asking, built_in, harm
 from unfazed.measure.realism.judge import Judge
-from unfazed.systems.system import Failed, System
+from unfazed.measure.realism.languages import Channel, Script, keyboard_of, script_of
+from unfazed.measure.realism.letters import letter_looks, lexicon_of
+from unfazed.systems.system import System
 from unfazed.vary.chinese import KINDS, Slip, slips
+from unfazed.vary.engine import OperatorSpec
+from unfazed.vary.operator import Text
 
 
 def realism(
     clean: str, real: Sequence[str], simulated: Sequence[str], fields: Sequence[str] = (),
-    systems: Sequence[str] = (), seed: int = 0, homophones: bool = True,
+    systems: Sequence[str] = (), seed: int = 0, language: str | None = None, channel: Channel = "typing",
+    by: str = "", documents: str = "", baselines: bool = True,
 ) -> dict[str, Any]:  # fmt: skip
     """Everything about files of clean texts, of what people made of them, and of what a simulation did."""
     before, people = read_people(clean, real, fields)
-    _, draws = read_people(clean, simulated, fields)
+    draws = [draw for path in simulated for draw in read_draws(clean, before, path, fields)]
     texts, typed = before.texts(), [person.texts() for person in people]
     made = [draw.texts() for draw in draws]
-    judge = Judge(texts, typed, seed)
-    found: dict[str, Any] = {"auc": msgspec.to_builtins(judge.against_people(made))}
+    script = script_of(texts, language, channel)
+    units = column(clean, by, before) if by else None
+    each = None if units is None else [unit for unit, row in zip(units, before.rows, strict=True) for _ in row]
+    judge = Judge(texts, typed, seed, script.language, each, channel)
+    found: dict[str, Any] = {
+        "language": script.language, "channel": channel, "by": by, "auc": judge.against_people(made),
+    }  # fmt: skip
     if len(typed) > 1:
-        found["person"] = [msgspec.to_builtins(judge.one_person(k)) for k in range(len(typed))]
-    if homophones:
-        rate = sum(error_rate(texts, t) for t in typed) / len(typed)
-        found["homophones"] = msgspec.to_builtins(_homophones(judge, texts, rate, seed))
-    found["looks"] = {
-        "human": _mean([looks(texts, t) for t in typed]),
-        "simulated": _mean([looks(texts, m) for m in made]),
-    }
-    if systems:
-        from unfazed.systems.opening import open_system
+        found["person"] = [judge.one_person(k) for k in range(len(typed))]
+    if baselines:
+        found["baselines"] = _baselines(judge, script, texts, typed, seed)
+    found["looks"] = {"human": _looks(script, texts, typed), "simulated": _looks(script, texts, made)}
+    found["told_by"] = judge.told_by(made)
+    files = Files(before, people, draws)
+    answering = built_in(files, script, column(clean, documents, before) if documents else None, seed)
+    answering |= {name: (asking(name), files) for name in systems}
+    found["harm"] = {name: harm(ask, its, units) for name, (ask, its) in answering.items()}
+    return dict(msgspec.to_builtins(found))
 
-        found["drops"] = {name: drops(open_system(name), before, people, draws) for name in systems}
+
+def _baselines(
+    judge: Judge, script: Script, texts: list[str], typed: list[list[str]], seed: int
+) -> dict[str, Estimate]:
+    """Doing nothing at all, and a stress test of the same language, judged in the same way."""
+    found = {"nothing": judge.against_people([texts])}
+    name = script.baseline()
+    if name:
+        rate = sum(error_rate(texts, t) for t in typed) / len(typed)
+        params: dict[str, float] = {"rate": min(1.0, max(0.01, rate))} if name == "keyboard/homophone" else {}
+        operator = OperatorSpec(name, params).make()
+        seeds = Seeds(seed, name, operator.version)
+        views = [Text(text, script.language) for text in texts]
+        changes = operator.changes(views, [seeds.stream(str(i), 0) for i in range(len(texts))])
+        found[name] = judge.against_people(
+            [[apply(t, change.edits) if change else t for t, change in zip(texts, changes, strict=True)]]
+        )
     return found
 
 
-def _homophones(judge: Judge, texts: list[str], rate: float, seed: int) -> Estimate:
-    """Random homophones of the same error rate, judged in the same way."""
-    from unfazed.vary.keyboard.homophone import Homophone
-    from unfazed.vary.operator import Text
-
-    operator, seeds = Homophone(min(1.0, max(0.01, rate))), Seeds(seed, "keyboard/homophone", Homophone.version)
-    made = []
-    for i, text in enumerate(texts):
-        change = operator.change(Text(text, "zh"), seeds.stream(str(i), 0))
-        made.append(apply(text, change.edits) if change else text)
-    return judge.against_people([made])
+def _looks(script: Script, texts: Sequence[str], versions: Sequence[Sequence[str]]) -> dict[str, float]:
+    """How versions of the texts look, the mean of all: by slips of pinyin, or by letters and words."""
+    if script.name == "han":
+        return _mean([looks(texts, version) for version in versions])
+    seen = script.seen(texts)
+    lexicon, board = lexicon_of(seen, script.language), keyboard_of(script.language)
+    return _mean([letter_looks(seen, script.seen(version), lexicon, board) for version in versions])
 
 
 def _mean(rows: Sequence[dict[str, float]]) -> dict[str, float]:
@@ -64,22 +87,23 @@ def _mean(rows: Sequence[dict[str, float]]) -> dict[str, float]:
 
 
 def rows_of(found: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    """The same as tables for people: judged, looks, and harm."""
+    """The same as tables for people: judged, looks, what tells them apart, and harm."""
     judged = [("simulated", found["auc"])]
     judged += [(f"person {k + 1}", value) for k, value in enumerate(found.get("person", ()))]
-    judged += [("homophones", found["homophones"])] if "homophones" in found else []
-    tables: list[list[dict[str, Any]]] = [
-        [
-            {"told from people": name, "auc": _short(v["value"]), "low": _short(v["low"]), "high": _short(v["high"])}
-            for name, v in judged
-        ]
-    ]
+    judged += [(f"baseline: {name}", value) for name, value in found.get("baselines", {}).items()]
+    tables: list[list[dict[str, Any]]] = [[
+        {"told from people": name, "auc": _short(v["value"]), "low": _short(v["low"]), "high": _short(v["high"])}
+        for name, v in judged
+    ]]  # fmt: skip
     human, made = found["looks"]["human"], found["looks"]["simulated"]
     tables.append([{"looks": name, "human": _short(human[name]), "simulated": _short(made[name])} for name in human])
-    for name, rows in found.get("drops", {}).items():
-        tables.append(
-            [{"system": name, **{k: _short(v) if isinstance(v, float) else v for k, v in row.items()}} for row in rows]
-        )
+    tables.append([{k: _short(v) if isinstance(v, float) else v for k, v in row.items()} for row in found["told_by"]])
+    for name, rows in found["harm"].items():
+        tables += [[
+            {"system": name, "label": row["label"], "n": row["n"], "per cent": what,
+             **{k: Estimate(v["value"], v["low"], v["high"], row["n"], 0, "") for k, v in row[what].items()}}
+            for row in rows for what in ("accuracy", "flips") if what in row
+        ]]  # fmt: skip
     return tables
 
 
@@ -129,37 +153,10 @@ def error_rate(clean: Sequence[str], noisy: Sequence[str]) -> float:
 def drops(
     system: System, clean: Aligned, people: Sequence[Aligned], simulated: Sequence[Aligned]
 ) -> list[dict[str, Any]]:
-    """A row for all examples and one for each label: accuracy and flips, clean, human and simulated, in per cent."""
-    before = _answers(system, clean.rows)
-    human = [_answers(system, person.rows) for person in people]
-    made = [_answers(system, draw.rows) for draw in simulated]
-    labels = sorted({str(g) for g in clean.gold if g is not None})
-    rows = []
-    for label in (None, *labels) if len(labels) > 1 else (None,):
-        places = [i for i, g in enumerate(clean.gold) if label is None or str(g) == label]
-        row: dict[str, Any] = {"label": label or "all", "n": len(places)}
-        if labels:
-            gold = [str(g) for g in clean.gold]
-            row["accuracy.clean"] = _share([before], gold, places)
-            row["accuracy.human"] = _share(human, gold, places)
-            row["accuracy.simulated"] = _share(made, gold, places)
-            row["accuracy.error"] = row["accuracy.simulated"] - row["accuracy.human"]
-        row["flips.human"] = 100 - _share(human, before, places)
-        row["flips.simulated"] = 100 - _share(made, before, places)
-        row["flips.error"] = row["flips.simulated"] - row["flips.human"]
-        rows.append(row)
-    return rows
+    """The harm to one system, for all examples and for each label, as plain numbers in per cent."""
+    found = harm(asking(system), Files(clean, people, simulated))
+    return [{"label": row["label"], "n": row["n"], **_flat(row, "accuracy"), **_flat(row, "flips")} for row in found]
 
 
-def _answers(system: System, rows: Sequence[Inputs]) -> list[str]:
-    answers: list[str] = []
-    for at in range(0, len(rows), system.batch_size):
-        batch = system.predict(rows[at : at + system.batch_size])
-        answers += ["\0failed" if isinstance(answer, Failed) else str(answer) for answer in batch]
-    return answers
-
-
-def _share(answers: Sequence[Sequence[str]], wanted: Sequence[str], places: Sequence[int]) -> float:
-    """How many of these answers are the wanted ones, in per cent, over all people or draws."""
-    right = sum(given[i] == wanted[i] for given in answers for i in places)
-    return 100 * right / max(1, len(answers) * len(places))
+def _flat(row: dict[str, Any], what: str) -> dict[str, float]:
+    return {f"{what}.{name}": estimate.value for name, estimate in row.get(what, {}).items()}

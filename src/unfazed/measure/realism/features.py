@@ -1,4 +1,4 @@
-"""What the judge looks at: named numbers of a clean text and of what became of it, counted in two ways.
+"""What the judge looks at in Chinese: named numbers of a clean text and of what became of it, counted in two ways.
 
 `slip.…` comes from slips aligned by sound and explained; `shape.…` from the longest common stretches, as a reader would
 mark them, whatever their cause.
@@ -25,17 +25,6 @@ _LENGTHS = ((1, 1), (2, 2), (0, 1), (1, 0), (3, 3), (3, 4), (0, 2), (1, 2), (2, 
 _LONGEST_OLD, _LONGEST_NEW = 3, 4  # longer stretches count as these
 _NONE = -1.0  # where a mean has nothing to be taken of
 _RARE_WORD, _NO_WORD = -3.0, -9.0  # log frequencies of a word that is not in the list, and of no word at all
-
-
-def features(clean: Sequence[str], noisy: Sequence[str]) -> Floats:
-    """A row for each pair of texts, its columns named by `feature_names`."""
-    rows = [list(named_features(before, after).values()) for before, after in zip(clean, noisy, strict=True)]
-    return np.array(rows, dtype=np.float64)
-
-
-def feature_names() -> list[str]:
-    """The columns of `features`, for whoever explains what a judge went by."""
-    return list(named_features("", ""))
 
 
 def named_features(clean: str, noisy: str) -> Named:

@@ -1,4 +1,8 @@
-"""The judge: boosted trees trained to tell simulated from human noise, tested on sentences that they have not seen."""
+"""The judge: boosted trees trained to tell simulated from human noise, tested on sentences that they have not seen.
+
+Every comparison is of as many rows of one kind as of the other, on the same sentences, so that a person against the
+others is judged by trees that learnt from as much as those for a simulation.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +16,13 @@ from unfazed.core.errors import MissingExtra, UsageError
 from unfazed.core.estimate import Estimate, digest, interval, sign
 from unfazed.core.ids import content_id
 from unfazed.core.seeds import Seeds
-from unfazed.measure.realism.features import Floats, features
+from unfazed.measure.realism.features import Floats
+from unfazed.measure.realism.languages import Channel, script_of
 
 FOLDS = 5
 RESAMPLES = 400
 _LEVEL = 0.95  # of intervals
-_VERSION = 2  # of the features and the trees: goes up when the same texts would get another number
+_VERSION = 3  # of the features and the trees: goes up when the same texts would get another number
 _MOST = 6_000  # sentences looked at: more change little but the time
 _LEAST = 4 * FOLDS
 _TREES = {"max_iter": 120, "max_depth": 4, "learning_rate": 0.08, "max_bins": 32, "l2_regularization": 1.0}
@@ -26,7 +31,11 @@ _TREES = {"max_iter": 120, "max_depth": 4, "learning_rate": 0.08, "max_bins": 32
 class Judge:
     """Holds the features of some clean texts and of what people made of them, to judge one simulation or several."""
 
-    def __init__(self, clean: Sequence[str], people: Sequence[Sequence[str]], seed: int = 0) -> None:
+    def __init__(
+        self, clean: Sequence[str], people: Sequence[Sequence[str]], seed: int = 0, language: str | None = None,
+        by: Sequence[str] | None = None, channel: Channel = "typing",
+    ) -> None:  # fmt: skip
+        """`by` names the person or article of each text: trees are then tested on others than they learnt from."""
         if find_spec("sklearn") is None:
             raise MissingExtra("The judge of `unfazed realism`", "sklearn")
         self._stream = Seeds(seed, "measure/realism", _VERSION)
@@ -38,12 +47,22 @@ class Judge:
             raise UsageError(
                 f"The judge needs at least {_LEAST} different sentences. There are {len(set(self._clean))}."
             )
+        self.script = script_of(self._clean, language, channel)
+        self._clean = self.script.seen(self._clean)
+        self._named = self.script.features(self.script.seen(clean))
+        self.names = list(self._named("", ""))
+        numbers: dict[str, int] = {}
+        units = self._clean if by is None else [by[i] for i in kept]
+        self._groups = np.array([numbers.setdefault(unit, len(numbers)) for unit in units])
+        if len(numbers) < FOLDS:
+            raise UsageError(f"The judge needs at least {FOLDS} people or articles to split by, not {len(numbers)}.")
         self._people = [self._features(texts) for texts in people]
         self._texts = content_id("\n".join([*self._clean, *(t for texts in people for t in texts)]))
         self._seed = seed
 
     def _features(self, texts: Sequence[str]) -> Floats:
-        return features(self._clean, [texts[i] for i in self._kept])
+        pairs = zip(self._clean, self.script.seen([texts[i] for i in self._kept]), strict=True)
+        return np.array([list(self._named(*pair).values()) for pair in pairs], dtype=np.float64)
 
     def against_people(self, simulated: Sequence[Sequence[str]]) -> Estimate:
         """How well simulated texts are told from everyone's: 0.5 is not at all, 1 is always."""
@@ -55,21 +74,43 @@ class Judge:
         others = [rows for i, rows in enumerate(self._people) if i != k]
         return self._tell(others, [self._people[k]], f"person{k + 1}")
 
+    def told_by(self, simulated: Sequence[Sequence[str]], most: int = 8) -> list[dict[str, float | str]]:
+        """The features that alone tell simulated texts from people's best, with the mean of each."""
+        human, made = np.concatenate(self._people), np.concatenate([self._features(texts) for texts in simulated])
+        labels = np.repeat([0.0, 1.0], [len(human), len(made)])
+        rows = np.concatenate([human, made])
+        alone = [_auc(rows[:, k], labels) for k in range(rows.shape[1])]
+        best = sorted(range(len(alone)), key=lambda k: (-abs(alone[k] - 0.5), self.names[k]))[:most]
+        return [
+            {"feature": self.names[k], "human": float(human[:, k].mean()), "simulated": float(made[:, k].mean()),
+             "auc": alone[k]}
+            for k in best
+        ]  # fmt: skip
+
     def _tell(self, zeros: list[Floats], ones: list[Floats], what: str) -> Estimate:
-        rows = np.concatenate([*zeros, *ones])
-        n = len(self._clean)
-        labels = np.repeat([0.0, 1.0], [n * len(zeros), n * len(ones)])
-        number = {text: i for i, text in enumerate(dict.fromkeys(self._clean))}
-        groups = np.tile([number[text] for text in self._clean], len(zeros) + len(ones))
+        """The mean AUC over as many deals as there are people or draws: in each, every sentence is of one of them."""
+        n, count = len(self._clean), int(self._groups.max()) + 1
         rng = self._stream.stream("folds", 0).numpy()
-        scores = _cross_validated(rows, labels, rng.permutation(np.arange(len(number)) % FOLDS)[groups])
-        drawn = _resampled(scores, labels, groups, rng)
-        auc = _auc(scores, labels)
-        low, high = interval(auc, drawn, len(number), (0.0, 1.0), _LEVEL)
-        texts = {"texts": self._texts, "against": what, "features": digest(rows, labels)}
+        fold = rng.permutation(np.arange(count) % FOLDS)[np.tile(self._groups, 2)]
+        labels, start = np.repeat([0.0, 1.0], n), rng.integers(0, 1 << 16, n)
+        deals = [np.concatenate([_dealt(zeros, start + k), _dealt(ones, start + k)])
+                 for k in range(max(len(zeros), len(ones)))]  # fmt: skip
+        scores = [_cross_validated(rows, labels, fold) for rows in deals]
+        times = [np.bincount(rng.integers(0, count, count), minlength=count) for _ in range(RESAMPLES)]
+        weights = [drawn.astype(np.float64)[np.tile(self._groups, 2)] for drawn in times]
+        auc = float(np.mean([_auc(score, labels) for score in scores]))
+        drawn = np.mean([_aucs(score, labels, weights) for score in scores], axis=0)
+        low, high = interval(auc, drawn, count, (0.0, 1.0), _LEVEL)
+        texts = {"texts": self._texts, "against": what, "features": digest(np.concatenate(deals), labels)}
         how = {"folds": FOLDS, "level": _LEVEL, "bootstrap": RESAMPLES, "seed": self._seed}
         signature = sign({"measure": f"realism.auc:{_VERSION}", **texts, **how})
-        return Estimate(auc, low, high, len(number), 0, signature)
+        return Estimate(auc, low, high, count, 0, signature)
+
+
+def _dealt(versions: list[Floats], numbers: npt.NDArray[np.int64]) -> Floats:
+    """For each sentence the row of one version, by number."""
+    chosen: Floats = np.stack(versions)[numbers % len(versions), np.arange(len(numbers))]
+    return chosen
 
 
 def _cross_validated(rows: Floats, labels: Floats, fold: npt.NDArray[np.int64]) -> Floats:
@@ -86,15 +127,17 @@ def _cross_validated(rows: Floats, labels: Floats, fold: npt.NDArray[np.int64]) 
     return scores
 
 
-def _resampled(scores: Floats, labels: Floats, groups: npt.NDArray[np.int64], rng: np.random.Generator) -> Floats:
-    """AUCs of resampled sentences."""
-    count = int(groups.max()) + 1
-    drawn = (np.bincount(rng.integers(0, count, count), minlength=count) for _ in range(RESAMPLES))
-    return np.array([_auc(scores, labels, times.astype(np.float64)[groups]) for times in drawn])
-
-
-def _auc(scores: Floats, labels: Floats, weights: Floats | None = None) -> float:
+def _auc(scores: Floats, labels: Floats) -> float:
     """The chance that a row of the second class scores above one of the first; ties count half."""
-    from sklearn.metrics import roc_auc_score
+    return float(_aucs(scores, labels, [np.ones(len(scores))])[0])
 
-    return float(roc_auc_score(labels, scores, sample_weight=weights))
+
+def _aucs(scores: Floats, labels: Floats, weights: Sequence[Floats]) -> Floats:
+    """The same for several weights of the rows, which are put in order once."""
+    _, place = np.unique(scores, return_inverse=True)
+    found = []
+    for weight in weights:
+        zeros, ones = (np.bincount(place, weight * (labels == label)) for label in (0.0, 1.0))
+        below = np.cumsum(zeros) - zeros / 2
+        found.append(float(ones @ below) / max(float(zeros.sum() * ones.sum()), 1e-12))
+    return np.array(found)
