@@ -136,12 +136,14 @@ def retyped(profile: SlipProfile, board: Layout, language: str, texts: Sequence[
 
 def tested(rows: Sequence[Typed], board: Layout, language: str) -> Estimate:
     """How well a profile of one half of the people is told from the texts of the other half."""
-    from unfazed.measure.realism.judge import Judge
+    from unfazed.measure.realism.judge import FOLDS, Judge
 
     fitted, others = halves(rows)
     if not fitted or not others:
         raise UsageError(f"A test on other people needs texts of several people. See {option('by')}.")
     profile = fit_typed(fitted, board, language, "")
     texts = [row.sentence.strip() for row in others]
-    judge = Judge(texts, [[row.typed.strip() for row in others]])
+    people = [row.person for row in others]
+    by = people if len(set(people)) >= FOLDS else None
+    judge = Judge(texts, [[row.typed.strip() for row in others]], language=language, by=by)
     return judge.against_people([retyped(profile, board, language, texts)])
