@@ -78,12 +78,12 @@ class _Commands(click.Group):
     """A group whose commands are the files of this folder."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        return sorted(f.stem for f in Path(__file__).parent.glob("[!_]*.py"))
+        return sorted(f.stem.replace("_", "-") for f in Path(__file__).parent.glob("[!_]*.py"))
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in self.list_commands(context):
             return None
-        command: click.Command = importlib.import_module(f"unfazed.cli.{name}").command
+        command: click.Command = importlib.import_module(f"unfazed.cli.{name.replace('-', '_')}").command
         return debuggable(command)
 
     def invoke(self, context: click.Context) -> object:

@@ -287,11 +287,8 @@ def split_list(text: str | None) -> tuple[str, ...] | None:
 
 def show_with_gates(rendered: str, gates: Sequence[GateResult] | Sequence[NotWorse], format_: str) -> None:
     """Prints the text and what each gate found: in Markdown before it, otherwise as messages after it."""
-    from unfazed.report.tables import escaped
+    from unfazed.report.tables import gates_first
 
-    if format_ == "md" and gates:
-        marks = ("❌", "✅")
-        click.echo("\n".join(f"- {marks[gate.passed]} {escaped(gate.sentence)}" for gate in gates) + "\n")
-    click.echo(rendered)
+    click.echo(gates_first(rendered, gates) if format_ == "md" else rendered)
     for gate in gates if format_ != "md" else ():
         click.echo(gate.sentence, err=True)

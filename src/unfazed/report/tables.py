@@ -16,7 +16,8 @@ from unfazed.core.errors import UnknownName
 from unfazed.core.session import Asked
 from unfazed.core.text import NONE, figure, number, one_line
 from unfazed.core.values import Estimate, Json
-from unfazed.measure.compared import Comparison
+from unfazed.measure.compared import Comparison, NotWorse
+from unfazed.measure.gates import GateResult
 from unfazed.measure.results import MEASURES, Block, Results
 from unfazed.measure.sentences import plain, verdict
 from unfazed.run.spending import money
@@ -48,6 +49,12 @@ def render(value: Any, format: str = "table", width: int | None = None, more: Ma
         return _joined([escaped(s) for s in sentences], [markdown(rows) for rows in tables])
     width = terminal_width() if width is None else width
     return _joined([_wrapped(one_line(s), width) for s in sentences], [table(rows, width) for rows in tables])
+
+
+def gates_first(rendered: str, gates: Sequence[GateResult] | Sequence[NotWorse]) -> str:
+    """Markdown with the gates before all else, as a pull request should show them."""
+    said = [f"- {'✅' if gate.passed else '❌'} {escaped(gate.sentence)}" for gate in gates]
+    return "\n".join([*said, "", rendered]) if said else rendered
 
 
 def _joined(sentences: Sequence[str], tables: Sequence[str]) -> str:

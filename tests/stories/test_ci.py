@@ -1,0 +1,240 @@
+"""Story 2, CI: a workflow from `unfazed init`, a pull request that swaps the model, its comment, and the repair."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import path as commands_path
+from commands import unfazed
+
+from unfazed.core.errors import UsageError
+from unfazed.report.ci.comment import write_comment
+
+yaml = pytest.importorskip("yaml")
+
+ROOT = Path(__file__).parents[2]
+GOOD = 'def predict(batch):\n    return ["lights" if "li" in inputs["text"] else "music" for inputs in batch]\n'
+BAD = 'def predict(batch):\n    return ["lights" if "light" in inputs["text"] else "music" for inputs in batch]\n'
+
+
+class Github:
+    """The part of GitHub's API that has comments, on this machine."""
+
+    def __init__(self) -> None:
+        self.comments: list[dict[str, Any]] = [{"id": 1, "body": "Nice work!"}]
+        self.refused = 0
+        self.requests: list[str] = []
+        host = self
+
+        class Answer(BaseHTTPRequestHandler):
+            def answer(self) -> None:
+                size = int(self.headers.get("Content-Length") or 0)
+                body = json.loads(self.rfile.read(size)) if size else {}
+                host.requests.append(f"{self.command} {self.path}")
+                allowed = "secret-token" in (
+                    self.headers.get("Authorization") or self.headers.get("PRIVATE-TOKEN") or ""
+                )
+                found = host.reply(self.command, self.path, body) if allowed else None
+                self.send_response(403 if found is None else 200)
+                self.end_headers()
+                self.wfile.write(json.dumps(found).encode())
+
+            do_GET = do_POST = do_PATCH = do_PUT = answer
+
+            def log_message(self, *_: object) -> None:
+                """Nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def reply(self, method: str, path: str, body: dict[str, str]) -> Any:
+        where = (
+            "/projects/5/merge_requests/7/notes" if path.startswith("/projects/") else "/repos/me/app/issues/7/comments"
+        )
+        if method == "GET" and path.startswith(f"{where}?"):
+            page = int(path.rpartition("page=")[2])
+            return self.comments if page == 1 else []
+        if method == "POST" and path == where:
+            self.comments.append({"id": len(self.comments) + 1, "body": body["body"]})
+            return self.comments[-1]
+        number = re.fullmatch(r"/repos/me/app/issues/comments/(\d+)|/projects/5/merge_requests/7/notes/(\d+)", path)
+        assert number
+        assert method == ("PATCH" if number[1] else "PUT")
+        number = number[number.lastindex]
+        self.comments[int(number) - 1]["body"] = body["body"]
+        return self.comments[int(number) - 1]
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def github() -> Iterator[Github]:
+    host = Github()
+    yield host
+    host.close()
+
+
+class Runner:
+    """Carries out the steps of action.yml as GitHub's runner does: scripts in bash, cache and artifacts in folders."""
+
+    def __init__(self, project: Path, github: Github) -> None:
+        self.project, self.github = project, github
+        self.cache, self.artifacts = project.parent / "cache", project.parent / "artifacts"
+        self.steps = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+
+    def run(self, event: str) -> int:
+        action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+        values = {f"inputs.{name}": str(one["default"]) for name, one in action["inputs"].items()}
+        values |= {"inputs.token": "secret-token", "github.sha": event, "github.event_name": event}
+        values["github.event_name == 'push' && '--baseline' || ''"] = "--baseline" if event == "push" else ""
+        code, self.said = 0, ""
+        (self.project.parent / "output").unlink(missing_ok=True)
+        for step in self.steps:
+            if step.get("if") == "github.event_name == 'push'" and event != "push":
+                continue
+            if "uses" in step:
+                self.use(step["uses"].partition("@")[0], step["with"])
+            elif not step["run"].startswith("python -m pip install"):
+                code = code or self.script(step, values, event)
+        return code
+
+    def use(self, action: str, given: dict[str, str]) -> None:
+        folder = self.project / ".unfazed/main"
+        if action == "actions/cache/restore" and self.cache.exists():
+            shutil.copytree(self.cache, folder, dirs_exist_ok=True)
+        elif action == "actions/cache/save":
+            shutil.rmtree(self.cache, ignore_errors=True)
+            shutil.copytree(self.project / given["path"], self.cache)
+        elif action == "actions/upload-artifact":
+            self.artifacts.mkdir(exist_ok=True)
+            for file in self.project.glob(given["path"]):
+                shutil.copy(file, self.artifacts)
+
+    def script(self, step: dict[str, Any], values: dict[str, str], event: str) -> int:
+        def filled(text: str) -> str:
+            return re.sub(r"\$\{\{ (.*?) \}\}", lambda found: values[found[1]], text)
+
+        place = self.project.parent
+        (place / "event.json").write_text(json.dumps({"pull_request": {"number": 7}} if event != "push" else {}))
+        environment = {
+            **os.environ,
+            "PATH": f"{commands_path()}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "GITHUB_EVENT_PATH": str(place / "event.json"),
+            "GITHUB_EVENT_NAME": event,
+            "GITHUB_API_URL": self.github.url,
+            "GITHUB_SERVER_URL": "https://github.example",
+            "GITHUB_REPOSITORY": "me/app",
+            "GITHUB_RUN_ID": "42",
+            "GITHUB_STEP_SUMMARY": str(place / "summary.md"),
+            "GITHUB_OUTPUT": str(place / "output"),
+            **{name: filled(str(text)) for name, text in step.get("env", {}).items()},
+        }
+        assert "${{" not in step["run"], "an expression in a script could be made to run code"
+        done = subprocess.run(["bash", "-e", "-c", step["run"]], cwd=self.project, env=environment, text=True,
+                              capture_output=True)  # fmt: skip
+        self.said += done.stdout + done.stderr
+        for line in (place / "output").read_text().splitlines() if (place / "output").exists() else ():
+            name, _, value = line.partition("=")
+            values[f"steps.{step.get('id', 'check')}.outputs.{name}"] = value
+        return done.returncode
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    place = tmp_path / "project"
+    place.mkdir()
+    rows = [
+        {"text": text, "label": label}
+        for i in range(60)
+        for text, label in [(f"turn off the light {i}", "lights"), (f"play song {i}", "music")]
+    ]
+    (place / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (place / "clf.py").write_text(GOOD)
+    return place
+
+
+def test_a_pull_request_is_checked_commented_and_repaired(project: Path, github: Github) -> None:
+    unfazed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project, check=True)
+    runner = Runner(project, github)
+    assert runner.run("push") == 0, runner.said
+    assert len(github.comments) == 1
+
+    (project / "clf.py").write_text(BAD)
+    shutil.rmtree(project / ".unfazed")
+    assert runner.run("pull_request") == 1, runner.said
+    assert len(github.comments) == 2
+    comment = github.comments[-1]["body"]
+    assert "❌ worst: " in comment
+    assert re.search(r"Worst falls by [\d.]+ points \\\[[\d.]+, [\d.]+\\\] on keyboard/typist", comment)
+    assert "(https://github.example/me/app/actions/runs/42)" in comment
+    lost = int(re.search(r"Answers to variants: (\d+) lost", comment)[1])
+    page = (runner.artifacts / "compare.html").read_text("utf-8")
+    assert page.count('<article class="flip lost">') == min(lost, 25)
+    assert (runner.artifacts / "compare.view.html").is_file()
+
+    (project / "clf.py").write_text(GOOD)
+    shutil.rmtree(project / ".unfazed")
+    assert runner.run("pull_request") == 0, runner.said
+    assert len(github.comments) == 2, "the comment is updated, not repeated"
+    assert "✅ worst: " in github.comments[-1]["body"]
+    assert github.requests[-1].startswith("PATCH ")
+
+
+def test_other_data_is_not_compared(project: Path, github: Github) -> None:
+    unfazed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project, check=True)
+    runner = Runner(project, github)
+    runner.run("push")
+    with (project / "mine.jsonl").open("a") as file:
+        file.write('{"text": "dim the light", "label": "lights"}\n')
+    shutil.rmtree(project / ".unfazed")
+    runner.run("pull_request")
+    assert "there is no comparison with the main branch" in github.comments[-1]["body"]
+
+
+def test_a_token_that_may_not_comment_is_said(project: Path, github: Github) -> None:
+    unfazed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project, check=True)
+    runner = Runner(project, github)
+    runner.steps = [{**step, "env": {**step["env"], "GITHUB_TOKEN": "another"}} if step.get("id") == "check" else step
+                    for step in runner.steps]  # fmt: skip
+    assert runner.run("pull_request") == 3
+    assert "pull-requests: write" in runner.said
+
+
+def test_init_keeps_what_is_there_and_its_test_passes(project: Path) -> None:
+    first = unfazed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project, check=True)
+    assert "Wrote unfazed.toml" in first.stderr
+    again = unfazed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project)
+    assert again.returncode == 4
+    assert "--overwrite" in again.stderr
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"], cwd=project,
+                          capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(project)})  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+def test_gitlab_has_a_job_and_its_notes_are_updated(project: Path, github: Github) -> None:
+    unfazed(
+        "init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", "--host", "gitlab", cwd=project, check=True
+    )
+    job = yaml.safe_load((project / ".gitlab-ci.yml").read_text())["robustness"]
+    assert any("unfazed pull-request" in line for line in job["script"])
+    known = {"GITLAB_CI": "true", "UNFAZED_TOKEN": "secret-token", "CI_PROJECT_ID": "5", "CI_MERGE_REQUEST_IID": "7",
+             "CI_API_V4_URL": github.url}  # fmt: skip
+    said = [write_comment(text, "plan", environment=known) for text in ("one", "two", "two")]
+    assert said == ["written", "updated", "unchanged"]
+    assert github.comments[-1]["body"] == "<!-- unfazed: plan -->\ntwo"
+    with pytest.raises(UsageError, match="https only"):
+        write_comment("text", environment={**known, "CI_API_V4_URL": "http://gitlab.example"})
