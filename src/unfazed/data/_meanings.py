@@ -52,7 +52,8 @@ def read_meaning_pairs(path: Path) -> list[MeaningPair]:
         if not all(texts):
             empty = next(name for name, text in zip(COLUMNS, texts, strict=True) if not text)
             raise DataError(f"the {empty} is empty.", path, line)
-        found.append(MeaningPair(*texts, source=None if source is None else cells[source].strip()))
+        reference, dialect, changed = texts
+        found.append(MeaningPair(reference, dialect, changed, None if source is None else cells[source].strip()))
     if not found:
         raise DataError(f"there are no rows. Each row needs {', '.join(COLUMNS)}.", path)
     return found
