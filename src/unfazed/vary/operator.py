@@ -61,6 +61,11 @@ class Text:
         return self._marked
 
     @property
+    def gold(self) -> Json:
+        """The labels of the example, where they stand for parts of its text."""
+        return self._gold if self._task is not None else None
+
+    @property
     def others(self) -> list[str]:
         """The other texts of the example, such as the paragraph that a question is about."""
         return [text for name, text in self._inputs.items() if name != self.field and isinstance(text, str)]
