@@ -14,10 +14,8 @@ import pytest
 
 from tests.chat_server import chat_server
 from tests.commands import unfazed
-from unfazed.vary import operators
 
 PROMPT = "Answer in one sentence.\n\nQuestion: {question}\n"
-VARIED = ("--with", "@typing") + (("--with", "prompt/format") if "prompt/format" in operators else ())
 WORDS = {"buys", "more", "market", "this", "morning."}  # without one of these, the model loses count
 FRUIT = ("apples", "pears", "plums", "cherries", "melons")
 
@@ -66,7 +64,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def test_what_typos_do_beyond_the_models_own_wavering_for_five_dollars(place: Path) -> None:
-    vary = unfazed("vary", "questions.jsonl", *VARIED, "--seed", "7", "-o", "suite/", cwd=place)
+    vary = unfazed(*"vary questions.jsonl --with @typing --with prompt/format -o suite/".split(), cwd=place)
     assert vary.returncode == 0, vary.stderr
     endpoint = Endpoint(100)
     with chat_server(endpoint) as server:
@@ -93,5 +91,9 @@ def test_what_typos_do_beyond_the_models_own_wavering_for_five_dollars(place: Pa
     assert beyond["value"] == pytest.approx(results["flips"]["value"] - own["value"], abs=0.02)
     assert beyond["low"] > 0, "and that is more than chance"
     assert table.returncode == 0, table.stderr
-    assert "asked again" in table.stdout
-    assert "beyond chance" in table.stdout
+    sentence = (
+        rf"{100 * own['value']:.1f}% of answers change when the same text is asked again, "
+        rf"{100 * results['flips']['value']:.1f}% when it is varied: "
+        rf"{100 * beyond['value']:.1f} points \[{100 * beyond['low']:.1f}, {100 * beyond['high']:.1f}\] beyond chance"
+    )
+    assert re.search(sentence, " ".join(table.stdout.split())), table.stdout

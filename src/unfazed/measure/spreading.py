@@ -41,7 +41,7 @@ def measure_spread(
     """The spread of each operator on prompts with at least five draws; nothing for a score that is no mean of items."""
     if scorer is None or not scorer.linear:
         return {}
-    found = {}
+    found: dict[str, Spread] = {}
     for operator in sorted({name for _, name, _, family in table.kinds if family == FAMILY}):
         signature = f"spread:{VERSION}|{sign('average', f'operator={operator}').partition('|')[2]}|seed={seed}"
         made = _spread(_Grid(table, operator, scorer.name, seed), notes, level, seed, signature)
