@@ -84,6 +84,69 @@ def test_every_value_that_is_not_the_default_appears() -> None:
     ]
 
 
+WHOLE = {
+    "data": {
+        "path": "my data.jsonl", "format": "jsonl", "task": "generate", "language": "en", "inputs": ["a", "b c"],
+        "gold": "g", "id": "i", "groups": ["x", "y"], "cluster": "x", "labels": ["p", "q r"], "turn": "all",
+        "encoding": "latin-1", "sheet": "2",
+    },
+    "vary": {
+        "operators": [{"name": "keyboard/adjacent", "params": {"rate": 0.2}},
+                      {"name": "prompt/format", "params": {"parts": "case,end", "share": 0.5}}],
+        "set": "hard", "draws": 4, "seed": 9, "fields": ["a"], "guard": "train set", "selector": "my:f",
+        "options": {"k": "v v", "n": 3, "s": "3", "l": [1, 2], "t": True},
+        "asking": {"batch_size": 3, "concurrency": 2, "retries": 1},
+    },
+    "run": {
+        "system": "http://127.0.0.1:1/v1",
+        "options": {"model": "m", "prompt": "p.txt", "answers": {"yes": "a b", "no": "c"}, "key_env": "K",
+                    "insecure": True, "price_in": 0.5, "price_out": 1.5, "body": {"a": [1, "x"]}, "seed": 3},
+        "asking": {"batch_size": 3, "concurrency": 2, "retries": 1},
+        "limit": 7, "stop_when": ["drop±0.02", "flips±0.1"], "repeats": 2, "budget": 2.5, "judge_price_in": 0.1,
+        "judge_price_out": 0.2, "device": "cpu", "dtype": "float32",
+    },
+    "measure": {
+        "scores": ["accuracy", "macro_f1"], "extract": "regex:(a b)", "equivalent": "judge:my:f", "rubric": "r.txt",
+        "agreement": "a.json", "level": 0.9, "bootstrap": 50, "seed": 2, "sanity": False, "missing": "wrong",
+        "cluster": "x", "weigh": "variants", "worst_of": 2, "within": 0.02,
+    },
+    "gate": {
+        "fail_under": {"worst": 0.5, "keyboard/adjacent:worst": 0.4}, "max_drop": {"all": 0.1, "x=a b": 0.2},
+        "max_flips": {"all": 0.3}, "on": "ci-lower", "allow_missing": 0.1,
+    },
+    "engine": {"name": "ray", "workers": 2},
+}  # fmt: skip
+
+
+def test_the_words_of_a_whole_plan_are_read_as_the_same_plan() -> None:
+    """Every option of `vary` and `run`, through the printed words and the command line's own parser."""
+    from unfazed.cli import run as run_module
+    from unfazed.cli import vary as vary_module
+
+    for section, fields in WHOLE.items():
+        left = {name for at, name in again.LEFT_OUT if at == section}
+        assert set(SECTIONS[section].__struct_fields__) - left - {"path", "system"} <= set(fields), section
+    for module, sections, first in ((vary_module, ("data", "vary"), []), (run_module, USED["run"], ["suite"])):
+        words = [*first, *again._words(WHOLE, tuple(s for s in sections if s != "asking")), "-o", "there"]
+        if module is vary_module:
+            words = [WHOLE["data"]["path"], *words]
+        else:
+            words += ["--system", WHOLE["run"]["system"]]
+        given = dict(module.command.make_context("x", words).params)
+        for name in ("to", "overwrite", "format_", "junit", "estimate"):
+            given.pop(name, None)
+        plan = module._plan(given.pop("data" if module is vary_module else "suite"), given.pop("plan_file"), given)
+        read = kept(plan)
+        for section in sections:
+            if section == "asking":
+                continue
+            wanted = {**WHOLE[section]}
+            found = {name: value for name, value in read[section].items() if name != "suite"}
+            if section == "run":  # the same answers, spelt as the option spells them
+                wanted["options"] = {**wanted["options"], "answers": "yes=a b,no=c"}
+            assert found == wanted, section
+
+
 def test_what_is_kept_of_a_plan_is_what_was_chosen() -> None:
     plan = Plan(
         run=SystemPlan(system="a:b", asking=Asking(concurrency=3)), vary=VaryPlan(operators=(OperatorSpec("x"),))
@@ -107,6 +170,8 @@ def answer(batch):
     return ["music" if "pla" in i["text"] else "weather" for i in batch]
 def asked(batch):
     return ["music" if "pla" in i["prompt"].lower() else "weather" for i in batch]
+def chats(batch):
+    return [" ".join(m["content"] for m in i["messages"])[-3:] + " ok" for i in batch]
 def judge(batch):
     return ["yes" if i["answer"] == i["reference"] else "no" for i in batch]
 if __name__ == "__main__":
@@ -152,13 +217,13 @@ VARY = [
 ]
 
 
-def made_again(vary: list[str], run: list[str]) -> None:
+def made_again(vary: list[str], run: list[str], kept: tuple[str, ...] = ()) -> None:
     """Makes suite and run, makes them again as the command line that is printed says, and compares all."""
     invoke("vary", "my data.jsonl", *vary, "-o", "suite one")
     told = invoke("run", "suite one", *run, "--no-sanity", "-o", "run")
     line = next(line for line in told.splitlines() if line.startswith("To make it again: "))
-    for name in ("p.txt", "rubric.txt"):
-        Path(name).unlink()  # the run has its own
+    for name in {"p.txt", "rubric.txt"} - set(kept):
+        Path(name).unlink(missing_ok=True)  # the run has its own
     words = shlex.split(line.removeprefix("To make it again: "))
     at = words.index("&&")
     first, second = words[1:at], words[at + 2 :]
@@ -201,6 +266,25 @@ def test_a_judge_and_its_rubric(place: Path) -> None:
     made_again([*VARY, "--task", "generate"], ["--system", "my_again:answer", *judged])
 
 
+def test_a_judge_as_the_system(place: Path) -> None:
+    rows = [{"reference": "a", "answer": x, "label": "yes" if x == "a" else "no"} for x in "ab" * 4]
+    Path("my data.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    judge = ["--system", "judge:my_again:judge", "--option", "rubric=rubric.txt"]
+    made_again(["--with", "keyboard/adjacent", "--field", "answer", "--lang", "en"], judge, kept=("rubric.txt",))
+
+
+def test_chats(place: Path) -> None:
+    said = [{"messages": [{"role": "system", "content": "Be short."}, {"role": "user", "content": t}]} for t, _ in ROWS]
+    Path("my data.jsonl").write_text("\n".join(json.dumps({**row, "answer": "ok"}) for row in said))
+    chats = ["--turn", "all", "--with", "spoken/filler_begin", "--with", "prompt/instruction", "--lang", "en"]
+    made_again(chats, ["--system", "my_again:chats", "--extract", "regex:(o.)", "--equivalent", "exact"])
+
+
+def test_a_hard_set(place: Path) -> None:
+    hard = ["--set", "hard", "--selector", "my_again:answer", "--with", "keyboard/adjacent", "--draws", "3"]
+    made_again([*hard, "--lang", "en", "--seed", "2"], ["--system", "my_again:answer"])
+
+
 def test_a_program(place: Path) -> None:
     made_again(VARY, ["--system", f"cmd:{shlex.quote(sys.executable)} my_again.py", "--option", "timeout=50"])
 
@@ -212,6 +296,24 @@ def test_a_chat_model(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         made_again(VARY, [*chat, "--key-env", "MY_KEY", "--price-in", "0.5", "--repeats", "2"])
     for file in Path("run").iterdir():
         assert b"verysecret" not in file.read_bytes()
+
+
+def test_a_json_server(place: Path) -> None:
+    with Server() as server:
+        made_again(VARY, ["--system", f"{server.url}/answer", "--option", "timeout=50", "--rate", "200"])
+
+
+def test_a_corrector_before_the_system(place: Path) -> None:
+    made_again(VARY, ["--system", "mitigate/correct:my_again:answer"])
+
+
+def test_a_saved_baseline(place: Path) -> None:
+    from unfazed.core.values import Example
+    from unfazed.systems.baselines.intent import Intent
+
+    rows = [Example(i, str(i), {"text": t}, g) for i, (t, g) in enumerate(ROWS * 3)]
+    Intent.train(rows, "classify").save(place / "saved model")
+    made_again(VARY, ["--system", "saved model", "--device", "cpu", "--dtype", "float32", "--stop-when", "drop±0.5"])
 
 
 def test_logged_answers(place: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from unfazed.core.secrets import masked_spec
+from unfazed.core.trust import trusted
 from unfazed.core.values import Json
 
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ def commands(run: Run, report: str = "", judged: Mapping[str, Json] | None = Non
     if plan.get("run", {}).get("system"):
         plan = _with_own_files(run, plan)
         words = ["unfazed", "run", suite, "--system", masked_spec(plan["run"]["system"])]
-        words += [*_words(plan, ("run", "engine", "measure", "gate")), "-o", folder]
+        words += _words(plan, ("run", "engine", "measure", "gate"))
+        words += [word for known in trusted() for word in ("--trust-weights", known)]
+        words += ["-o", folder]
         lines.append(shlex.join(words))
     judged = _with_own_files(run, plan if judged is None else judged)
     if report:
@@ -103,7 +106,7 @@ def _option(section: str, field: str, value: Json) -> Iterator[str]:
     name = "--" + NAMED.get((section, field), field.replace("_", "-"))
     if (section, field) == ("run", "options"):
         for key in [key for key in FLAGS if key in value]:
-            yield from _option("run", key, value[key])
+            yield from _option("run", key, _said(value[key]) if key == "answers" else value[key])
         value = {key: item for key, item in value.items() if key not in FLAGS}
     if field == "sanity":
         yield "--no-sanity"
@@ -122,6 +125,11 @@ def _option(section: str, field: str, value: Json) -> Iterator[str]:
             yield from (name, str(item))
     else:
         yield from (name, str(value))
+
+
+def _said(answers: Json) -> Json:
+    """Words and the outputs that they mean, as one option has them."""
+    return ",".join(f"{said}={meant}" for said, meant in answers.items()) if isinstance(answers, dict) else answers
 
 
 def _value(value: Json) -> str:
