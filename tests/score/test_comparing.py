@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -191,6 +192,14 @@ def test_a_judge_says_yes_no_or_neither(mine: str) -> None:
     assert rule.unjudged == 1
     assert "neither yes nor no" in rule.warnings()[0]
     assert "Reply with one word" in rule.rubric
+
+
+def test_an_empty_answer_needs_no_judge(mine: str) -> None:
+    rule = Comparing(GENERATE, "", f"judge:{mine}:judge")
+    assert flip(rule, "Paris", "") == 1
+    assert flip(rule, " ", "Paris") == 1
+    assert flip(rule, "", " ") == 0
+    assert importlib.import_module(mine).asked == []
 
 
 def test_what_a_judge_said_is_kept_and_not_asked_again(mine: str, tmp_path: Path) -> None:

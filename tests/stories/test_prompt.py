@@ -64,7 +64,8 @@ def place(tmp_path: Path) -> Path:
 
 
 def test_what_typos_do_beyond_the_models_own_wavering_for_five_dollars(place: Path) -> None:
-    vary = unfazed(*"vary questions.jsonl --with @typing --with prompt/format -o suite/".split(), cwd=place)
+    line = "vary questions.jsonl --with @typing --with prompt/format -o suite/"
+    vary = unfazed(*line.split(), cwd=place)
     assert vary.returncode == 0, vary.stderr
     endpoint = Endpoint(100)
     with chat_server(endpoint) as server:

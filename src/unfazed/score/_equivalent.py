@@ -254,8 +254,17 @@ class Judge(Equivalent):
     def same(self, pairs: Sequence[Pair], store: AnswerStore | None = None) -> list[bool | None]:
         from unfazed.systems.judge import verdict
 
-        outputs = ask(self._system, [self._request(pair) for pair in pairs], store)
-        return [verdict(output.value) if output.ok else None for output in outputs]
+        due = [pair for pair in pairs if self.key(pair.said) and self.key(pair.reference)]
+        outputs = iter(ask(self._system, [self._request(pair) for pair in due], store) if due else ())
+        found: list[bool | None] = []
+        for pair in pairs:
+            said, reference = self.key(pair.said), self.key(pair.reference)
+            if said and reference:
+                output = next(outputs)
+                found.append(verdict(output.value) if output.ok else None)
+            else:
+                found.append(said == reference)  # an empty answer needs no judge
+        return found
 
     def _request(self, pair: Pair) -> Inputs:
         texts = {"answer": text_of(pair.said), "reference": text_of(pair.reference)}

@@ -106,6 +106,19 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
 _Place = tuple[int, int]  # an example's place in a block, and a draw
 
 
+def _every(operator: PromptOperator) -> int:
+    """Prompts, of which each example is asked with one."""
+    return max(1, round(1 / operator.share))
+
+
+def _check_share(operator: PromptOperator, draws: int) -> None:
+    if (every := _every(operator)) > draws:
+        raise UsageError(
+            f"{operator.name}: share={operator.share:g} asks each example with one of {every} prompts, but there are "
+            f"{draws}. Use {option('draws')} {every} or more, or a larger share."
+        )
+
+
 class Varier:
     """Makes the variants of blocks of examples. Holds the operators, so make one a process."""
 
@@ -123,6 +136,8 @@ class Varier:
         self._mixed = "+" in variation.language
         self.operators = [spec.make() for spec in variation.operators] if made is None else list(made)
         for operator in self.operators:
+            if isinstance(operator, PromptOperator):
+                _check_share(operator, variation.draws)
             if operator.pool:
                 operator.take_pool(variation.pools.get(operator.name, ()))
         self.seeds = [Seeds(variation.seed, op.name, op.version) for op in self.operators]
@@ -225,7 +240,7 @@ class Varier:
     def _rewritten(
         self, operator: PromptOperator, seeds: Seeds, places: Sequence[_Place], examples: Sequence[Example]
     ) -> Iterator[tuple[_Place, Variant]]:
-        every = max(1, round(1 / operator.share))  # prompts, of which each example is asked with one
+        every = _every(operator)
         for i, draw in places:
             example = examples[i]
             if every > 1 and seeds.stream(example.id, draw // every, "share").below(every) != draw % every:

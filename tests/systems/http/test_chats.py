@@ -106,6 +106,14 @@ def test_refusals_and_cut_answers_fail_and_are_counted_apart(scripted: Make, tmp
     assert "are empty" in warnings
 
 
+def test_what_a_content_filter_let_through_is_no_answer(ask: Make, scripted: Make) -> None:
+    inputs = chat_inputs(MESSAGES)
+    _, system = ask("chat", inputs, scripted.chat("To do that, first", "content_filter"))
+    (failed,) = system.predict([inputs])
+    assert isinstance(failed, Failed)
+    assert "its content filter" in failed.error
+
+
 def test_a_refusal_says_why(ask: Make, scripted: Make) -> None:
     inputs = chat_inputs(MESSAGES)
     _, system = ask("chat", inputs, message(scripted, content=None, refusal="I can't."))

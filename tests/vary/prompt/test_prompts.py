@@ -85,6 +85,11 @@ def test_a_share_asks_each_example_with_as_many_prompts() -> None:
         variants("prompt/format", share=0)
 
 
+def test_a_share_of_too_few_prompts_is_told() -> None:
+    with pytest.raises(UsageError, match="one of 20 prompts, but there are 5"):
+        variants("prompt/format", draws=5, share=0.05)
+
+
 @pytest.mark.parametrize("name", ["prompt/format", "prompt/instruction"])
 def test_of_a_chat_the_system_message_is_varied(name: str) -> None:
     messages = [{"role": "system", "content": "Task: be short."}, {"role": "user", "content": "hello"}]

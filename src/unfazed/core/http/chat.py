@@ -72,7 +72,9 @@ class Chat:
             raise Malformed("the answer is not a text")
         self._count(value)
         why, refusal = choice.get("finish_reason"), message.get("refusal")
-        refusal = refusal if isinstance(refusal, str) else "its content filter" if why == "content_filter" else ""
+        refusal = refusal if isinstance(refusal, str) else ""
+        if why == "content_filter":  # what it let through is not the answer
+            text, refusal = None, refusal or "its content filter"
         return Answer(text, why == "length", calls if isinstance(calls, list) and calls else None, refusal)
 
     def _count(self, value: Json) -> None:
