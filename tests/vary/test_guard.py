@@ -56,6 +56,8 @@ def objection(before: str, after: str, tags: str, intent: str = "flight", reword
         ("play black night", "play blak night", "O B-title I-title", "music", False, None),  # but may be mistyped
         ("show denver", "show dallas", "O B-city", "flight", True, None),
         ("show denver", "show town", "O B-city", "flight", True, "town"),
+        ("show new york", "show new dallas", "O B-city I-city", "flight", True, "dallas"),  # no such value
+        ("show flights", "show planes", "O O", "flight", True, "planes"),  # as one of them
     ],
 )
 def test_what_it_objects_to(
@@ -132,10 +134,10 @@ def test_what_atis_and_snips_say() -> None:
     """The two words that made most of the false labels, and that the guard leaves nearly all utterances a variant."""
     atis = LabelGuard.learn(read_examples(SLU / "atis/train", ReadOptions(task="slu")), "slu")
     assert atis._against_class("plane", "atis_flight") is not None
-    assert atis._against_tag("now", "</s>", "O", False) is None
+    assert atis._against_tag(["now"], 0, "O", False) is None
     snips = LabelGuard.learn(read_examples(SLU / "snips/train", ReadOptions(task="slu")), "slu")
-    assert snips._against_tag("now", "</s>", "O", False) is not None
-    assert snips._against_tag("please", "</s>", "O", False) is None
+    assert snips._against_tag(["now"], 0, "O", False) is not None
+    assert snips._against_tag(["please"], 0, "O", False) is None
     suite = make_suite(SLU / "snips/test", "spoken/filler_end", task="slu", language="en", guard=SLU / "snips/train")
     assert suite.manifest.variants == suite.manifest.examples
     assert not any(check.fails for check in check_labels(suite, snips))

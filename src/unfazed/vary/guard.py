@@ -17,13 +17,14 @@ from unfazed.core.errors import UsageError
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Inputs, Json
 
-LEAST = 5  # times that a word must have been seen to object
+LEAST = 3  # times that a word, or its plural, must have been seen to object
 _TIMES = 4.0  # how much likelier it must be under another label than under gold
 _MOSTLY = 0.5  # the share of its uses that must have another label
 _TYPICAL = 0.02  # the share of a type's values that must have the word; *so* in one of a thousand titles says nothing
 _OPEN = 0.1  # the share of a type's values that come up once: from here on they are names or titles
 _WORDS = re.compile(r"\w+(?:['’-]\w+)*")
 _END = "</s>"
+_SHORTEST = 3  # letters of a word that stays as it is: *bus* is no plural
 
 Counts = dict[str, dict[str, int]]
 
@@ -39,8 +40,8 @@ class LabelGuard(msgspec.Struct, frozen=True):
     """What training labels say of words. `learn` makes one.
 
     `labels` counts examples by class; `words` by word and class; `tags` counts a word, alone or with the next, by the
-    type of slot that it is in, `O` in none; `types` counts values by type; `closed` has the words of each type that
-    is not of names.
+    type of slot that it is in, `O` in none; `types` counts values by type; `closed` has the values of each type that
+    is not of names. Words are without a final s, so that *planes* is *plane*.
     """
 
     task: str
@@ -70,17 +71,29 @@ class LabelGuard(msgspec.Struct, frozen=True):
                 continue
             before, after = _split(example.inputs.get(field, ""), tags), _split(text, tags)
             for at in _new(before, after):
-                word = after[at]
-                found = self._against_class(word, label) if rewords and label is not None else None
-                if tags is not None and len(tags) == len(after) and found is None:
-                    follows = after[at + 1] if at + 1 < len(after) else _END
-                    found = self._against_tag(word, follows, tags[at], rewords)
-                if found is not None:
-                    return Objection(word, found)
+                tag = tags[at] if tags is not None and len(tags) == len(after) else None
+                if found := self._against(after, at, label, tags, tag, rewords):
+                    return Objection(after[at], found)
         return None
 
+    def _against(
+        self,
+        words: Sequence[str],
+        at: int,
+        label: str | None,
+        tags: Sequence[str] | None,
+        tag: str | None,
+        rewords: bool,
+    ) -> str | None:
+        found = None
+        if rewords and tags is not None and tag not in (None, "O"):
+            found = self._against_value(words, tags, at)
+        elif rewords and label is not None:
+            found = self._against_class(words[at], label)
+        return found or (None if tag is None else self._against_tag(words, at, tag, rewords))
+
     def _against_class(self, word: str, label: str) -> str | None:
-        seen = self.words.get(word)
+        seen = self.words.get(_stem(word))
         if seen is None or label not in self.labels:
             return None
         under = {name: (seen.get(name, 0) + 0.5) / (count + 1) for name, count in self.labels.items()}
@@ -89,11 +102,23 @@ class LabelGuard(msgspec.Struct, frozen=True):
             return None
         return f"{seen[most]} of its {sum(seen.values())} training examples are {most}, {seen.get(label, 0)} {label}"
 
-    def _against_tag(self, word: str, follows: str, tag: str, rewords: bool) -> str | None:
-        gold = tag if tag == "O" else tag[2:]
-        if rewords and gold != "O" and word not in self.closed.get(gold, ()):
-            return f"{gold} has names, or no such value in training"
-        seen = self.tags.get(f"{word} {follows}") or self.tags.get(word)
+    def _against_value(self, words: Sequence[str], tags: Sequence[str], at: int) -> str | None:
+        """A value of a type that is not of names must be one that training has."""
+        kind = tags[at][2:]
+        first = last = at
+        while tags[first].startswith("I-") and first and tags[first - 1][2:] == kind:
+            first -= 1
+        while last + 1 < len(tags) and tags[last + 1] == f"I-{kind}":
+            last += 1
+        if " ".join(words[first : last + 1]) in self.closed.get(kind, ()):
+            return None
+        return f"{kind} has names, or no such value in training"
+
+    def _against_tag(self, words: Sequence[str], at: int, tag: str, rewords: bool) -> str | None:
+        gold, word = tag if tag == "O" else tag[2:], _stem(words[at])
+        if gold != "O" and not rewords:
+            return None  # a slip inside a value leaves it the value that was meant
+        seen = self.tags.get(_pair(words, at)) or self.tags.get(word)
         if seen is None:
             return None
         total = sum(seen.values())
@@ -102,8 +127,6 @@ class LabelGuard(msgspec.Struct, frozen=True):
             return None
         if most != "O" and self.typical.get(word, {}).get(most, 0) < _TYPICAL * self.types[most]:
             return None
-        if gold != "O" and not rewords:
-            return None  # a slip inside a value leaves it the value that was meant
         return f"it is {most} in {seen[most]} of {total} training uses, {gold} in {seen.get(gold, 0)}"
 
 
@@ -146,15 +169,15 @@ class _Learner:
                 self._add_tags(words, tags)
         if label is not None:
             self.labels[label] += 1
-            for word in said:
+            for word in set(map(_stem, said)):
                 self.words[word][label] += 1
 
     def _add_tags(self, words: Sequence[str], tags: Sequence[str]) -> None:
         value: list[str] = []
         for at, (word, tag) in enumerate(zip(words, tags, strict=True)):
             kind = tag if tag == "O" else tag[2:]
-            self.tags[word][kind] += 1
-            self.tags[f"{word} {words[at + 1] if at + 1 < len(words) else _END}"][kind] += 1
+            self.tags[_stem(word)][kind] += 1
+            self.tags[_pair(words, at)][kind] += 1
             if kind != "O":
                 value.append(word)
                 if at + 1 == len(tags) or tags[at + 1] != f"I-{kind}":
@@ -166,20 +189,29 @@ class _Learner:
         return sum(count == 1 for count in values.values()) >= _OPEN * sum(values.values())
 
     def _closed(self, kind: str) -> list[str]:
-        return sorted({word for value in self.values[kind] for word in value})
+        return sorted(" ".join(value) for value in self.values[kind])
 
     def _typical(self) -> Counts:
         """How many values of each type have a word."""
         found: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for kind, values in self.values.items():
             for value, count in values.items():
-                for word in set(value):
+                for word in set(map(_stem, value)):
                     found[word][kind] += count
         return _often(found)
 
 
 def _often(counts: dict[str, Counter[str]]) -> Counts:
     return {key: dict(sorted(of.items())) for key, of in sorted(counts.items()) if sum(of.values()) >= LEAST}
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > _SHORTEST and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _pair(words: Sequence[str], at: int) -> str:
+    """A word and the one after it."""
+    return f"{_stem(words[at])} {words[at + 1] if at + 1 < len(words) else _END}"
 
 
 def _split(text: str, tags: Sequence[str] | None) -> list[str]:
