@@ -41,6 +41,54 @@ def export(suites: tuple[str, ...], per_operator: int, controls: int, groups: in
     click.echo(f"What they are is in {key_file(Path(to))}: keep it from those who judge.", err=True)
 
 
+@command.command("pairs", short_help="Pair human and simulated versions, to be judged for plausibility.")
+@click.argument("human", metavar="HUMAN")
+@click.argument("simulated", metavar="SIMULATED")
+@click.option("--pairs", "count", type=click.IntRange(min=1), default=160, show_default=True, help="Pairs per family.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+@click.option("-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; its keys go beside it.")
+def pairs(human: str, simulated: str, count: int, seed: int, to: str) -> None:
+    """Pair versions by people in the suite HUMAN with simulated ones of the same texts in the suite SIMULATED.
+
+    \b
+      unfazed suite import readin/afqmc_keyboard -o human/
+      unfazed vary readin/afqmc_keyboard --with keyboard/pinyin -o simulated/
+      unfazed survey pairs human/ simulated/ -o pairs.jsonl
+      unfazed collect new study.toml --kind plausible --items pairs.jsonl
+      unfazed collect export study.toml -o exported.jsonl
+      unfazed survey prefer exported.jsonl
+
+    This is READIN's section 3.3: annotators choose the version that is more likely what a person entered.
+    """
+    from unfazed.core.suite import Suite
+    from unfazed.papers.readin.plausibility import make_pairs, write_pairs
+
+    made = make_pairs(Suite(human), Suite(simulated), count, seed)
+    write_pairs(made, to)
+    click.echo(f"{len(made.items)} pairs in {to}", err=True)
+
+
+@command.command("prefer", short_help="How often people preferred the human version.")
+@click.argument("answers", metavar="ANSWERS")
+@format_option
+def prefer(answers: str, format_: str) -> None:
+    """Print, by family and operator, how often people chose the human version over the simulated one.
+
+    ANSWERS is what `unfazed collect export` wrote for a `plausible` study of the pairs of `unfazed survey pairs`.
+
+    \b
+      unfazed survey prefer exported.jsonl
+    """
+    import msgspec
+
+    from unfazed.papers.readin.plausibility import read_preferences
+    from unfazed.report.tables import render
+
+    found = read_preferences(answers)
+    rows = found if format_ in ("json", "jsonl") else [msgspec.structs.asdict(row) for row in found]
+    click.echo(render(rows, format_))
+
+
 @command.command("read", short_help="What people's answers say of each operator.")
 @click.argument("answers", metavar="ANSWERS")
 @click.option("--items", metavar="ITEMS", help="The items, for answers written by hand; the key file is beside it.")

@@ -42,10 +42,18 @@ class _Stages(StudyContext):
 
     @cached_property
     def systems(self) -> dict[str, list[System]]:
-        """By data set, one for each training; those trained with augmentation have a `+augmented` behind the name."""
+        """By data set, one for each training."""
+        return self._tested([corpus.name for corpus in self.corpora])
+
+    @cached_property
+    def augmented_systems(self) -> dict[str, list[System]]:
+        """Those trained with augmentation, which have a `+augmented` behind the name."""
+        return self._tested([corpus.name + _AUGMENTED for corpus in self.corpora])
+
+    def _tested(self, names: Sequence[str]) -> dict[str, list[System]]:
         named = _named(self.given.get("system") or (), self._wanted, option_name("system"))
         model = self.given.get("model") or "bilstm"
-        return {name: self._opened(model, name, named.get(name, [])) for name in self._wanted}
+        return {name: self._opened(model, name, named.get(name, [])) for name in names}
 
     def family(self, model: str) -> dict[str, list[System]]:
         """The systems of another model, by data set, trained without augmentation."""
@@ -113,7 +121,10 @@ class _Stages(StudyContext):
     @cached_property
     def augmented_runs(self) -> dict[str, list[tables.Runs]]:
         names = [c.name for c in self.corpora] if self.augments else []
-        return {n: self.runs_of(n, self.systems[n + _AUGMENTED], n + _AUGMENTED, ("random", "hard")) for n in names}
+        return {
+            n: self.runs_of(n, self.augmented_systems[n + _AUGMENTED], n + _AUGMENTED, ("random", "hard"))
+            for n in names
+        }
 
     def runs_of(
         self, name: str, systems: Sequence[System], place: str = "", sets: Sequence[str] = ("random", "hard", "each")

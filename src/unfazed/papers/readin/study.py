@@ -12,6 +12,7 @@ from unfazed.measure import ErrorRates, Group, error_rates
 from unfazed.papers.readin import page, tables
 from unfazed.papers.readin.layout import clean_file, corpus_folders, people_in
 from unfazed.papers.readin.methods import METHODS, ReadinCorpus, check_systems
+from unfazed.papers.readin.plausibility import PAPER, read_preferences
 from unfazed.papers.readin.reader import read_rows
 from unfazed.report import Option, Printed, Study, StudyContext, StudyTable
 
@@ -80,6 +81,12 @@ class _Stages(StudyContext):
         table = tables.scores_table(name, self.corpora, raw=bool(self.given.get("raw_em")))
         return Printed(table, [page.scores(name, table)])
 
+    def plausibility(self) -> Printed:
+        """Section 3.3, where people were asked; else the commands with which to ask them."""
+        answers = self.given.get("plausible")
+        found = read_preferences(answers) if answers else None
+        return Printed({"ours": found, "paper": PAPER}, [page.plausibility(found)])
+
     def table10(self) -> Printed:
         table = tables.table10(self.corpora)
         return Printed(table, [page.slips(table)])
@@ -109,12 +116,14 @@ class Readin(Study):
         "error-rates": StudyTable(_Stages.error_rates, (), quick=True),
         **{name: _scores(name) for name in tables.TABLES},
         "table10": StudyTable(_Stages.table10, ()),
+        "plausibility": StudyTable(_Stages.plausibility, ("plausible",)),
     }
     options = (
         Option("to", "Folder of models, runs and pages.", "readin", short="-o"),
         Option("system", "NAME=SYSTEM to test; NAME is a corpus, or a corpus+MITIGATION. Repeatable.", multiple=True),
         Option("corrector", "The corrector. Default: the embedded one, trained on the corpus where it can be."),
         Option("without", f"A mitigation to leave out: {', '.join(METHODS[1:5])}. Repeatable.", multiple=True),
+        Option("plausible", "ANSWERS of `unfazed collect export` to pairs of `unfazed survey pairs` (section 3.3)."),
         Option("raw-em", "Compare CMRC2018's answers as they are written, as READIN's script does.", flag=True),
         Option("seed", "Seed of the noisy copies.", 0),
     )
