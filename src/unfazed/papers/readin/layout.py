@@ -37,9 +37,10 @@ def is_corpus(folder: Path) -> bool:
 
 def corpus_folders(data: Path) -> list[Path]:
     """The folders of corpora in a folder, or the folder itself."""
-    if is_corpus(data):
-        return [data]
-    return [folder for folder in sorted([*data.glob("*"), *data.glob(f"{_CLEAN}/*")]) if is_corpus(folder)]
+    released = [folder for folder in sorted(data.glob(f"{_CLEAN}/*")) if is_corpus(folder)]
+    if released or is_corpus(data):
+        return released or [data]
+    return [folder for folder in sorted(data.glob("*")) if is_corpus(folder)]
 
 
 def clean_file(folder: Path) -> Path:

@@ -49,11 +49,14 @@ class ReadinCorpus:
         return import_corpus(self.folder, self.to / "suites" / self.name, language="zh", overwrite=True)
 
     @cached_property
-    def _given(self) -> dict[str, str]:
-        """The systems that were given for this corpus, by method."""
-        pairs = dict(pair.partition("=")[::2] for pair in self.given.get("system") or ())
-        named = {name.partition("+"): spec for name, spec in pairs.items()}
-        return {method or PLAIN: spec for (corpus, _, method), spec in named.items() if corpus == self.name}
+    def _given(self) -> dict[str, list[str]]:
+        """The systems that were given for this corpus, by method: several are several trainings."""
+        found: dict[str, list[str]] = {}
+        for name, _, spec in (pair.partition("=") for pair in self.given.get("system") or ()):
+            corpus, _, method = name.partition("+")
+            if corpus == self.name:
+                found.setdefault(method or PLAIN, []).append(spec)
+        return found
 
     @property
     def trains(self) -> bool:
@@ -74,28 +77,36 @@ class ReadinCorpus:
         return method == PLAIN or not set(method.split("+")) & set(self.given.get("without") or ())
 
     @cached_property
-    def runs(self) -> dict[str, Run]:
-        return {method: self._run(method) for method in self.methods}
+    def runs(self) -> dict[str, list[Run]]:
+        """By method, one for each training."""
+        return {method: [self._run(method, n) for n in range(self._trainings(method))] for method in self.methods}
 
-    def _run(self, method: str) -> Run:
-        print(f"{self.name}, {method}: asking", file=sys.stderr)
-        with closing(self._system(method)) as system:
-            return run_system(self.suite, system, self.to / "runs" / self.name / method)
+    def _trainings(self, method: str) -> int:
+        """Noisy copies are drawn again for each; a classifier of pairs without them is the same every time."""
+        if method in self._given or (method == CORRECTION and PLAIN in self._given):
+            return len(self._given.get(method) or self._given[PLAIN])
+        drawn = self.task == "qa" or any(part in NOISE for part in method.split("+"))
+        return int(self.given.get("seeds") or 3) if drawn else 1
 
-    def _system(self, method: str) -> System:
+    def _run(self, method: str, n: int) -> Run:
+        print(f"{self.name}, {method}{f', training {n + 1}' if n else ''}: asking", file=sys.stderr)
+        with closing(self._system(method, n)) as system:
+            return run_system(self.suite, system, self.to / "runs" / self.name / f"{method}{f'@{n}' if n else ''}")
+
+    def _system(self, method: str, n: int = 0) -> System:
         if method in self._given:
-            return open_system(self._given[method])
+            return open_system(self._given[method][n])
         if method == CORRECTION:
-            return Corrected(self._system(PLAIN), self._corrector())
-        place = self.to / "models" / f"{self.name}+{method}"
+            return Corrected(self._system(PLAIN, n), self._corrector())
+        place = self.to / "models" / f"{self.name}+{method}{f'@{n}' if n else ''}"
         if not (place / "system.json").is_file():
             print(f"{self.name}, {method}: training", file=sys.stderr)
-            cls = systems.get(_TRAINED[self.task])
-            cls.train(self._learnt(method), self.task).save(place)  # type: ignore[attr-defined]
+            cls, seed = systems.get(_TRAINED[self.task]), self.seed + n
+            cls.train(self._learnt(method, seed), self.task, seed=seed).save(place)  # type: ignore[attr-defined]
         opened = open_system(str(place))
         return Folded(opened) if "subchar" in method else opened
 
-    def _learnt(self, method: str) -> Iterable[Example]:
+    def _learnt(self, method: str, seed: int) -> Iterable[Example]:
         """The training set; with ADA each example with a noisy copy; with SubChar all of them folded."""
         part = self.part("train")
         assert part is not None
@@ -103,7 +114,7 @@ class ReadinCorpus:
         noise = next((NOISE[part] for part in method.split("+") if part in NOISE), None)
         if noise:
             operators = [OperatorSpec(noise).make()]
-            examples = augment_examples(examples, operators, self.seed, task=self.task, language="zh", people=_PEOPLE)
+            examples = augment_examples(examples, operators, seed, task=self.task, language="zh", people=_PEOPLE)
         return fold_examples(examples, Codes("pinyin", index=False)) if "subchar" in method else examples
 
     def _corrector(self) -> str:

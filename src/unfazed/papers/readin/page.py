@@ -77,7 +77,8 @@ def scores(name: str, table: Json) -> Section:
     ]
     told = [
         _TOLD[name],
-        "In brackets 95 % intervals by example; gains are over the plain system, on the same examples.",
+        "In brackets 95 % intervals by example; gains are over the plain system, on the same examples. Where a system "
+        "was trained several times, they include how much its trainings differ.",
         "These intervals are for these three people. The other interval of the average is for people like these.",
     ]
     if name in ("table5", "table6"):

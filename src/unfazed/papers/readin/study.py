@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from unfazed.core import DataError, Estimate, Json, guess_task
 from unfazed.measure import ErrorRates, Group, error_rates
 from unfazed.papers.readin import page, tables
+from unfazed.papers.readin.agreement import agreements
 from unfazed.papers.readin.layout import clean_file, corpus_folders, people_in
 from unfazed.papers.readin.methods import METHODS, ReadinCorpus, check_systems
 from unfazed.papers.readin.plausibility import PAPER, read_preferences
@@ -79,7 +80,7 @@ class _Stages(StudyContext):
 
     def scores(self, name: str) -> Printed:
         table = tables.scores_table(name, self.corpora, raw=bool(self.given.get("raw_em")))
-        return Printed(table, [page.scores(name, table)])
+        return Printed(table, [page.scores(name, table)], list(agreements(name, table)))
 
     def plausibility(self) -> Printed:
         """Section 3.3, where people were asked; else the commands with which to ask them."""
@@ -125,7 +126,8 @@ class Readin(Study):
         Option("without", f"A mitigation to leave out: {', '.join(METHODS[1:5])}. Repeatable.", multiple=True),
         Option("plausible", "ANSWERS of `unfazed collect export` to pairs of `unfazed survey pairs` (section 3.3)."),
         Option("raw-em", "Compare CMRC2018's answers as they are written, as READIN's script does.", flag=True),
-        Option("seed", "Seed of the noisy copies.", 0),
+        Option("seed", "Seed of the noisy copies, and of the first training.", 0),
+        Option("seeds", "Trainings with noisy copies. Intervals include how much they differ.", 3),
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from unfazed.core import Estimate, Json, Suite, option_name, task_named
+from unfazed.core.estimate import over_trainings
 from unfazed.measure import PeopleBlock, compare, measure_run, typing_errors
 from unfazed.papers.readin.layout import clean_file, people_in
 from unfazed.papers.readin.methods import PLAIN, ReadinCorpus
@@ -68,7 +69,7 @@ def scores_table(name: str, corpora: Mapping[str, ReadinCorpus], raw: bool = Fal
         methods = [m for m in runs if name != "table7" or m in _TABLE_7]
         methods = [m for m in methods if name == "table7" or "subchar" not in m]
         for method in methods:
-            cells = _cells(runs[method], scores)
+            cells = _over([_cells(run, scores) for run in runs[method]])
             if method != PLAIN and PLAIN in methods and len(cells) == 1:  # all people entered the text the same way
                 next(iter(cells.values()))["gain"] = _gains(runs[PLAIN], runs[method], scores)
             for family, found in cells.items():
@@ -107,14 +108,30 @@ def _like_these(people: PeopleBlock | None, family: str) -> Estimate | None:
     return None if found is None else found.like_these
 
 
-def _gains(plain: Run, other: Run, scores: Mapping[str, str]) -> dict[str, Json]:
-    """What a mitigation adds to each measure, example by example, and the p-value of that."""
-    gains: dict[str, Json] = {}
-    for score in sorted(set(scores.values())):
-        for d in compare(plain, other, scores=[score], worst_of=versions_of(plain.suite)).differences:
-            if d.set == "all" and scores.get(d.measure) == score:
-                gains[d.measure] = {"difference": d.estimate, "p": d.p}
-    return gains
+def _over(trainings: Sequence[dict[str, dict[str, Json]]]) -> dict[str, dict[str, Json]]:
+    """The means over trainings, with intervals that include how much they differ."""
+    return {
+        family: {measure: over_trainings([found[family][measure] for found in trainings]) for measure in cells}
+        for family, cells in trainings[0].items()
+    }
+
+
+def _gains(plain: Sequence[Run], other: Sequence[Run], scores: Mapping[str, str]) -> dict[str, Json]:
+    """What a mitigation adds to each measure, example by example; the mean over trainings, and the largest p-value.
+
+    A training with it is compared with the plain one of the same number, or with the only one there is.
+    """
+    found: dict[str, list[Json]] = {}
+    for n, run in enumerate(other):
+        base = plain[min(n, len(plain) - 1)]
+        for score in sorted(set(scores.values())):
+            for d in compare(base, run, scores=[score], worst_of=versions_of(base.suite)).differences:
+                if d.set == "all" and scores.get(d.measure) == score:
+                    found.setdefault(d.measure, []).append((d.estimate, d.p))
+    return {
+        measure: {"difference": over_trainings([e for e, _ in each]), "p": max(p for _, p in each)}
+        for measure, each in found.items()
+    }
 
 
 def _needs(name: str, corpora: Mapping[str, ReadinCorpus]) -> list[str]:

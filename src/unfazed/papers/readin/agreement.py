@@ -1,0 +1,64 @@
+"""Where our numbers agree with READIN's, where they differ, and why: in sentences, from a table of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from unfazed.core import Estimate, Json
+from unfazed.papers.readin.methods import CORRECTION, PLAIN
+from unfazed.papers.readin.tables import COLUMNS, TABLES
+
+_WHY = {
+    CORRECTION: "our corrector has read the training texts, and we correct the clean texts too",
+    "subchar": "ours folds homophones before a linear classifier; the paper's is a BERT pretrained on sub-characters",
+    "subchar+ada": "copies with homophones are the same text again once homophones are folded, so ours learns nothing "
+    "from them; the paper's tokens keep more than the sound",
+}
+_OTHER = "our system is small and was not pretrained; the paper's is a BERT"
+
+
+def agreements(name: str, table: Json) -> Iterator[str]:
+    """A sentence for each number of the paper that we have too."""
+    for family, columns in table["paper"].items():
+        for column in TABLES[name]:
+            ours = table["ours"].get(family, {}).get(column, {})
+            if PLAIN in ours:
+                model, printed = next(iter(columns.items()))
+                scale = 1.0 if COLUMNS[column][0] == "nmt" else 100.0
+                where = f"{column.replace('_', ', ')}, {family}"
+                yield from _noise(where, ours[PLAIN], model, printed.get(PLAIN, {}).get(column), scale)
+                yield from _gains(where, ours, model, printed, column, scale)
+
+
+def _noise(where: str, ours: Mapping[str, Estimate], model: str, paper: Json, scale: float) -> Iterator[str]:
+    """What noise does to the plain system."""
+    clean, average = ours["clean"].value, ours["average"].value
+    if paper is None or len(paper) < 2 or clean is None or average is None:
+        return
+    found, theirs = scale * (average - clean), paper[1] - paper[0]
+    yield (
+        f"{where}: noise moves the plain system by {found:+.1f} on average, in the paper ({model}) by {theirs:+.1f}: "
+        + _verdict(found * theirs > 0, _OTHER)
+    )
+
+
+def _gains(
+    where: str, ours: Mapping[str, Json], model: str, printed: Mapping[str, Json], column: str, scale: float
+) -> Iterator[str]:
+    """What each mitigation adds to the average."""
+    plain = printed.get(PLAIN, {}).get(column)
+    for method, cells in ours.items():
+        paper = printed.get(method, {}).get(column)
+        gain = cells.get("gain", {}).get("average", {}).get("difference")
+        if not plain or not paper or gain is None or gain.value is None or gain.low is None:
+            continue
+        low, value, high, theirs = scale * gain.low, scale * gain.value, scale * gain.high, paper[1] - plain[1]
+        same = low <= theirs <= high or value * theirs > 0
+        yield (
+            f"{where}, {method}: the average moves by {value:+.1f} [{low:+.1f}, {high:+.1f}], in the paper ({model}) "
+            f"by {theirs:+.1f}: {_verdict(same, _WHY.get(method, _OTHER))}"
+        )
+
+
+def _verdict(same: bool, why: str) -> str:
+    return "agrees in direction." if same else f"differs. A likely reason: {why}."
