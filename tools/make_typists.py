@@ -65,10 +65,12 @@ def write(name: str, made: Profiles) -> None:
     print(name, {mode: profile.texts for mode, profile in made.modes.items()}, flush=True)
 
 
-def plain(name: str, rows: list[Typed], language: str, source: str) -> None:
-    """A profile of texts without keystrokes: its uncorrected mode is scaled."""
+def plain(name: str, rows: list[Typed], language: str, source: str, unseen: tuple[str, ...] = ()) -> None:
+    """A profile of texts without keystrokes: its uncorrected mode is scaled. Kinds that texts can't show are left out."""
     board = layout(language)
-    corrected = fit_typed(rows, board, language, source)
+    fitted = fit_typed(rows, board, language, source)
+    rates = {kind: rate for kind, rate in fitted.rates.items() if not kind.startswith(unseen)}
+    corrected = msgspec.structs.replace(fitted, rates=rates) if unseen else fitted
     texts = [row.sentence.strip() for row in rows if row.sentence.strip()]
     write(name, Profiles({"corrected": corrected, "uncorrected": scaled(corrected, texts, board, language)}, language))
 
@@ -76,7 +78,7 @@ def plain(name: str, rows: list[Typed], language: str, source: str) -> None:
 def main() -> None:
     data = Path(sys.argv[1])
     plain("noiseqa", noiseqa(data), "en", NOISEQA)
-    plain("ruspellru", russian(data), "ru", RUSSIAN)
+    plain("ruspellru", russian(data), "ru", RUSSIAN, ("comma", "mark", "end", "apostrophe"))
     write("aalto", fit_typists(read_typed(data / "typing_en/people.tsv.gz"), layout("en"), "en", AALTO))
 
 

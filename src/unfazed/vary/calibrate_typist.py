@@ -13,7 +13,7 @@ from unfazed.core.edits import apply
 from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Seeds
 from unfazed.vary.calibrate_people import People, fitted_people, gamma_steps
-from unfazed.vary.frequency import frequency_class
+from unfazed.vary.frequency import FREQUENT, frequency_class
 from unfazed.vary.hands import Hands
 from unfazed.vary.keyboard.layouts import Layout
 from unfazed.vary.slip_profile import SlipProfile
@@ -174,9 +174,9 @@ def _choice(text: str, slip: Slip, board: Layout, words: Mapping[str, int]) -> s
         return "next" if new.lower() in text[slip.at : slip.at + 3].lower() else "before" if new in before else "other"
     if slip.kind == "word_lost":
         gone = text[slip.at : slip.at + slip.length].strip().lower()
-        return "frequent" if words.get(gone, len(words)) < 150 else "other"
+        return "frequent" if words.get(gone, FREQUENT) < FREQUENT else "other"
     if slip.kind == "word_more":
-        return new.strip().lower() if words.get(new.strip().lower(), len(words)) < 150 else ""
+        return new.strip().lower() if words.get(new.strip().lower(), FREQUENT) < FREQUENT else ""
     marks = slip.kind.endswith("_changed") or slip.kind in ("mark_added", "mark_end")
     return new if marks and len(new) == 1 and new.isprintable() and not new.isalnum() and new != "\ufffd" else ""
 

@@ -24,7 +24,8 @@ from unfazed.vary.slips import ENDS, INNER, LETTER_KINDS, STYLES, VOWELS, crosse
 _SAME = 0.66  # how often a word goes wrong in a person's own way; two slips are alike in 0.44 of cases, as counted
 _IN_CAPITALS = 0.15  # how much less a capital among capitals is lost
 _HELD = 4.0  # how much likelier a letter is raised after a capital: the shift key is held too long
-_WORDS_KEPT = 100_000
+_WORDS_KEPT, _TEXTS_KEPT = 100_000, 2_048
+_LONGEST_KEPT = 2_000  # characters of a text that is kept
 _GAPS = 12  # bits of the table of gaps between slips
 _CHANCE = 16  # bits with which habits are decided
 _TRIES = 6  # slips that are seen and put right before one that is not
@@ -57,6 +58,15 @@ class Word(NamedTuple):
     habits: tuple[tuple[int, int, float], ...]  # number of the habit in STYLES, place, and weight
 
 
+class Plan(NamedTuple):
+    """What may happen to a text: its words, all chances together, and its capitals and marks, as in `Word`."""
+
+    tokens: list[str]
+    words: list[Word]
+    total: float
+    spots: list[tuple[int, int, float]]
+
+
 class Person(NamedTuple):
     """A factor of slips of letters, and for each habit of STYLES how many of 65,536 times it shows."""
 
@@ -72,6 +82,7 @@ class Hands:
         self._keys = Keys(profile, board)
         self._people = [_person(row) for row in profile.people] or [_person(_usual(profile))]
         self._known: dict[str, Word] = {}
+        self._plans: dict[str, Plan] = {}
         self._pairs: tuple[dict[str, Chances], ...] = ({}, {}, {})
         self._space = Chances.of({kind: profile.rates.get(kind, 0.0) for kind in _SPACE})
         self._whole = Chances.of({kind: profile.rates.get(kind, 0.0) for kind in _WHOLE})
@@ -82,18 +93,36 @@ class Hands:
 
     def type(self, text: str, rng: Stream, who: Stream | None = None) -> list[Edit]:
         """The edits that slips make to a text; none if it is typed right. `who` is the stream of a lasting person."""
-        tokens = text.split(" ")
-        known, learn = self._known, self._learn
-        words = [known.get(token) or learn(token) for token in tokens]
+        plan = self._plans.get(text) or self._plan(text)
         bits = rng.bits()
         person = self._people[0] if len(self._people) == 1 else (who or rng.moment("person")).choice(self._people)
         haste = self.profile.haste
         times = haste[(bits & 0xFFFF) * len(haste) >> 16] * person.factor
-        reach = (sum([word[0] for word in words]) + self._space[0] * (len(words) - 1) + self._end) * times
-        gap = self._gaps[bits >> 52]
-        edits = self._slips(text, tokens, words, gap, reach, times, rng, who) if gap < reach else []
-        habits = self._habits(text, tokens, words, person.habits, bits, rng)
+        reach, gap = plan.total * times, self._gaps[bits >> 52]
+        edits = self._slips(text, plan, gap, reach, times, rng, who) if gap < reach else []
+        habits = self._habits(text, plan, person.habits, bits, rng)
         return _apart(sorted(edits + habits)) if edits or habits else []
+
+    def _plan(self, text: str) -> Plan:
+        """What may happen to a text; kept, because every draw types it."""
+        tokens = text.split(" ")
+        known, learn = self._known, self._learn
+        words = [known.get(token) or learn(token) for token in tokens]
+        total = sum([word[0] for word in words]) + self._space.total * (len(words) - 1) + self._end
+        last, end = len(text) - 1, text[-1:] in ENDS
+        spots = [
+            (number, sum(map(len, tokens[:k])) + k + at, weight)
+            for k, word in enumerate(words)
+            if word[2]
+            for number, at, weight in word[2]
+        ]
+        spots = [spot for spot in spots if not (spot[0] == 1 and not spot[1]) and not (end and spot[1] == last)]
+        made = Plan(tokens, words, total, spots)
+        if len(text) <= _LONGEST_KEPT:
+            if len(self._plans) >= _TEXTS_KEPT:
+                self._plans.clear()
+            self._plans[text] = made
+        return made
 
     def _learn(self, token: str) -> Word:
         if len(self._known) > _WORDS_KEPT:
@@ -152,12 +181,13 @@ class Hands:
         return float(after.isalnum()) if kind == "space_added" else 1.0
 
     def _slips(
-        self, text: str, tokens: list[str], words: list[Word], gap: float, reach: float, times: float, rng: Stream,
-        who: Stream | None,
-    ) -> list[Edit]:  # fmt: skip
+        self, text: str, plan: Plan, gap: float, reach: float, times: float, rng: Stream, who: Stream | None
+    ) -> list[Edit]:
         """Slips of letters, spaces and whole words, in order."""
-        sums = list(accumulate(word.total + self._space.total for word in words))
-        starts = [0, *accumulate(len(token) + 1 for token in tokens)]
+        tokens, words = plan.tokens, plan.words
+        space = self._space.total
+        sums = list(accumulate([word[0] + space for word in words]))
+        starts = [0, *accumulate([len(token) + 1 for token in tokens])]
         edits: list[Edit] = []
         while gap < reach:
             point = gap / times
@@ -166,7 +196,7 @@ class Hands:
             if k >= len(words):
                 edits += self._keys.mark(text, "mark_end", rng)
                 continue
-            inside = point - (sums[k] - words[k].total - self._space.total)
+            inside = point - (sums[k] - words[k].total - space)
             if inside >= words[k].total:
                 kind = self._space.at(inside - words[k].total)
                 edits += self._keys.space(text, starts[k + 1] - 1, kind, rng) if k + 1 < len(words) else []
@@ -231,30 +261,20 @@ class Hands:
         made = (token[: edit.start] + edit.new + token[edit.end :]).strip(".,;:?!'\"()").lower()
         return made not in words and rng.random() < self.profile.noticed
 
-    def _habits(
-        self, text: str, tokens: list[str], words: list[Word], habits: tuple[int, ...], bits: int, rng: Stream
-    ) -> list[Edit]:
+    def _habits(self, text: str, plan: Plan, habits: tuple[int, ...], bits: int, rng: Stream) -> list[Edit]:
         """Capitals and marks that are left out, or typed as others."""
         edits: list[Edit] = []
         if (bits >> 16) & 0xFFFF < habits[0] and text[:1].isupper():
             edits.append(Edit(0, 1, text[0].lower()))
-        last = len(text) - 1
-        if (bits >> 32) & 0xFFFF < habits[2] and text[-1:] in ENDS and text:
-            edits += self._keys.lost_or_changed(text, last, "end", rng)
-        pool, left, end = 0, 0, text[-1:] in ENDS
-        for k in [k for k, word in enumerate(words) if word[2]]:
-            start = -1
-            for number, at, weight in words[k].habits:
-                if start < 0:
-                    start = sum(map(len, tokens[:k])) + k
-                place = start + at
-                if (number == 1 and not place) or (end and place == last):
-                    continue
-                if not left:
-                    pool, left = rng.bits(), 4
-                chance, pool, left = pool & 0xFFFF, pool >> _CHANCE, left - 1
-                if chance < habits[number] * weight:
-                    edits += self._keys.lost_or_changed(text, place, STYLES[number], rng)
+        if (bits >> 32) & 0xFFFF < habits[2] and text and text[-1] in ENDS:
+            edits += self._keys.lost_or_changed(text, len(text) - 1, "end", rng)
+        pool = left = 0
+        for number, place, weight in plan.spots:
+            if not left:
+                pool, left = rng.bits(), 4
+            if pool & 0xFFFF < habits[number] * weight:
+                edits += self._keys.lost_or_changed(text, place, STYLES[number], rng)
+            pool, left = pool >> _CHANCE, left - 1
         return edits
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
+from unfazed.vary.frequency import FREQUENT
 from unfazed.vary.keyboard.layouts import Layout, Stroke
 from unfazed.vary.keyboard.layouts.geometry import row
 from unfazed.vary.slip_profile import SlipProfile
@@ -13,7 +14,6 @@ from unfazed.vary.slips import APOSTROPHES, VOWELS
 
 _MIRRORED = 0.2  # of keys that are not near, how many are the same finger's on the other hand
 _VOWELS = "aeiou"
-_FREQUENT = 150  # rank of words that are lost and added by themselves
 _LONGEST_TRY = 6  # letters of a word that was begun, and begun again
 
 
@@ -147,7 +147,7 @@ class Keys:
     def _without(self, text: str, tokens: list[str], k: int, rng: Stream, words: Mapping[str, int]) -> list[Edit]:
         """Mostly a frequent word is left out."""
         shares = self._choices.get("word_lost", {})
-        frequent = [i for i, token in enumerate(tokens) if words.get(token.lower(), _FREQUENT) < _FREQUENT]
+        frequent = [i for i, token in enumerate(tokens) if words.get(token.lower(), FREQUENT) < FREQUENT]
         if frequent and shares and rng.random() * sum(shares.values()) < shares.get("frequent", 0.0):
             k = rng.choice(frequent)
         if len(tokens) < 2:

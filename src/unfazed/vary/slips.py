@@ -28,9 +28,10 @@ PER = {
     "word_lost": "word", "word_again": "word", "word_more": "word", "retyped": "word",
     "first_capital": "first", "inner_capital": "inner", "end_lost": "end", "end_changed": "end",
     "comma_lost": "comma", "comma_changed": "comma", "apostrophe_lost": "apostrophe",
-    "apostrophe_changed": "apostrophe", "mark_lost": "mark", "mark_changed": "mark",
+    "apostrophe_changed": "apostrophe", "hyphen_lost": "hyphen", "hyphen_changed": "hyphen", "mark_lost": "mark",
+    "mark_changed": "mark",
 }  # fmt: skip
-STYLES = ("first", "inner", "end", "apostrophe", "comma", "mark")  # what people leave out, or not, by habit
+STYLES = ("first", "inner", "end", "apostrophe", "comma", "hyphen", "mark")  # what people leave out, or not, by habit
 LETTER_KINDS = ("omit", "halve", "double", "insert", "near", "far", "vowel", "swap", "space_added", "raised")
 
 
@@ -162,6 +163,8 @@ def mark(text: str, at: int) -> str:
     c = text[at]
     if c in ENDS and not text[at + 1 :].strip():
         return "end"
+    if c == "-":
+        return "hyphen"
     return "comma" if c in COMMAS else "apostrophe" if c in APOSTROPHES else "mark"
 
 

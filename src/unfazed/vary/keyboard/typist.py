@@ -48,7 +48,7 @@ class Typist(Operator):
     presets = ("typing",)
     unaltered = True
     languages = tuple(language for language in LANGUAGES if language not in _OTHERWISE)
-    example = ("which river flows through the city of Prague?", "whic river flows throgh the city of Prague?")
+    example = ("which river flows through the city of Prague?", "whic river flows hrough the city of Prague?")
 
     def __init__(
         self, mode: str = "corrected", device: str = "desk", autocorrect: bool = True, layout: str = "",
@@ -74,15 +74,16 @@ class Typist(Operator):
     def change(self, text: Text, rng: Stream) -> Change | None:
         hands = self._hands.get(text.language) or self._made(text.language)
         edits: Sequence[Edit] = hands.type(text.text, rng, rng.habit("") if self._one else None)
-        if edits and self._corrects:
-            edits = autocorrected(text.text, list(edits))
-        if apply(text.text, edits) == text.text:
+        if not edits:
             return UNALTERED
+        if self._corrects:
+            edits = autocorrected(text.text, list(edits))
         if not text.keeps(edits):
             edits = [edit for edit in edits if text.keeps([edit])]
+            edits = edits if text.keeps(edits) else []
         made = apply(text.text, edits)
-        if made == text.text or not made.strip() or not text.keeps(edits):
-            return UNALTERED  # seen and put right: nothing would be left, or a label would be false
+        if made == text.text or not made.strip():
+            return UNALTERED  # seen and put right: one slip undoes another, nothing is left, or a label would be false
         notes = [f"{text.text[start:end]}→{new} at {start}" for start, end, new in edits[:_NOTED]]
         return Change(tuple(edits), ", ".join(notes))
 
