@@ -367,7 +367,7 @@ def test_output_can_be_cut_off_by_its_reader(place: Path) -> None:
 
 def test_no_variant_at_all_is_nothing_evaluated(place: Path) -> None:
     (place / "digits.txt").write_text("123\n456\n")
-    done = unfazed("vary", "digits.txt", "--with", "keyboard/adjacent", "-o", "s", cwd=place)
+    done = unfazed("vary", "digits.txt", "--lang", "en", "--with", "keyboard/adjacent", "-o", "s", cwd=place)
     assert done.returncode == 5
     assert "nothing to change" in done.stderr
 

@@ -229,8 +229,9 @@ def test_golds_that_python_calls_equal_stay_apart(fake_run):
     assert measure_run(fake_run(rows), bootstrap=10).clean.value == 1.0
 
 
-def test_an_unreadable_output_is_wrong_not_missing(fake_run):
-    rows = [({"answers": [{"text": "a"}]}, "a", [("p", 0, "same", 7), ("p", 1, "same", "a")])]
+@pytest.mark.parametrize(("answers", "right"), [([{"text": "cat"}], "cat"), ([{"text": "a"}], "a"), ([], "")])
+def test_an_unreadable_output_is_wrong_not_missing(fake_run, answers, right):
+    rows = [({"answers": answers}, right, [("p", 0, "same", 7), ("p", 1, "same", right)])]
     results = measure_run(fake_run(rows, task="qa"))
     assert results.average.value == results.flip_rate.value == 0.5
     assert results.average.missing == results.flip_rate.missing == 0

@@ -28,7 +28,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_exporters_are_named_after_what_reads_them() -> None:
-    assert exporters.names() == ["conll", "datasets", "inspect_ai", "lm_eval", "mlflow"]
+    assert exporters.names() == ["conll", "datasets", "inspect_ai", "lm_eval", "mlflow", "promptfoo"]
 
 
 @pytest.mark.parametrize("tool", FOLDERS)

@@ -42,6 +42,9 @@ class Qa(Task):
     def output_problem(self, output: Json, inputs: Inputs) -> str | None:
         return None if isinstance(output, str) else f"an output must be the answer's text, not {output!r:.80}"
 
+    def nothing(self, gold: Json) -> Json:
+        return "\N{REPLACEMENT CHARACTER}"  # the empty text is the right answer where there is none
+
     def right(self, gold: Json) -> Json:
         return gold["answers"][0]["text"] if gold["answers"] else ""
 
