@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from textwrap import wrap
 from typing import Any
@@ -45,8 +46,11 @@ def families() -> list[str]:
 
 def preset_names() -> list[str]:
     """`@all`, and every preset that some operator says it belongs to."""
-    declared = {f"@{preset}" for name in operators.names() for preset in operators.get(name).presets}
-    return sorted({ALL, *declared})
+    declared = {ALL}
+    for name in operators.names():
+        with suppress(UsageError):  # a broken plug-in is named when it is used
+            declared |= {f"@{preset}" for preset in operators.get(name).presets}
+    return sorted(declared)
 
 
 def members(name: str) -> list[str]:
