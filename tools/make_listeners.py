@@ -24,7 +24,12 @@ def read(data: Path) -> dict[str, tuple[str, list[tuple[str, str]]]]:
     lines = (data / "noiseqa/people.jsonl").read_text("utf-8").splitlines()
     questions = [json.loads(line) for line in lines]
     chats = json.loads((data / "asr_en/topicalchat_test_freq_audio.json").read_text("utf-8"))
-    turns = [turn for chat in chats.values() for turn in chat["content"] if "message_asr_A" in turn]
+    turns = [
+        turn
+        for chat in chats.values()
+        for turn in chat["content"]
+        if turn.get("message_asr_A") and turn.get("message_asr_B")
+    ]
     return {
         "noiseqa": (NOISEQA, [(q["question"], q["asr"]) for q in questions]),
         "topicalchat_a": (TOPICAL_CHAT.format("A"), [(t["message"], t["message_asr_A"]) for t in turns]),

@@ -16,7 +16,7 @@ from pathlib import Path
 from unfazed.vary.spoken._speako import ears
 
 OUT = Path(__file__).parents[1] / "src/unfazed/vary/speech/data/english_pairs.txt.xz"
-LEAST = 2.0  # bits of surprise that a pair must save to be worth its place
+LEAST = -1.0  # bits of surprise that a pair must save to be worth its place; less than none is written as none
 MOST = 15  # bits, written as one hexadecimal digit
 ALL = 18e12  # pairs in the books, listed or not
 SEEN = 10_000_000  # pairs seen less often than this are left out
@@ -41,7 +41,7 @@ def main() -> None:
             continue
         bits = log2(n / ALL) - log2(words[first] / total) - log2(words[second] / total)
         if bits >= LEAST:
-            followers[ranks[first]].append((ranks[second], min(MOST, round(bits))))
+            followers[ranks[first]].append((ranks[second], min(MOST, max(0, round(bits)))))
     lines = []
     for first in range(COMMONEST):
         at, row = 0, []

@@ -16,10 +16,10 @@ from rapidfuzz.distance import Levenshtein
 
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
-from unfazed.vary.listeners import ACCENTS, CLASSES, COMMON_RANK, NUMBER, RAISED, ListenerProfile
+from unfazed.vary.listeners import ACCENTS, CLASSES, COMMON_RANK, NUMBER, ListenerProfile, raisable
 from unfazed.vary.speech._lattice import lattice
-from unfazed.vary.speech._listener import PIECE, Listener, Word, inflections, initials, looked_up
-from unfazed.vary.speech._writing import CONTRACTED, rewritten
+from unfazed.vary.speech._listener import PIECE, Listener, Word, inflections, initials, looked_up, place_of
+from unfazed.vary.speech._writing import CONTRACTED, mark_in, rewritten
 from unfazed.vary.spoken._phones import CODES, akin
 
 _ROUNDS = 8
@@ -27,6 +27,7 @@ _FEW = 30  # words on which a rate is as much its own class's as that of words a
 _SWAPS = 2  # times that a common word must be written for another
 _FAR = 14  # words of a span beyond which its sounds are not aligned
 _STRAYS = 8
+_MARKED = 0.01  # share of pauses that a recogniser with marks marks at least
 _NAMES = {code: name for name, code in CODES.items()}
 
 
@@ -37,6 +38,7 @@ _Right = tuple[int, int, int, int]  # words i to j were heard right and written 
 class Span:
     """Words that were misheard, and what was written for them; either may be empty."""
 
+    start: int
     said: tuple[Word, ...]
     heard: tuple[str, ...]  # in small letters
     first: int  # place of the first word that was written
@@ -50,6 +52,7 @@ class Counts:
     right: int = 0  # texts without mishearing
     words: Counter[int] = field(default_factory=Counter)
     wrong: Counter[int] = field(default_factory=Counter)
+    places: Counter[int] = field(default_factory=Counter)
     lengths: Counter[int] = field(default_factory=Counter)  # of spans
     alone: Counter[int] = field(default_factory=Counter)  # words misheard alone, by class
     lost: Counter[int] = field(default_factory=Counter)
@@ -60,8 +63,14 @@ class Counts:
     changes: Counter[str] = field(default_factory=Counter)
     said: int = 0  # words of spans in which something was written for something
     heard: int = 0
+    longer: int = 0  # sounds that were written
     apart: float = 0.0  # sounds that differ
+    marks: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))  # what is written for a pause
     written: dict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))  # kind → done, possible
+
+    def note(self, kind: str, done: bool) -> None:
+        self.written[kind][0] += done
+        self.written[kind][1] += 1
 
 
 def fit_listener(clean: Sequence[str], heard: Sequence[str], source: str = "") -> ListenerProfile:
@@ -95,7 +104,8 @@ def counted(clean: Sequence[str], heard: Sequence[str]) -> Counts:
         counts.words.update(word.kind for word in words)
         for span in spans:
             _count(counts, span)
-        _count_writing(counts, pieces, words, others, pairs, spans)
+            counts.places.update(place_of(span.start + k, len(words)) for k in range(len(span.said)))
+        _count_writing(counts, pieces, words, others, _opening(after), pairs, spans)
         _count_gaps(counts, before, after, pairs)
     return counts
 
@@ -111,7 +121,7 @@ def aligned(pieces: Sequence[str], words: Sequence[Word], heard: Sequence[str]) 
             at = (i, k)
         elif not wrong:
             if at is not None:
-                spans.append(Span(tuple(words[at[0] : i]), tuple(heard[at[1] : k]), at[1]))
+                spans.append(Span(at[0], tuple(words[at[0] : i]), tuple(heard[at[1] : k]), at[1]))
                 at = None
             if j > i:
                 right.append((i, j, k, m))
@@ -179,7 +189,7 @@ def _count_alone(counts: Counts, word: Word, heard: tuple[str, ...]) -> None:
     elif len(heard) == 1:
         if 0 <= word.rank < COMMON_RANK and lattice().ranks.get(heard[0], COMMON_RANK) < COMMON_RANK:
             counts.swaps[word.low][heard[0]] += 1
-        counts.inflected += word.rank >= COMMON_RANK and heard[0] in inflections(word.low)
+        counts.inflected += not 0 <= word.rank < COMMON_RANK and heard[0] in inflections(word.low)
 
 
 def _count_sounds(counts: Counts, span: Span) -> None:
@@ -189,6 +199,7 @@ def _count_sounds(counts: Counts, span: Span) -> None:
         return
     counts.said += len(span.said)
     counts.heard += len(span.heard)
+    counts.longer += len(heard)
     counts.sounds.update(_NAMES[p] for p in said)
     for old, new in _aligned_sounds(said, heard):
         if old != new:
@@ -219,16 +230,13 @@ def _aligned_sounds(said: str, heard: str) -> list[tuple[str, str]]:
 
 def _count_writing(
     counts: Counts, pieces: Sequence[str], words: Sequence[Word], others: Sequence[str],
-    pairs: Sequence[_Right], spans: Sequence[Span],
+    opening: Sequence[bool], pairs: Sequence[_Right], spans: Sequence[Span],
 ) -> None:  # fmt: skip
-    def note(kind: str, done: bool) -> None:
-        counts.written[kind][0] += done
-        counts.written[kind][1] += 1
-
+    note = counts.note
     for span in spans:
-        for other, low in zip(others[span.first :], span.heard, strict=False):
-            if lattice().ranks.get(low, 0) >= RAISED and low not in lattice().names:
-                note("new_raised", other != low)
+        for k, low in enumerate(span.heard, span.first):
+            if not opening[k] and raisable(low, lattice().ranks.get(low, 0)) and low not in lattice().names:
+                note("new_raised", others[k] != low)
     for i, j, k, m in pairs:
         word, piece, other = words[i], pieces[i], others[k]
         if i + 1 < len(words) and (word.low, words[i + 1].low) in CONTRACTED:
@@ -236,27 +244,42 @@ def _count_writing(
         way = rewritten(piece, word.low)
         if way:
             note(way.kind, word.low != other.lower())
-        elif m - k == j - i == 1:
-            _note_case(note, word, piece, other, not i)
+        elif m - k == j - i == 1 and not opening[k]:
+            _note_case(counts, word, piece, other, not i)
 
 
-def _note_case(note, word: Word, piece: str, other: str, first: bool) -> None:  # type: ignore[no-untyped-def]
+def _note_case(counts: Counts, word: Word, piece: str, other: str, first: bool) -> None:
     lowered = other == other.lower()
     if initials(piece):
-        note("initials_lowered", lowered)
+        counts.note("initials_lowered", lowered)
     elif piece == word.low:
-        if word.rank >= RAISED:
-            note("raised", not lowered)
+        if raisable(piece, word.rank):
+            counts.note("raised", not lowered)
     elif not first:
-        note("name_lowered" if word.name else "common_lowered", lowered)
+        counts.note("name_lowered" if word.name else "common_lowered", lowered)
+
+
+def _opening(text: str) -> list[bool]:
+    """For each word, whether it opens a sentence."""
+    places = [m.span() for m in PIECE.finditer(text)]
+    return [not k or mark_in(text[places[k - 1][1] : start]) in (*".?!",) for k, (start, _) in enumerate(places)]
 
 
 def _count_gaps(counts: Counts, before: str, after: str, pairs: Sequence[_Right]) -> None:
     places, others = ([m.span() for m in PIECE.finditer(text)] for text in (before, after))
     for (_, j, _, m), (i, _, k, _) in pairwise(pairs):
-        if i == j and k == m and before[places[j - 1][1] : places[j][0]] == "-":
-            counts.written["hyphen"][0] += after[others[m - 1][1] : others[m][0]] == "-"
-            counts.written["hyphen"][1] += 1
+        if i == j and k == m:
+            gap, new = before[places[j - 1][1] : places[j][0]], after[others[m - 1][1] : others[m][0]]
+            if gap == "-":
+                counts.note("hyphen", new == "-")
+            else:
+                counts.marks[mark_in(gap)][mark_in(new)] += 1
+                if mark_in(new) in (*".?!",):
+                    counts.note("sentence", after[others[m][0]].isupper())
+    if pairs and pairs[-1][1] == len(places):
+        counts.marks["end" + mark_in(before[places[-1][1] :])][mark_in(after[others[-1][1] :])] += 1
+    if pairs and not pairs[0][2] and not looked_up(before[slice(*places[0])]).name:
+        counts.note("sentence", after[others[0][0]].isupper() and before[slice(*places[0])] != "I")
 
 
 def _first(real: Counts, source: str) -> ListenerProfile:
@@ -271,6 +294,7 @@ def _first(real: Counts, source: str) -> ListenerProfile:
         source=source,
         texts=real.texts,
         misheard=_by_class(real.wrong, real.words),
+        places=[1.0, 1.0, 1.0],
         lost=_by_class(real.lost, real.alone),
         spread=[_more(real.lengths, size) for size in (1, 2, 3)],
         haste=1.8,
@@ -284,8 +308,19 @@ def _first(real: Counts, source: str) -> ListenerProfile:
         stray=real.strays.total() / total,
         strays={word: float(n) for word, n in sorted(strays.items())},
         writes={kind: (done + 0.2) / (possible + 1) for kind, (done, possible) in sorted(real.written.items())},
-        marks={},
+        marks=_marks(real.marks),
     )  # fmt: skip
+
+
+def _marks(counted: dict[str, Counter[str]]) -> dict[str, dict[str, float]]:
+    """Shares of what is written for each kind of pause; none for a recogniser that writes hardly any marks."""
+    total, none = (sum(n[""] if k else n.total() for n in counted.values()) for k in (0, 1))
+    if total - none < _MARKED * total:
+        return {}
+    return {
+        kind: {mark: n / seen.total() for mark, n in sorted(seen.items()) if n > 1} or {"": 1.0}
+        for kind, seen in sorted(counted.items())
+    }
 
 
 def _common_alone(counts: Counts) -> int:
@@ -323,15 +358,31 @@ def _corrected(profile: ListenerProfile, real: Counts, made: Counts) -> Listener
     return msgspec.structs.replace(
         profile,
         misheard=[min(0.9, rate * _times(a, b)) for rate, a, b in zip(profile.misheard, aim, got, strict=True)],
+        places=_placed(profile, real, made),
         lost=[min(0.9, rate * _times(a, b)) for rate, a, b in zip(
             profile.lost, _by_class(real.lost, real.alone), _by_class(made.lost, made.alone), strict=True)],
         spread=spread,
+        heard=_balanced(profile.heard, _times(real.longer / real.sounds.total(), made.longer / made.sounds.total())),
         level=min(5.0, profile.level * _times(*apart)),
         each=min(60.0, max(0.0, profile.each + 20 * (made.heard / max(1, made.said) - real.heard / max(1, real.said)))),
         haste=min(6.0, max(0.8, profile.haste * right[1] / right[0])),
         inflected=min(0.8, profile.inflected * _times(real.inflected + 1, made.inflected + 1)),
         stray=profile.stray * _times(real.strays.total() + 1, made.strays.total() + 1),
     )  # fmt: skip
+
+
+def _balanced(heard: dict[str, float], longer: float) -> dict[str, float]:
+    """More sounds from nowhere and fewer that are lost, or the other way round."""
+    return {
+        change: rate * (longer**2 if change[0] == ">" else longer**-2 if change[-1] == ">" else 1.0)
+        for change, rate in heard.items()
+    }
+
+
+def _placed(profile: ListenerProfile, real: Counts, made: Counts) -> list[float]:
+    rates = [[counts.places[k] / max(1, counts.wrong.total()) for k in range(3)] for counts in (real, made)]
+    found = [profile.places[k] * _times(rates[0][k], rates[1][k]) for k in range(3)]
+    return [rate / found[2] for rate in found]
 
 
 def _times(aim: float, got: float) -> float:

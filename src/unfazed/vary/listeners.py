@@ -22,7 +22,7 @@ UNKNOWN = 2 * len(_BINS)
 NUMBER = UNKNOWN + 2
 CLASSES = NUMBER + 1
 COMMON_RANK = 150  # words up to here are mostly function words
-RAISED = 400  # words up to here get no capital but at the beginning of a sentence
+_RAISED = 400  # words up to here get no capital but at the beginning of a sentence
 
 
 class ListenerProfile(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +31,7 @@ class ListenerProfile(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     texts: int
     misheard: list[float]  # by class of word
+    places: list[float]  # how much likelier the first word of a text is misheard, the last, and others
     lost: list[float]  # of the words that are misheard alone, how many are not written at all; by class
     spread: list[float]  # chance that a mishearing takes in another word, after the first, second and further words
     haste: float  # shape of the gamma by which texts differ
@@ -60,6 +61,11 @@ def word_class(word: str, rank: int) -> int:
     if rank < 0:
         return UNKNOWN + long
     return 2 * next(k for k, bound in enumerate(_BINS) if rank < bound) + long
+
+
+def raisable(word: str, rank: int) -> bool:
+    """May a recogniser write a common word with a capital, as if it were part of a title?"""
+    return rank >= _RAISED and not word.endswith(("ed", "ing", "ly"))
 
 
 # Pairs of sounds that speakers of a group are misheard on, either way round, and how much more often than others.

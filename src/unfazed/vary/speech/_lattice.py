@@ -29,9 +29,9 @@ _LONGEST = 13  # sounds of the longest word that is looked for
 _MOST = 10  # words of one rough sound that are considered, the commonest
 _OTHER = 7  # cost of a sound that is not the one heard but akin to it
 _FAR = 11  # and of one that is not akin
-_NO_PAIR = 6  # cost of two words that seldom follow each other
+_NO_PAIR = 12  # cost of two words that seldom follow each other
 _BEAM = 28  # ways that cost so much more than the cheapest are not looked at
-_SHARP = 6  # the higher, the more often the likeliest words are taken
+_SHARP = 3  # the higher, the more often the likeliest words are taken
 _CHANCES = [round(2 ** (30 - cost / _SHARP)) for cost in range(30 * _SHARP)]
 _NAME_COST = 4  # of a name, over a word as common
 

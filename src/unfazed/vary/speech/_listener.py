@@ -10,21 +10,30 @@ from typing import NamedTuple
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Seeds, Stream
-from unfazed.vary.listeners import COMMON_RANK, NUMBER, RAISED, ListenerProfile, accented, word_class
+from unfazed.vary.listeners import COMMON_RANK, NUMBER, ListenerProfile, accented, raisable, word_class
 from unfazed.vary.people import gamma_steps
 from unfazed.vary.speech._lattice import Lattice, lattice
-from unfazed.vary.speech._writing import CONTRACTED, DIGITS, LARGER, NUMERALS, ROMAN, as_said, rewritten, with_capital
+from unfazed.vary.speech._writing import (
+    CONTRACTED,
+    DIGITS,
+    LARGER,
+    NUMERALS,
+    ROMAN,
+    as_said,
+    mark_in,
+    rewritten,
+    with_capital,
+)
 from unfazed.vary.spoken._phones import CODES, LETTERS, sound_of
 
 PIECE = re.compile(r"[$£€]?\d+(?:[.,:]\d+)*(?:%|['’]?[^\W\d_]+)?|[^\W_]+(?:['’][^\W_]+)*")
 _SENTENCE_END = re.compile(r"[.?!]\s*$")
-_BETWEEN_DIGITS = re.compile(r"[.,:/]")
 _HARD = 0.9  # chance that a word that is always misheard is misheard
 _HABIT = 0.35  # share of the mishearings of rare words that such words are to blame for
 _SHARED = 0.6  # share of these words that are so because the recogniser does not know them, whoever speaks
 _TRIES = 5
+_SPLIT = 16  # how much more each word costs where one word was said
 _MOST_WORDS = 50_000  # kept
-_RHYMES = ("bcdegptvz", "ajkh", "fsxlmn", "iy", "quw")  # letters whose names sound alike
 
 
 _Place = tuple[int, int, str]  # where a word stands, and the word
@@ -62,8 +71,9 @@ class Listener:
         words = [looked_up(piece) for _, _, piece in found]
         regions = [_region(start, borders) for start, _, _ in found] if borders else [0] * len(found)
         cased = text.lower() != text
-        new = self._hear(found, words, regions, text, cased and not self.plain, rng)
-        return self._edits(text, found, new, rng)
+        cased = cased and not self.plain
+        new = self._hear(found, words, regions, text, cased, rng)
+        return self._edits(text, found, new, cased, rng)
 
     def _hear(
         self, found: list[_Place], words: list[Word], regions: list[int], text: str, cased: bool, rng: Stream
@@ -75,7 +85,7 @@ class Listener:
         while at < n:
             word = words[at]
             end = at + 1
-            if rng.random() < self._chance(word, haste, rng):
+            if rng.random() < self._chance(word, haste * profile.places[place_of(at, n)], rng):
                 while (
                     end < n
                     and regions[end] == regions[at]
@@ -135,16 +145,17 @@ class Listener:
             swaps = profile.swaps.get(word.low)
             if swaps and rng.random() < profile.swapped:
                 return [rng.weighted(list(swaps), list(swaps.values()))]
-            if word.rank >= COMMON_RANK and rng.random() < profile.inflected:
+            if not 0 <= word.rank < COMMON_RANK and rng.random() < profile.inflected:
                 forms = inflections(word.low)
                 if forms:
                     return [rng.choice(forms)]
         said = " ".join([w.low for w in words[at:end]])
         sound = "".join([w.sound for w in words[at:end]])
         after = words[end].low if end < len(words) else ""
+        each = self._each + (_SPLIT if end == at + 1 else 0)
         level = profile.level * self._levels[rng.below(len(self._levels))]
         for _ in range(_TRIES):
-            made = self._words_by.written(self._noisy(sound, level, rng), before, after, self._each, rng)
+            made = self._words_by.written(self._noisy(sound, level, rng), before, after, each, rng)
             if made and " ".join(made) != said:
                 return made
             level = 1.25 * level + 0.1
@@ -176,7 +187,7 @@ class Listener:
         if not cased:
             return word.low if self.plain else piece
         if piece == word.low:
-            raised = word.rank >= RAISED and rng.random() < writes.get("raised", 0.0)
+            raised = raisable(piece, word.rank) and rng.random() < writes.get("raised", 0.0)
             return with_capital(piece) if raised else as_said(piece)
         if start and not (word.name or initials(piece)):
             return as_said(word.low)
@@ -193,29 +204,36 @@ class Listener:
             return word
         if word in words.names:
             return with_capital(word)
-        if words.ranks.get(word, 0) >= RAISED and rng.random() < writes.get("new_raised", 0.0):
+        if raisable(word, words.ranks.get(word, 0)) and rng.random() < writes.get("new_raised", 0.0):
             return with_capital(word)
         return as_said(word)
 
-    def _edits(self, text: str, found: list[_Place], new: list[str], rng: Stream) -> list[Edit]:
+    def _edits(self, text: str, found: list[_Place], new: list[str], cased: bool, rng: Stream) -> list[Edit]:
         """Words and what stands between them, joined where they touch."""
         edits: list[Edit] = []
-        reached, wrote = 0, False
+        reached, wrote, stopped, whole = 0, False, True, False
         for (start, end, _), word in zip(found, new, strict=True):
-            gap = self._gap(text, reached, start, rng) if word and wrote else ""
+            gap = self._gap(text[reached:start], whole, rng) if word and wrote else ""
+            if gap:
+                stopped = gap[0] in ".?!"
+            if word and stopped and cased and rng.random() < self.profile.writes.get("sentence", 0.0):
+                word = with_capital(word)
             _add(edits, text, reached, start, gap)
             _add(edits, text, start, end, word)
-            reached, wrote = end, wrote or bool(word)
-        _add(edits, text, reached, len(text), "")
+            reached, wrote, stopped, whole = end, wrote or bool(word), stopped and not word, bool(word)
+        _add(edits, text, reached, len(text), self._mark("end" + mark_in(text[reached:]), rng))
         return edits if wrote else []
 
-    def _gap(self, text: str, start: int, end: int, rng: Stream) -> str:
-        gap = text[start:end]
-        if gap == " ":
-            return gap
-        if gap in "-–" and rng.random() < self.profile.writes.get("hyphen", 0.0) and not self.plain:
+    def _gap(self, gap: str, whole: bool, rng: Stream) -> str:
+        """What is written between two words; a hyphen only after a word that is still there."""
+        if gap in "-–" and whole and rng.random() < self.profile.writes.get("hyphen", 0.0) and not self.plain:
             return "-"
-        return " "
+        return self._mark(mark_in(gap), rng) + " "
+
+    def _mark(self, kind: str, rng: Stream) -> str:
+        """What is written for a pause."""
+        marks = self.profile.marks.get(kind)
+        return rng.weighted(list(marks), list(marks.values())) if marks and not self.plain else ""
 
 
 @lru_cache(100_000)
@@ -255,6 +273,11 @@ def _outcomes(heard: dict[str, float], name: str) -> tuple[list[float], list[str
     return list(accumulate(chance for chance, _ in found)), [CODES.get(to, "") for _, to in found]
 
 
+def place_of(at: int, words: int) -> int:
+    """0 for the first word of a text, 1 for the last, 2 for others."""
+    return 0 if not at else 1 if at == words - 1 else 2
+
+
 def _region(at: int, borders: list[tuple[int, int]]) -> int:
     return next((k for k, (start, end) in enumerate(borders, 1) if start <= at < end), 0)
 
@@ -282,6 +305,8 @@ def inflections(word: str) -> tuple[str, ...]:
     """Other forms of a word: the plural, the past, with 's, and the like."""
     ranks = lattice().ranks
     stem = word.removesuffix("'s")
+    if stem not in ranks:  # an unknown word may lose its ending and gets no other
+        return (stem,) if stem != word else (word[:-1],) if word[-1] == "s" else ()
     made = [stem] * 2 if stem != word else []
     for ending in ("s", "ed", "d", "ing", "er", "es", "ly", "al"):
         if word.endswith(ending) and len(word) > len(ending) + 2:

@@ -69,3 +69,8 @@ def with_capital(word: str) -> str:
 def as_said(word: str) -> str:
     """The word *I* and its contractions always have a capital."""
     return _CAPITAL_I.sub("I", word) if word[:1] == "i" and (word == "i" or word[1:2] == "'") else word
+
+
+def mark_in(gap: str) -> str:
+    """The mark that a pause between two words has: `.`, `?`, `!` or `,`, or none."""
+    return next((c for c in gap if c in ".?!"), "," if set(gap) & set(",;:") else "")
