@@ -102,7 +102,8 @@ def told(rows: Floats, labels: Floats, groups: npt.NDArray[np.int64]) -> Auc:
     for _ in range(_RESAMPLES):
         times = np.bincount(rng.integers(0, count, count), minlength=count)[groups]
         drawn.append(roc_auc_score(labels, scores, sample_weight=times))
-    return float(roc_auc_score(labels, scores)), *map(float, np.quantile(drawn, (0.025, 0.975)))
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return float(roc_auc_score(labels, scores)), float(low), float(high)
 
 
 def simulated_from_people(clean: Sequence[str], people: Sequence[str], draws: Sequence[Sequence[str]]) -> Auc:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+import runpy
 from collections.abc import Iterator, Sequence
 from functools import partial
 from statistics import median
@@ -40,9 +40,7 @@ def with_profile(profile: ListenerProfile) -> English:
 
 
 def corpora() -> dict[str, list[tuple[str, str]]]:
-    sys.path.insert(0, str(ROOT / "tools"))
-    from make_listeners import read
-
+    read = runpy.run_path(str(ROOT / "tools/make_listeners.py"))["read"]
     return {name: [(a.strip(), b.strip()) for a, b in pairs] for name, (_, pairs) in read(SHARED).items()}
 
 

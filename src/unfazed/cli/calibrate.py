@@ -113,3 +113,32 @@ def typist_command(
     if test:
         auc = tested(rows, keyboard, language)
         click.echo(f"AUC against people who were not fitted: {auc.value:.2f} [{auc.low:.2f}, {auc.high:.2f}]", err=True)
+
+
+@command.command("listener", short_help="Fit a profile of a recogniser for speech/english.")
+@click.option(
+    "--clean", required=True, metavar="FILE", help="The texts that were read: a text or a JSON object a line."
+)
+@click.option("--real", required=True, metavar="FILE", help="What the recogniser wrote, line by line.")
+@click.option("--input", "field", metavar="FIELD", help="The field of --clean that has the text.")
+@click.option("--heard", metavar="FIELD", help="The field of --real that has the transcript. Default: that of --input.")
+@click.option("--source", default="", help="Where the texts come from, and their licence; kept in the file.")
+@click.option("-o", "to", required=True, metavar="FILE", help="The JSON file to write.")
+def listener_command(clean: str, real: str, field: str | None, heard: str | None, source: str, to: str) -> None:
+    """Fit a profile to English texts and their transcripts and write it as numbers, for `--param profile=FILE`.
+
+    Lines align. --clean and --real may be the same file of JSON objects.
+
+    \b
+      unfazed calibrate listener --clean said.txt --real heard.txt -o listener.json
+      unfazed calibrate listener --clean q.jsonl --real q.jsonl --input question --heard asr -o listener.json
+      unfazed vary texts.txt --lang en --with speech/english --param profile=listener.json -o -
+    """
+    from pathlib import Path
+
+    from unfazed.core.files import write_atomically
+    from unfazed.measure.realism.heard import fit_heard
+
+    made, texts = fit_heard(clean, real, field, heard or field, source)
+    write_atomically(Path(to), made)
+    click.echo(f"A listener of {texts:,} texts in {to}", err=True)

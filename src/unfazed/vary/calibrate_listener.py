@@ -16,6 +16,7 @@ from rapidfuzz.distance import Levenshtein
 
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
+from unfazed.vary.calibrate_people import gamma_steps
 from unfazed.vary.listeners import ACCENTS, CLASSES, COMMON_RANK, NUMBER, ListenerProfile, raisable
 from unfazed.vary.speech._lattice import lattice
 from unfazed.vary.speech._listener import PIECE, Listener, Word, inflections, initials, looked_up, place_of
@@ -23,6 +24,8 @@ from unfazed.vary.speech._writing import CONTRACTED, mark_in, rewritten
 from unfazed.vary.spoken._phones import CODES, akin
 
 _ROUNDS = 8
+_SHAPE, _LEVEL = 1.8, 0.4  # what the gamma of haste and the level of noise start from
+_LEVELS = 1.5  # shape of the gamma by which mishearings differ
 _FEW = 30  # words on which a rate is as much its own class's as that of words as common
 _SWAPS = 2  # times that a common word must be written for another
 _FAR = 14  # words of a span beyond which its sounds are not aligned
@@ -76,10 +79,20 @@ class Counts:
 def fit_listener(clean: Sequence[str], heard: Sequence[str], source: str = "") -> ListenerProfile:
     """The profile of a recogniser that wrote `heard` for `clean`."""
     real = counted(clean, heard)
-    profile = _first(real, source)
+    profile, shape, level = _first(real, source), _SHAPE, _LEVEL
     for turn in range(_ROUNDS):
-        profile = _corrected(profile, real, counted(clean, simulated(profile, clean, turn)))
+        made = counted(clean, simulated(profile, clean, turn))
+        shape = min(
+            6.0, max(0.8, shape * ((made.right + 1) / (made.texts + 2)) / ((real.right + 1) / (real.texts + 2)))
+        )
+        level = min(5.0, level * _times(*(counts.apart / max(1, counts.sounds.total()) for counts in (real, made))))
+        profile = _varied(_corrected(profile, real, made), shape, level)
     return _rounded(profile)
+
+
+def _varied(profile: ListenerProfile, shape: float, level: float) -> ListenerProfile:
+    levels = [level * step for step in gamma_steps(_LEVELS)]
+    return msgspec.structs.replace(profile, haste=gamma_steps(shape), levels=levels)
 
 
 def simulated(profile: ListenerProfile, clean: Sequence[str], seed: int) -> list[str]:
@@ -297,8 +310,8 @@ def _first(real: Counts, source: str) -> ListenerProfile:
         places=[1.0, 1.0, 1.0],
         lost=_by_class(real.lost, real.alone),
         spread=[_more(real.lengths, size) for size in (1, 2, 3)],
-        haste=1.8,
-        level=0.4,
+        haste=gamma_steps(_SHAPE),
+        levels=[_LEVEL * step for step in gamma_steps(_LEVELS)],
         each=20.0,
         heard={change: n / max(1, real.sounds[change.split(">")[0]] or real.sounds.total())
                for change, n in sorted(real.changes.items()) if n >= 2},
@@ -353,8 +366,6 @@ def _corrected(profile: ListenerProfile, real: Counts, made: Counts) -> Listener
         min(0.9, rate * _times(_more(real.lengths, k), _more(made.lengths, k)))
         for k, rate in enumerate(profile.spread, 1)
     ]
-    apart = (counts.apart / max(1, counts.sounds.total()) for counts in (real, made))
-    right = [(counts.right + 1) / (counts.texts + 2) for counts in (real, made)]
     return msgspec.structs.replace(
         profile,
         misheard=[min(0.9, rate * _times(a, b)) for rate, a, b in zip(profile.misheard, aim, got, strict=True)],
@@ -363,9 +374,7 @@ def _corrected(profile: ListenerProfile, real: Counts, made: Counts) -> Listener
             profile.lost, _by_class(real.lost, real.alone), _by_class(made.lost, made.alone), strict=True)],
         spread=spread,
         heard=_balanced(profile.heard, _times(real.longer / real.sounds.total(), made.longer / made.sounds.total())),
-        level=min(5.0, profile.level * _times(*apart)),
         each=min(60.0, max(0.0, profile.each + 20 * (made.heard / max(1, made.said) - real.heard / max(1, real.said)))),
-        haste=min(6.0, max(0.8, profile.haste * right[1] / right[0])),
         inflected=min(0.8, profile.inflected * _times(real.inflected + 1, made.inflected + 1)),
         stray=profile.stray * _times(real.strays.total() + 1, made.strays.total() + 1),
     )  # fmt: skip

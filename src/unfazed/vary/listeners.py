@@ -34,8 +34,8 @@ class ListenerProfile(msgspec.Struct, frozen=True, kw_only=True):
     places: list[float]  # how much likelier the first word of a text is misheard, the last, and others
     lost: list[float]  # of the words that are misheard alone, how many are not written at all; by class
     spread: list[float]  # chance that a mishearing takes in another word, after the first, second and further words
-    haste: float  # shape of the gamma by which texts differ
-    level: float  # how far from what was said the sounds are
+    haste: list[float]  # equally likely values by which texts differ, 1 on average
+    levels: list[float]  # the same: how far from what was said the sounds of a mishearing are
     each: float  # what a word costs the recogniser, however common: the more, the fewer and longer words it writes
     heard: dict[str, float]  # `T>D`: chance that a sound is heard as another; `T>` not at all; `>T` from nowhere
     swaps: dict[str, dict[str, float]]  # a common word → common words that are written for it, with their shares

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate
 from math import exp
 from pathlib import Path
 from typing import TypeVar
@@ -42,7 +41,6 @@ _VERY_COMMON_TYPED, _COMMON_TYPED = (12.0, 9.5, 7.5), (10.0, 5.5, 4.5)  # log fr
 _TYPIST_COMMON = 0.1  # how much of a new person's rates is everybody's, at least
 _TYPIST_FEW = 100  # words on which a rate is as much one's own as everybody's
 _TYPIST_SPREAD = 0.15  # how far, in logs, a new person's rates stray from those of the person they take after
-_GAMMA_STEPS = 2048  # values of the table that haste is drawn from
 TYPISTS_FILE = Path(__file__).parent / "keyboard" / "data" / "typists.json"
 
 
@@ -135,23 +133,6 @@ def _near_one(rng: Stream, spread: float) -> float:
 def normal(rng: Stream) -> float:
     """A standard normal, near enough: the sum of a few uniform ones."""
     return (sum(rng.random() for _ in range(6)) - 3.0) * 1.4142135623730951
-
-
-@lru_cache(32)
-def gamma_steps(shape: float) -> list[float]:
-    """Equally likely values of the gamma of this shape with mean 1, rounded: the last bits of logs differ."""
-    if shape >= 50:
-        return [1.0] * _GAMMA_STEPS
-    grid = [-40 + 0.005 * k for k in range(8801)]  # of logs
-    weights = [exp(shape * u - exp(u)) for u in grid]
-    sums = list(accumulate(weights))
-    values, k = [], 0
-    for step in range(_GAMMA_STEPS):
-        while sums[k] < (step + 0.5) / _GAMMA_STEPS * sums[-1]:
-            k += 1
-        values.append(exp(grid[k]))
-    mean = sum(values) / _GAMMA_STEPS
-    return [float(f"{value / mean:.6g}") for value in values]
 
 
 def typed_class(word: str, rank: int) -> int:

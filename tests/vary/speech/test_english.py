@@ -7,13 +7,16 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unfazed.cli.calibrate import command
 from unfazed.core.edits import apply
-from unfazed.core.errors import DataError, UnknownName
+from unfazed.core.errors import DataError, UnfazedError, UnknownName, UsageError
 from unfazed.core.seeds import Seeds
-from unfazed.vary.calibrate_listener import counted, fit_listener, simulated
+from unfazed.measure.realism.heard import fit_heard
+from unfazed.vary.calibrate_listener import counted, simulated
 from unfazed.vary.listeners import SHIPPED, listener
 from unfazed.vary.operator import Text
 from unfazed.vary.speech._lattice import lattice
@@ -119,19 +122,46 @@ def test_accent_and_profile_can_be_given(tmp_path: Path) -> None:
 
 
 def test_a_fitted_profile_errs_as_often_as_what_it_was_fitted_on(tmp_path: Path) -> None:
-    """Truth is known: texts are heard by a listener whose rates are twice as high, and fitted again."""
+    """Truth is known: texts are heard by a listener whose rates are twice as high, and fitted by the command."""
     rows = [f"{QUESTION[:-1]} and where did the {word} go" for word in lattice().words[300:1200:6]]
     truth = msgspec.structs.replace(
         listener("noiseqa"), misheard=[min(0.9, 2 * r) for r in listener("noiseqa").misheard]
     )
     heard = simulated(truth, rows, 5)
-    fitted = fit_listener(rows, heard, "test")
+    lines = [json.dumps({"said": a, "heard": b}) for a, b in zip(rows, heard, strict=True)]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
+    file = str(tmp_path / "rows.jsonl")
+    options = [
+        "--clean",
+        file,
+        "--real",
+        file,
+        "--input",
+        "said",
+        "--heard",
+        "heard",
+        "-o",
+        str(tmp_path / "mine.json"),
+    ]
+    found = CliRunner().invoke(command, ["listener", *options])
+    assert found.exit_code == 0, found.output
+    fitted = listener(str(tmp_path / "mine.json"))
     real, made = counted(rows, heard), counted(rows, simulated(fitted, rows, 6))
     share = [counts.wrong.total() / counts.words.total() for counts in (real, made)]
     assert share[1] == pytest.approx(share[0], rel=0.2)
-    file = tmp_path / "mine.json"
-    file.write_bytes(msgspec.json.encode(fitted))
-    assert said(QUESTION, operator=English(profile=str(file)))
+    assert said(QUESTION, operator=English(profile=str(tmp_path / "mine.json")))
+
+
+def test_the_same_texts_or_too_few_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    (tmp_path / "b.txt").write_text("one\n")
+    a, b = str(tmp_path / "a.txt"), str(tmp_path / "b.txt")
+    for real, message in ((a, "same texts"), (b, "Lines must align")):
+        with pytest.raises(UnfazedError, match=message):
+            fit_heard(a, real, None, None, "")
+    (tmp_path / "c.txt").write_text("won\ntoo\n")
+    with pytest.raises(UsageError, match="at least 100 texts"):
+        fit_heard(a, str(tmp_path / "c.txt"), None, None, "")
 
 
 @pytest.mark.skipif(not (SHARED / "noiseqa").exists(), reason="needs ../shared/data/noiseqa")

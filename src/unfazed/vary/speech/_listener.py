@@ -11,7 +11,6 @@ from typing import NamedTuple
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Seeds, Stream
 from unfazed.vary.listeners import COMMON_RANK, NUMBER, ListenerProfile, accented, raisable, word_class
-from unfazed.vary.people import gamma_steps
 from unfazed.vary.speech._lattice import Lattice, lattice
 from unfazed.vary.speech._writing import (
     CONTRACTED,
@@ -55,9 +54,7 @@ class Listener:
     def __init__(self, profile: ListenerProfile, accent: str, plain: bool = False) -> None:
         self.profile, self.plain = profile, plain
         self._words_by: Lattice = lattice()
-        self._hastes = gamma_steps(profile.haste)
         self._each = round(profile.each)
-        self._levels = gamma_steps(1.5)
         self._habits: dict[str, float] = {}
         heard = accented(profile.heard, accent)
         self._heard = {code: _outcomes(heard, name) for name, code in CODES.items()}
@@ -79,7 +76,7 @@ class Listener:
         self, found: list[_Place], words: list[Word], regions: list[int], text: str, cased: bool, rng: Stream
     ) -> list[str]:  # fmt: skip
         profile, n = self.profile, len(words)
-        haste = self._hastes[rng.below(len(self._hastes))]
+        haste = rng.choice(profile.haste)
         new = [""] * n
         at, last = 0, ""
         while at < n:
@@ -153,7 +150,7 @@ class Listener:
         sound = "".join([w.sound for w in words[at:end]])
         after = words[end].low if end < len(words) else ""
         each = self._each + (_SPLIT if end == at + 1 else 0)
-        level = profile.level * self._levels[rng.below(len(self._levels))]
+        level = rng.choice(profile.levels)
         for _ in range(_TRIES):
             made = self._words_by.written(self._noisy(sound, level, rng), before, after, each, rng)
             if made and " ".join(made) != said:

@@ -27,8 +27,8 @@ class English(Operator):
     unaltered = True
     presets = ("speech",)
     example = (
-        "Who did the Broncos beat in the divisional game?",
-        "who did the Broncos beats in the division game",
+        "Which player was criticized for not jumping into the pile?",
+        "which player was criticized are not jumping into the piled",
     )
 
     def __init__(self, accent: str = "", profile: str = "noiseqa", plain: bool = False) -> None:
