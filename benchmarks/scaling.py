@@ -22,7 +22,8 @@ from unfazed.core.asking import Asking
 from unfazed.core.store import AnswerStore
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example, Output
-from unfazed.run.engine import Answering, run_system
+from unfazed.run.answering import Answering
+from unfazed.run.engine import run_system
 from unfazed.run.making import Varying, make_suite
 from unfazed.run.workers import Engine, Job, Map, in_order
 from unfazed.systems.opening import open_system

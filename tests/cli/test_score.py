@@ -53,7 +53,7 @@ def test_peoples_versions_and_their_error_rate(unfazed, tmp_path):
         record = {"sentence1": text, "sentence2": "提额", "label": "1"}
         (folder / f"{name}.json").write_text(json.dumps(record), encoding="utf-8")
     done = unfazed("suite", "import", "afqmc_keyboard", "-o", "suite")
-    assert "2 variants of 1 examples" in done.stderr
+    assert "2 variants of 1 example " in done.stderr
     rates = json.loads(unfazed("measure", "error-rate", "suite", "--format", "json").stdout)
     assert rates["keyboard"]["average"]["value"] == pytest.approx(1 / 6)
     assert rates["all"]["worst"]["value"] == pytest.approx(1 / 3)

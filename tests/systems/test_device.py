@@ -20,7 +20,7 @@ import unfazed
 from unfazed.core.asking import Asking
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.values import Example
-from unfazed.run.engine import _at
+from unfazed.run.answering import placed_options
 from unfazed.run.workers import Engine
 from unfazed.systems import device
 from unfazed.systems.device import Halving, Place, beside, chosen, found, placed, using
@@ -227,10 +227,10 @@ def test_only_what_changes_answers_is_in_an_identity() -> None:
 
 
 def test_a_worker_of_ray_uses_the_gpu_that_it_was_given() -> None:
-    assert _at(Engine(name="ray", gpus=1), {}) == {"device": "cuda"}
-    assert _at(Engine(name="ray"), {}) == {"device": "cpu"}
-    assert _at(Engine(name="ray", gpus=1), {"device": "cpu"}) == {"device": "cpu"}
-    assert _at(Engine(workers=2), {}) == {}
+    assert placed_options(Engine(name="ray", gpus=1), {}) == {"device": "cuda"}
+    assert placed_options(Engine(name="ray"), {}) == {"device": "cpu"}
+    assert placed_options(Engine(name="ray", gpus=1), {"device": "cpu"}) == {"device": "cpu"}
+    assert placed_options(Engine(workers=2), {}) == {}
 
 
 @pytest.mark.parametrize("error", [torch.OutOfMemoryError("CUDA out of memory"), MemoryError()])

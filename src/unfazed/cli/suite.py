@@ -125,6 +125,7 @@ def import_(data: str, to: str, task: str | None, lang: str | None, format_in: s
     from pathlib import Path
 
     from unfazed.core.suite_jsonl import import_suite
+    from unfazed.core.text import counted
     from unfazed.data import ReadOptions, import_corpus, import_versions
 
     if (inputs or gold) and not versions:
@@ -136,4 +137,5 @@ def import_(data: str, to: str, task: str | None, lang: str | None, format_in: s
         suite = import_corpus(data, to, ReadOptions(format=format_in, task=task), lang, overwrite)
     else:
         suite = import_suite(data, to, task, lang, overwrite)
-    click.echo(f"{suite.manifest.variants:,} variants of {suite.manifest.examples:,} examples in {to}", err=True)
+    m = suite.manifest
+    click.echo(f"{counted(m.variants, 'variant')} of {counted(m.examples, 'example')} in {to}", err=True)

@@ -81,6 +81,7 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
     change in an example, the example gets no variant of it; a random set then draws another operator. A simulated
     person may type a text right: that variant is kept, and counts with the clean answer.
     """
+    from unfazed.core.text import counted
     from unfazed.run.making import suite_of
     from unfazed.vary.engine import in_other_languages
 
@@ -90,7 +91,8 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
         return
     suite = suite_of(plan, to, overwrite)
     m = suite.manifest
-    click.echo(f"{m.variants:,} variants of {m.examples:,} examples ({m.task}, {m.language}) in {to}", err=True)
+    made = f"{counted(m.variants, 'variant')} of {counted(m.examples, 'example')}"
+    click.echo(f"{made} ({m.task}, {m.language}) in {to}", err=True)
     _tell_unaltered(suite)
     _tell_unchanged(m.unchanged, m.examples)
     _tell(in_other_languages([operator["name"] for operator in m.operators], m.languages))

@@ -141,6 +141,11 @@ def bounds(estimate: Estimate) -> str:
     return f"{{{number(estimate.bounds[0])}, {number(estimate.bounds[1])}}}" if estimate.bounds else ""
 
 
+def counted(count: int, what: str) -> str:
+    """`1 example`, `1,200 examples`."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def percent(value: float | None) -> str:
     """A share as `12 %`; one that is small but not zero is `under 1 %`."""
     if value is None:

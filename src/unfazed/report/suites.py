@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from unfazed.core.suite import Suite
-from unfazed.core.text import label, spelled
+from unfazed.core.text import counted, label, spelled
 from unfazed.core.values import Example, Variant
 from unfazed.report.marked import block, change, coloured, filled
 from unfazed.report.tables import render
@@ -59,10 +59,10 @@ def unaltered(suite: Suite) -> dict[str, int]:
 def _facts(suite: Suite) -> list[str]:
     """What there is, in sentences."""
     m = suite.manifest
-    said = f"{suite.path}: {_counted(m.variants, 'variant')} of {_counted(m.examples, 'example')}"
+    said = f"{suite.path}: {counted(m.variants, 'variant')} of {counted(m.examples, 'example')}"
     how = [f"task {m.task}", f"language {m.language}"]
     how += [f"seed {m.seed}"] if m.seed is not None else []
-    how += [_counted(m.draws, "draw")] if m.draws is not None else []
+    how += [counted(m.draws, "draw")] if m.draws is not None else []
     facts = [f"{said} ({', '.join(how)})."]
     if m.set:
         facts.append("Set: " + ", ".join(f"{key} {value}" for key, value in m.set.items() if key != "identity") + ".")
@@ -79,10 +79,6 @@ def _facts(suite: Suite) -> list[str]:
             facts.append(f"Left out of {preset['name']}: " + "; ".join(f"{n} ({why})" for n, why in left.items()) + ".")
     facts.append(f"Made by unfazed {m.unfazed}. Content id {m.content}.")
     return facts
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _shares(suite: Suite, made: dict[str, int]) -> list[dict[str, Any]]:

@@ -15,19 +15,19 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from unfazed.core.asking import Answers, Asker, Asking
+from unfazed.core.asking import Answers, Asking
 from unfazed.core.canary import Kept, check, how_many
 from unfazed.core.errors import Interrupted, NothingEvaluated, SystemBroken, UsageError, option
 from unfazed.core.files import as_path, write_inside
 from unfazed.core.progress import Progress
 from unfazed.core.registry import VERSION
-from unfazed.core.reprompt import PROMPT
 from unfazed.core.secrets import without_known
-from unfazed.core.store import AnswerStore, Key, keyer
-from unfazed.core.suite import Manifest, Suite
-from unfazed.core.task import Task
-from unfazed.core.values import Inputs, Json, Output
+from unfazed.core.store import AnswerStore, Key
+from unfazed.core.suite import Suite
+from unfazed.core.values import Output
+from unfazed.run.answering import Answering, asker_of, placed_options, reference_of, require_prompt, shared_rate
 from unfazed.run.checking import asked_again, stored_answers
+from unfazed.run.due import Due, Request
 from unfazed.run.order import Order, seed_of
 from unfazed.run.record import PROMPT_FILE, Run, RunManifest, refuse_other
 from unfazed.run.spending import CostEstimate, Purse, Spending, checked_budget, judge_cost, sample_size, total
@@ -36,54 +36,6 @@ from unfazed.score import judge_used
 from unfazed.systems.device import elsewhere as device_elsewhere
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
-
-_BATCHES_A_WINDOW = 8  # within the first window, to batch those of like length
-_FIRST_LOOK = 32  # examples after which a run may end early
-_LOOK_AHEAD = 4096  # requests in the largest window
-
-Request = tuple[Key, Inputs]
-
-
-class Answering(msgspec.Struct, frozen=True, kw_only=True):
-    """All that another process needs to ask the same system about the same suite."""
-
-    system: str
-    options: dict[str, Json]
-    identity: str
-    suite: str
-    manifest: Manifest
-    asking: Asking
-    worked: bool = False  # is it known to answer?
-
-    def start(self) -> Asker:
-        suite = Suite.known(self.suite, self.manifest)
-        system = open_system(self.system, **self.options)
-        system.prepare(suite)
-        if system.identity != self.identity:
-            raise SystemBroken(
-                f"{self.system} is another system in a worker: {system.identity!r} there, {self.identity!r} here. "
-                f"Give the workers the same files, or use one process."
-            )
-        asker = asker_of(system, suite, self.asking)
-        asker.worked = self.worked
-        return asker
-
-
-def asker_of(system: System, suite: Suite, asking: Asking) -> Asker:
-    """Asks a system about a suite: what the task can't read, or a label outside its set, is a failure."""
-    task, labels = suite.task, set(suite.manifest.labels) if suite.manifest.labels else None
-
-    def problem(value: Json, inputs: Inputs) -> str | None:
-        return task.output_problem(value, inputs) or _label_problem(value, task, labels)
-
-    return Asker(system, asking, problem, read=task.read)
-
-
-def _label_problem(value: Json, task: Task, labels: set[str] | None) -> str | None:
-    label = task.label(value) if labels is not None else None
-    if labels is None or label is None or label in labels:
-        return None
-    return f"the label {label!r} is not in the set: {', '.join(sorted(labels))}"
 
 
 def run_system(
@@ -121,7 +73,7 @@ def run_system(
     job = _Job(suite, folder, asking, _checked_limit(limit), fresh, until, repeats, spending)
     if engine.here:
         system.prepare(suite)
-        _check_prompt(suite, system)
+        require_prompt(suite, system)
         asker = asker_of(system, suite, asking)
 
         def here(worked: bool) -> Pool:
@@ -129,12 +81,12 @@ def run_system(
             return Here(asker, system.concurrency)
 
         return _run(job, system, here)
-    name, options = _reference(system)
-    options = _at(engine, options)
+    name, options = reference_of(system)
+    options = placed_options(engine, options)
     # Once more, to know it; what was given need not load for that.
     with device_elsewhere(), closing(open_system(name, **options)) as asked:
         asked.prepare(suite)
-        _check_prompt(suite, asked)
+        require_prompt(suite, asked)
         asking.apply(asked)
         answering = Answering(
             system=name,
@@ -142,35 +94,13 @@ def run_system(
             identity=asked.identity,
             suite=str(suite.path.resolve()),
             manifest=suite.manifest,
-            asking=_shared_rate(asking, engine),
+            asking=shared_rate(asking, engine),
         )
 
     def elsewhere(worked: bool) -> Pool:
         return engine.pool(msgspec.structs.replace(answering, worked=worked), asked.concurrency)
 
     return _run(job, asked, elsewhere)
-
-
-def _shared_rate(asking: Asking, engine: Engine) -> Asking:
-    """For each of the engine's workers, its share of the requests a second."""
-    if asking.rate is None:
-        return asking
-    if engine.workers is None:
-        raise UsageError(f"{option('rate')} is shared out among the workers. Say how many: {option('workers')}.")
-    return msgspec.structs.replace(asking, rate=asking.rate / engine.workers)
-
-
-def _check_prompt(suite: Suite, system: System) -> None:
-    """Raises where variants differ in the prompt and the system has none, so that all would be asked the same."""
-    made = [str(op.get("name")) for op in suite.manifest.operators]
-    if "prompt" in system.prompts or not any(name.startswith("prompt/") for name in made):
-        return
-    found = next((v for v in suite.variants() if PROMPT in v.inputs), None)
-    if found is not None:
-        raise UsageError(
-            f"{found.source} varies the prompt, and {system.name} has none. Set {option('prompt')} to its file; a "
-            f"function or a program then gets the filled prompt as the input 'prompt'."
-        )
 
 
 class Until(NamedTuple):
@@ -225,26 +155,6 @@ def _run(job: _Job, system: System, pool: Callable[[bool], Pool]) -> Run:
     return run
 
 
-def _at(engine: Engine, options: dict[str, Json]) -> dict[str, Json]:
-    """What opens a system on Ray, whose workers see the GPUs that they have for themselves, and no other.
-
-    This machine may have others, so that `auto` would be another device here than there.
-    """
-    if engine.name == "local" or options.get("device", "auto") != "auto":
-        return options
-    return {**options, "device": "cuda" if engine.gpus else "cpu"}
-
-
-def _reference(system: System) -> tuple[str, dict[str, Json]]:
-    """What opens the same system in another process."""
-    if system.reference is None:
-        raise UsageError(
-            f"{system.name or type(system).__name__} can't be opened in worker processes: it was made in this one. "
-            f"Name it, as in module:function, a saved model's folder, cmd:COMMAND or a URL, or use one worker."
-        )
-    return system.reference
-
-
 @contextmanager
 def _counting(store: AnswerStore, system: System) -> Iterator[None]:
     """Whatever happens, what was used up to then is counted."""
@@ -273,14 +183,17 @@ class _Engine:
         self.order = Order(self.suite, job.limit)
         total = self.suite.manifest.examples * (1 + job.repeats) + self.suite.manifest.variants
         self.progress = Progress("asked", total if len(self.order.places) == self.suite.manifest.examples else None)
-        self.failed_in_a_row, self.failed, self.answers = 0, 0, False
-        self.looks: deque[int] = deque()  # requests, asked or not due, after which that is to be found out
-        self.in_flight: set[Key] = set()
+        self.failed_in_a_row, self.failed = 0, 0
         self.again: deque[list[Request]] = deque()  # each request of a batch under which workers died, by itself
         self.purse = Purse(job.spending, system.prices, job.folder, store.most_tokens())
         told = job.spending.only_estimate or system.prices is not None
         self.sample = sample_size(len(self.order.places)) if told else 0  # examples after which the cost is told
         self.estimate: CostEstimate | None = None
+        self.size = self.asking.batch_size or system.batch_size
+        self.due = Due(
+            self.suite, self.order, system, store, self.progress,
+            repeats=job.repeats, early=job.until is not None, sample=self.sample, size=self.size,
+        )  # fmt: skip
         self.began = time.monotonic()
         store.begin(system.identity)
 
@@ -290,12 +203,12 @@ class _Engine:
             checks = how_many(self.store.size, wanted, self.system.deterministic)
             wanted = min(checks, self.purse.requests(self.store.used()) // 2)
         canaries = stored_answers(self.suite, self.order, self.system, self.store, wanted)
-        batches = self.batches()
+        batches = self.due.batches()
         first = None if canaries else next(batches, None)
         if first is None and not canaries:
             return self.finish()  # for nothing, no worker is started
         batches = batches if first is None else chain([first], batches)
-        with open_pool(bool(canaries) or self.answers) as pool:
+        with open_pool(bool(canaries) or self.due.answers) as pool:
             if canaries:
                 self.check(pool, canaries)
             self.write_manifest(None)
@@ -340,8 +253,9 @@ class _Engine:
         self.judge()
         self.store.commit()
         groups = self.order.groups()
-        known = [self.took(group.requests) for group in islice(groups, self.sample)]
-        due = sum(len(keys) - len(self.store.answered(keys)) for group in groups if (keys := self.keys(group.requests)))
+        known = [self.due.took(group.requests) for group in islice(groups, self.sample)]
+        each = (self.due.keys(group.requests) for group in groups)
+        due = sum(len(keys) - len(self.store.answered(keys)) for keys in each)
         costs = [0.0 if self.purse.prices is None else self.purse.prices.cost(*took[1:]) for took in known]
         many = [took[0] for took in known]
         rest = len(self.order.places) - self.sample
@@ -364,17 +278,6 @@ class _Engine:
         if due and not self.job.spending.only_estimate:
             print(f"unfazed: {self.estimate.sentence}", file=sys.stderr)
 
-    def keys(self, requests: list[str]) -> list[Key]:
-        """The keys of an example's requests, each once."""
-        key, group = keyer(self.system.identity), [msgspec.json.decode(request) for request in requests]
-        repeated = [key(group[0], repeat) for repeat in range(1, self.job.repeats + 1)]
-        return list(dict.fromkeys([*map(key, group), *repeated]))
-
-    def took(self, requests: list[str]) -> tuple[int, int, int]:
-        """How many requests of an example are answered, and the tokens that they took."""
-        outputs = self.store.get(self.keys(requests)).values()
-        return len(outputs), sum(o.tokens_in or 0 for o in outputs), sum(o.tokens_out or 0 for o in outputs)
-
     def look(self) -> bool:
         """May the run end? The examples that are complete then are those that are measured."""
         if self.purse.limit is not None:
@@ -388,7 +291,7 @@ class _Engine:
             if examples > 1 and self.job.until.hold(run):
                 self.order.places = self.order.places[:examples]
                 if not self.store.asked:
-                    deque(map(self.due, self.windows(1)), 0)  # counts what is used again
+                    self.due.pass_over()
                 return True
         return False
 
@@ -398,8 +301,7 @@ class _Engine:
     def check(self, pool: Pool, canaries: list[Kept]) -> None:
         """Raises where the system no longer gives the answers that are stored."""
         self.store.checked[self.system.identity] += len(canaries)
-        size = self.asking.batch_size or self.system.batch_size
-        ask = partial(asked_again, pool, size, self.asking.give_up, self.store)
+        ask = partial(asked_again, pool, self.size, self.asking.give_up, self.store)
         instead = f"To ask everything anew, use {option('fresh')}; the stored answers are then kept aside."
         sure = self.system.deterministic
         warning = check(self.system.name, canaries, ask, sure, str(self.store.file), instead)
@@ -426,8 +328,8 @@ class _Engine:
                 return
             number, result = pool.take()
             self.settle(waiting.pop(number), result)
-            if self.looks and self.progress.done >= self.looks[0]:
-                self.looks.popleft()
+            if self.due.looks and self.progress.done >= self.due.looks[0]:
+                self.due.looks.popleft()
                 batches = iter(()) if self.look() else batches
 
     def affords(self, waiting: dict[int, list[Request]]) -> bool:
@@ -435,8 +337,7 @@ class _Engine:
         if self.purse.limit is None:
             return True
         each = 1 + self.job.repeats + self.suite.manifest.variants / max(1, self.suite.manifest.examples)
-        size = self.asking.batch_size or self.system.batch_size
-        return self.purse.affords(sum(map(len, waiting.values())) + size - 1, self.progress.done / each)
+        return self.purse.affords(sum(map(len, waiting.values())) + self.size - 1, self.progress.done / each)
 
     def settle(self, batch: list[Request], result: Answers | Lost) -> None:
         """Keeps answers. Where workers died, each request is asked by itself, and the one they die of has failed."""
@@ -447,71 +348,6 @@ class _Engine:
         else:
             self.keep(batch, Answers([Output(None, f"the worker that was asked this died: {result.reason}")], {}))
 
-    def batches(self) -> Iterator[list[Request]]:
-        """What is still to be asked: each request once, those of like length together within a window.
-
-        A window is no more than a fourth of what comes before it, so that a run that is stopped loses little: of the
-        window's examples some are not complete.
-        """
-        size = self.asking.batch_size or self.system.batch_size
-        left: list[Request] = []
-        for window in self.windows(size):
-            if not window:  # the end of the sample
-                if left:
-                    yield left
-                left = []
-                yield []
-                continue
-            todo = self.due(window)
-            pending = list(todo.items())
-            if size > 1:
-                pending.sort(key=lambda request: sum(map(len, request[1].values())))
-            pending = left + pending  # what is too little for a batch goes before all else
-            whole = len(pending) - len(pending) % size
-            for at in range(0, whole, size):
-                yield pending[at : at + size]
-            left = pending[whole:]
-        if left:
-            yield left
-
-    def windows(self, size: int) -> Iterator[list[Request]]:
-        """Keys and requests in the order of the seed, all of an example in the same window."""
-        key, decode = keyer(self.system.identity), msgspec.json.decode
-        window: list[Request] = []
-        seen, enough = 0, _BATCHES_A_WINDOW * size if size > 1 else _LOOK_AHEAD // 64
-        if self.job.until is not None:
-            enough = _FIRST_LOOK * (1 + self.suite.manifest.variants // max(1, self.suite.manifest.examples))
-        for number, (_, requests) in enumerate(self.order.groups()):
-            if self.sample and number == self.sample:
-                yield window
-                if window:
-                    seen += len(window)
-                    yield []
-                window = []
-            group = [decode(request) for request in requests]
-            window += [(key(inputs), inputs) for inputs in group]
-            window += [(key(group[0], repeat), group[0]) for repeat in range(1, self.job.repeats + 1)]
-            if len(window) >= enough:
-                seen += len(window)
-                self.looks.append(seen)
-                yield window
-                window, enough = [], min(max(enough, seen // 4), max(_LOOK_AHEAD, enough))
-        if window:
-            yield window
-        if self.sample and self.sample >= len(self.order.places):
-            yield []
-
-    def due(self, window: list[Request]) -> dict[Key, Inputs]:
-        """What of a window is to be asked; notes what need not be."""
-        todo = dict(window)
-        answered = self.store.answered(list(todo))
-        self.answers |= bool(self.store.reuse(answered))
-        for key in answered.keys() | (self.in_flight & todo.keys()):
-            del todo[key]
-        self.in_flight.update(todo)
-        self.progress.skip(len(window) - len(todo))
-        return todo
-
     def put(self, batch: Sequence[Request], answers: Answers) -> None:
         self.store.use(answers.used)
         self.purse.pay(answers.used.get("cost", 0.0), answers.outputs, self.system.name)
@@ -521,7 +357,7 @@ class _Engine:
     def keep(self, batch: Sequence[Request], answers: Answers) -> None:
         before = self.failed_before(batch, answers)
         self.put(batch, answers)
-        self.in_flight.difference_update(key for key, _ in batch)
+        self.due.in_flight.difference_update(key for key, _ in batch)
         self.progress.add(len(batch))
         for (key, _), output in zip(batch, answers.outputs, strict=True):
             if key not in before:
@@ -544,7 +380,7 @@ class _Engine:
     def failed_before(self, batch: Sequence[Request], answers: Answers) -> set[Key]:
         """What failed now and in an earlier session of a system that answers: that is no sign of a broken one."""
         failed = [key for (key, _), output in zip(batch, answers.outputs, strict=True) if output.error is not None]
-        return self.store.tried(failed) if failed and self.answers else set()
+        return self.store.tried(failed) if failed and self.due.answers else set()
 
 
 def _write_manifest(job: _Job, system: System, asked: int | None, purse: Purse, over: bool) -> None:
