@@ -22,6 +22,7 @@ from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Stream
 from unfazed.systems.device import beside
 from unfazed.systems.hf import load_pretrained
+from unfazed.vary.collocations import OF_PEOPLE, collocated, in_name, never, vague
 from unfazed.vary.english import (
     BE,
     DO,
@@ -49,6 +50,7 @@ class Asked(NamedTuple):
     text: str
     words: tuple[Word, ...]
     i: int
+    sure: bool = False  # take only candidates that surely fit
 
 
 class Source(Protocol):
@@ -86,7 +88,7 @@ class SynonymOperator(BatchOperator):
         targets = [self._targets(text, rng) for text, rng in zip(texts, rngs, strict=True)]
         waiting = [n for n, found in enumerate(targets) if found]
         while waiting:
-            asked = [Asked(texts[n].text, tagged(texts[n].text), targets[n].pop()) for n in waiting]
+            asked = [Asked(texts[n].text, tagged(texts[n].text), *targets[n].pop()) for n in waiting]
             for n, one, ranked in zip(waiting, asked, self._ranked(asked), strict=True):
                 if ranked:
                     best = ranked[: self.top]
@@ -95,15 +97,28 @@ class SynonymOperator(BatchOperator):
             waiting = [n for n in waiting if made[n] is None and targets[n]]
         return made
 
-    def _targets(self, text: Text, rng: Stream) -> list[int]:
-        """The places of words that may be replaced, last first: one class at random, then the others, then nouns."""
+    def _targets(self, text: Text, rng: Stream) -> list[tuple[int, bool]]:
+        """The places of words that may be replaced, last first: one class at random, then the others, then nouns.
+
+        Of each, those come first that are part of no name or title, and get candidates that are surely right.
+        """
         words = tagged(text.text)
-        order: list[int] = []
-        for kind in [*rng.sample(self.kinds, len(self.kinds)), "n"]:
-            places = [i for i, word in enumerate(words) if kind_of(word) == kind and i not in order]
-            if not self.slots:
-                places = [i for i in places if not text.labelled(words[i].start)]
-            order += rng.sample(places, len(places))
+        order: list[tuple[int, bool]] = []
+        seen: set[int] = set()
+        for kinds in (self.kinds, "n"):
+            places: list[int] = []
+            for kind in rng.sample(kinds, len(kinds)):
+                of_kind = [i for i, word in enumerate(words) if kind_of(word) == kind and i not in seen]
+                if not self.slots:
+                    of_kind = [i for i in of_kind if not text.labelled(words[i].start)]
+                places += rng.sample(of_kind, len(of_kind))
+                seen.update(of_kind)
+            plain = [i for i in places if not in_name(words, i, kind_of(words[i])) and not _in_title(text, words[i])]
+            order += (
+                [*((i, True) for i in plain), *((i, False) for i in places)]
+                if not self._model
+                else [(i, False) for i in places]
+            )
         return order[::-1]
 
     def _ranked(self, asked: list[Asked]) -> list[list[str]]:
@@ -124,15 +139,27 @@ def kind_of(word: Word) -> str:
     return "" if word.lower in _NEVER or len(word.lower) < 2 else KIND_OF.get(word.tag, "")
 
 
+def _in_title(text: Text, word: Word) -> bool:
+    """Does it stand in a labelled value of several words, which may be a name or a title?"""
+    return any(start <= word.start < end and " " in text.text[start:end] for start, end in text.marked)
+
+
 def fitting(asked: Asked, candidates: Sequence[str]) -> list[str]:
-    """The candidates of another lemma that, put in place, are tagged as the word that they replace."""
+    """The candidates of another lemma that, put in place, are tagged as the word that they replace; where only sure
+    ones are wanted, those that go with its neighbours."""
     word = asked.words[asked.i]
     lemma = forms().lemma(word.lower, word.tag)
     context = [w.lower for w in asked.words]
     found: list[str] = []
+    after = context[asked.i + 1] if asked.i + 1 < len(context) else ""
     beside = {word.lower, *context[max(0, asked.i - 1) : asked.i + 2]}  # nobody says *forecast forecast*
     for candidate in candidates:
-        if candidate in found or candidate in beside or forms().lemma(candidate, word.tag) == lemma:
+        other = forms().lemma(candidate, word.tag)
+        if candidate in found or candidate in beside or other == lemma:
+            continue
+        if never(lemma, other):
+            continue
+        if asked.sure and (vague(lemma, other, after) or not collocated(context, asked.i, word.lower, candidate)):
             continue
         if " " not in candidate:
             context[asked.i] = candidate
@@ -149,7 +176,7 @@ def fitting(asked: Asked, candidates: Sequence[str]) -> list[str]:
 
 def replacement(asked: Asked, new: str) -> Change:
     """The change that puts the new word in place, with the article before it made to agree."""
-    text, words, i = asked
+    text, words, i, _ = asked
     word = words[i]
     old = text[word.start : word.end]
     kind = kind_of(word) or KIND_OF.get(word.tag, "s")
@@ -173,7 +200,6 @@ _DATA = Path(__file__).parent / "spoken" / "data"
 _SENSE_FIT = 6.0  # what the sentence counts for against how often a sense is meant
 _WORD_FIT = 2.0  # and for the candidate itself
 _LEAST_MEANT = log(0.15)  # least probable sense whose candidates are taken
-_PEOPLE = frozenset(["me", "us", "you", "him", "her", "them"])
 _WORST = 4.0  # how much worse than the best a candidate may be
 
 
@@ -256,7 +282,7 @@ class Lexical:
         if kind == "v" and after is not None:
             if after.tag == "RP":
                 return self._entry(lemma + "~", kind), True
-            if after.lower in _PEOPLE and (entry := self._entry(lemma + "^", kind)):
+            if after.lower in OF_PEOPLE and (entry := self._entry(lemma + "^", kind)):
                 return entry, True
         if word.lower != lemma and (entry := self._entry(word.lower, kind)):
             return entry, False

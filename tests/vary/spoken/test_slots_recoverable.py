@@ -19,7 +19,7 @@ FEWEST = {
     "filler": 1.0,
     "disfluency": 1.0,
     "speako": 0.9,
-    "synonym": 0.8,
+    "synonym": 0.7,
 }  # share of utterances that each must be able to vary
 
 

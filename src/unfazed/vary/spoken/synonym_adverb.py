@@ -9,4 +9,4 @@ class SynonymAdverb(SynonymOperator):
     """Replaces an adverb by another of about the same meaning, or a noun if there is none."""
 
     kinds = "r"
-    example = ("book it quickly please", "book it rapidly please")
+    example = ("book it quickly please", "book it fast please")

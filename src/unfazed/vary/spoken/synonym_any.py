@@ -9,4 +9,4 @@ class SynonymAny(SynonymOperator):
     """Replaces a verb, adjective, adverb or noun by a synonym; the class is random."""
 
     kinds = "varn"
-    example = ("find a cheap hotel near the station", "find an affordable hotel near the station")
+    example = ("find a cheap hotel near the station", "find an inexpensive hotel near the station")

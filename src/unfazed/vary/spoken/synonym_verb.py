@@ -9,4 +9,4 @@ class SynonymVerb(SynonymOperator):
     """Replaces a verb by another of about the same meaning, or a noun if there is none."""
 
     kinds = "v"
-    example = ("play some jazz by miles davis", "spin some jazz by miles davis")
+    example = ("play some jazz by miles davis", "stream some jazz by miles davis")

@@ -1,0 +1,86 @@
+"""Which English words belong together, as *food court* does, how common each is, and which don't stand for others."""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from unfazed.vary.english import Word
+from unfazed.vary.spoken._speako import ears
+from unfazed.vary.words import word_lists
+
+_PAIRS = Path(__file__).parent / "speech" / "data" / "english_pairs.txt.xz"
+_SPARED = word_lists(Path(__file__).parent / "spoken" / "data" / "synonyms_spared.toml")
+OF_PEOPLE = frozenset(("me", "us", "you", "him", "her", "them"))
+_UNRANKED = 100_000
+_BEFORE_NOUNS = frozenset(("DT", "JJ", "PRP$", "POS"))
+_PARTICLES = frozenset(("up", "out", "off", "down", "away", "back", "over", "around"))
+_FIXED = 5  # bits from which on two words are a fixed expression
+_COMMON, _RARER = 10_000, 8  # ranks: a candidate may be so rare, or so many times rarer than the word
+
+
+class Collocations:
+    """Ranks of words by how common they are, and bits by which a pair is likelier than chance."""
+
+    def __init__(self) -> None:
+        self._rank = {spelling: rank for rank, (spelling, _, _) in enumerate(ears().spoken())}
+        self._bits: dict[int, int] = {}
+        for first, row in enumerate(lzma.decompress(_PAIRS.read_bytes()).decode().split("\n")):
+            second = 0
+            for cell in row.split():
+                second += int(cell[1:], 16)
+                self._bits[first << 16 | second] = int(cell[0], 16)
+
+    def rank(self, word: str) -> int:
+        """How many words are commoner."""
+        return self._rank.get(word, _UNRANKED)
+
+    def bits(self, first: str, second: str) -> int:
+        """By how many bits the second word is likelier after the first than by chance; 0 for unknown pairs."""
+        one, two = self._rank.get(first), self._rank.get(second)
+        return 0 if one is None or two is None else self._bits.get(one << 16 | two, 0)
+
+
+@lru_cache(1)
+def collocations() -> Collocations:
+    return Collocations()
+
+
+def in_name(words: Sequence[Word], i: int, kind: str) -> bool:
+    """Is the noun, adjective or verb part of a name or of a compound, as in *fort worth* and *the daily show*?"""
+    before, after = words[i - 1] if i else None, words[i + 1] if i + 1 < len(words) else None
+    if kind in ("n", "a"):
+        named = any(word is not None and word.tag == "NNP" for word in (before, after))
+        return named or (kind == "n" and after is not None and after.tag in ("NN", "NNS"))
+    if kind == "v":
+        noun = before is not None and (before.tag in _BEFORE_NOUNS or (after is None and before.tag in ("NN", "NNP")))
+        return noun or (after is not None and after.tag != "RP" and after.lower in _PARTICLES)
+    return False
+
+
+def collocated(words: Sequence[str], i: int, word: str, candidate: str) -> bool:
+    """May the candidate stand where the word does? Not in a fixed expression, and not if it is much rarer."""
+    if f"{word}/{candidate}" in _SPARED["fine"]:
+        return True
+    found = collocations()
+    if found.rank(candidate) > max(_COMMON, _RARER * found.rank(word)):
+        return False
+    before, after = words[i - 1] if i else "", words[i + 1] if i + 1 < len(words) else ""
+    if found.bits(before, word) >= _FIXED and not found.bits(before, candidate):
+        return False
+    return found.bits(word, after) < _FIXED or bool(found.bits(candidate, after))
+
+
+def vague(lemma: str, other: str, after: str) -> bool:
+    """Does one of the two mean something else with each object, so that it stands for nothing else?"""
+    pair = f"{lemma}/{other}"
+    if pair in _SPARED["fine"] or (after in OF_PEOPLE and pair in _SPARED["fine_for_people"]):
+        return False
+    return bool({lemma, other} & _SPARED["vague"])
+
+
+def never(lemma: str, other: str) -> bool:
+    """Is this a pair that a thesaurus has and nobody means?"""
+    return f"{lemma}/{other}" in _SPARED["never"]
