@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unfazed.core import Example
 from unfazed.core.errors import DataError, StoredFileError, UnknownName, UsageError
 from unfazed.core.values import Example, Inputs
+from unfazed.mitigate import augment_examples
 from unfazed.papers.readin.fold import ENCODINGS, Codes, Folded, fold_examples
 from unfazed.papers.readin.subchar import SPECIAL, SubChar, charsmap
+from unfazed.vary import OperatorSpec
 
 tokenizers = pytest.importorskip("tokenizers", reason="the extra hf is not installed")
 TEXTS = ["花呗怎么不能提额了", "借呗还款日是哪天", "please turn off the lights", "支付宝 how to 解绑银行卡？"] * 3
@@ -138,3 +141,16 @@ def test_wrong_use_is_told(tmp_path: Path) -> None:
         SubChar.train(TEXTS, size=300)
     with pytest.raises(StoredFileError, match="no saved vocabulary"):
         SubChar.load(tmp_path)
+
+
+def test_folding_undoes_homophones() -> None:
+    """Why noisy copies with homophones add nothing to SubChar: folded, each is its original again, for any model."""
+    texts = ["花呗怎么不能提额了", "借呗还款日是哪天", "支付宝怎么解绑银行卡", "为什么我的余额宝不能转出"]
+    examples = [Example(i, str(i), {"text": text}) for i, text in enumerate(texts * 5)]
+    copies = list(
+        augment_examples(examples, [OperatorSpec("keyboard/homophone").make()], 0, task="text", language="zh")
+    )
+    codes = Codes("pinyin", index=False)
+    altered = [copy for copy in copies if copy.inputs["text"] not in texts]
+    assert len(altered) == 20
+    assert {codes.fold(copy.inputs["text"]) for copy in altered} == {codes.fold(text) for text in texts}

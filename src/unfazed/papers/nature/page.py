@@ -124,18 +124,33 @@ def scores(table: Json) -> Section:
                 for model in _MODELS:
                     printed = table["paper"][model].get(name, {}).get(label, {})
                     row[f"{score}, {model}"] = _plain(printed.get(score))
-            row["e2e lost"] = scaled(table["drop"][name].get(label))
+            lost = table["drop"][name].get(label)
+            row["e2e lost"] = scaled(lost)
+            row["agrees"] = _verdict(lost, table["paper"]["Bi-RNN"].get(name, {}), label)
             rows.append({**row, "n": found["e2e"].n})
         tables.append(SectionTable(_NAMES.get(name, name), rows))
     told = (
         "Slot F1, intent accuracy and end-to-end accuracy in per cent, ours with 95 % intervals, then the paper's. "
         + _trainings(table["trainings"])
     )
-    also = "'e2e lost' compares each altered utterance with its own original; n is how many could be altered."
+    also = (
+        "'e2e lost' compares each altered utterance with its own original; n is how many could be altered. 'agrees' "
+        "says whether the loss of the paper's Bi-RNN is in our interval, or ours is less or more."
+    )
     last = "Averages are unweighted and, the paper's too, over the data sets that are shown here."
     return Section(
         "Table 4: original and altered test sets", [told, also, *([last] if len(tables) > 1 else [])], tables
     )
+
+
+def _verdict(lost: Estimate | None, paper: Mapping[str, Mapping[str, float]], label: str) -> str:
+    """Is the paper's loss end to end in the interval of ours?"""
+    if lost is None or lost.low is None or lost.high is None or label not in paper or "Orig" not in paper:
+        return NONE
+    theirs = paper["Orig"]["e2e"] - paper[label]["e2e"]
+    if lost.low <= theirs <= lost.high:
+        return "yes"
+    return f"{'less' if theirs > lost.high else 'more'} (paper {100 * theirs:.1f})"
 
 
 def _trainings(count: int) -> str:
