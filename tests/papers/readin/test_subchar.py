@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core import Example
 from unfazed.core.errors import DataError, StoredFileError, UnknownName, UsageError
 from unfazed.core.values import Example, Inputs
 from unfazed.mitigate import augment_examples
