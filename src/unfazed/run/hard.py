@@ -88,7 +88,8 @@ def hardest(run: Run, selector: System, seed: int, ties: Counter[str]) -> Iterat
             worst = max(bad for bad, _ in rivals)
             equals = [variant for bad, variant in rivals if bad == worst]
             altered = [variant for variant in equals if variant.inputs != own[variant.row]] or equals
-            ties.update({"choices": 1, "ties": len(altered) > 1})
+            texts = {tuple(variant.inputs.values()) for variant in altered}  # two operators may make the same one
+            ties.update({"choices": 1, "ties": len(texts) > 1})
             yield lots.stream(equals[0].example_id, draw).choice(altered)
 
 

@@ -56,4 +56,7 @@ def test_one_stays_as_it_is_and_holes_are_told() -> None:
     both = over_trainings([one, Estimate(0.7, 0.6, 0.8, 10, 1, "t")])
     assert both.value == pytest.approx(0.6)
     assert (both.n, both.missing, both.over) == (10, 1, "examples and trainings like these")
+    wide = [Estimate(value, value - 0.02, value + 0.02, 10, 0, "s") for value in (0.9, 0.99, 0.6)]
+    assert over_trainings(wide, within=(0, 1)).high == 1
+    assert (over_trainings(wide).high or 0) > 1
     assert both.signature != over_trainings([one, one]).signature

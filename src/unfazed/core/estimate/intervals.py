@@ -136,8 +136,12 @@ def mean_of(found: Sequence[Estimate]) -> Estimate:
     return Estimate(mean, low, high, n, missing, signature)
 
 
-def over_trainings(found: Sequence[Estimate], level: float = 0.95) -> Estimate:
+def over_trainings(
+    found: Sequence[Estimate], level: float = 0.95, within: tuple[float, float] | None = None
+) -> Estimate:
     """The mean of one measure of several trainings of a model, on the same examples; a single one stays as it is.
+
+    `within` are the least and the greatest that the measure can be, such as 0 and 1 for a share.
 
     Each estimate's interval covers other examples. The spread between trainings, with Student's t for their number, is
     added to its mean width, squared on either side by itself (MOVER): examples and trainings vary independently.
@@ -156,6 +160,8 @@ def over_trainings(found: Sequence[Estimate], level: float = 0.95) -> Estimate:
     above = [e.high - e.value for e in found if e.value is not None and e.high is not None]
     low = mean - sqrt((sum(below) / k) ** 2 + spread**2) if len(below) == k else None
     high = mean + sqrt((sum(above) / k) ** 2 + spread**2) if len(above) == k else None
+    if within is not None:
+        low, high = low and max(low, within[0]), high and min(high, within[1])
     return Estimate(mean, low, high, n, missing, signature, over="examples and trainings like these")
 
 

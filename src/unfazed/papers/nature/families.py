@@ -38,7 +38,7 @@ def _rows(base: Sequence[Runs], other: Sequence[Runs], same: bool) -> dict[str, 
     rows: dict[str, dict[str, Estimate]] = {}
     for label, (set_, measure) in SETS.items():
         of = [getattr(measure_run(getattr(r, set_), ["end_to_end"]).whole, measure) for r in other]
-        rows[label] = {"e2e": over_trainings(of)}
+        rows[label] = {"e2e": over_trainings(of, within=(0, 1))}
         if not same:
             pairs = [(getattr(a, set_), getattr(b, set_)) for a, b in zip(base, other, strict=False)]
             rows[label]["gap"] = over_trainings([_gap(a, b, measure) for a, b in pairs])
@@ -58,7 +58,10 @@ def by_filler(runs: Mapping[str, Sequence[Runs]]) -> Json:
 def _by_filler(runs: Sequence[Run]) -> Json:
     per_run = [_estimated(run) for run in runs]
     return {
-        label: {filler: over_trainings([found[label][filler] for found in per_run]) for filler in sorted(fillers)}
+        label: {
+            filler: over_trainings([found[label][filler] for found in per_run], within=(0, 1))
+            for filler in sorted(fillers)
+        }
         for label, fillers in per_run[0].items()
     }
 

@@ -100,7 +100,7 @@ def table4(runs: Mapping[str, Sequence[Runs]]) -> Json:
         found = [_performance(of) for of in trainings]
         first_rows, first_drops = found[0]
         ours[name] = {
-            row: {score: over_trainings([rows[row][score] for rows, _ in found]) for score in SCORES}
+            row: {score: over_trainings([rows[row][score] for rows, _ in found], within=(0, 1)) for score in SCORES}
             for row in first_rows
         }
         drops[name] = {row: over_trainings([lost[row] for _, lost in found]) for row in first_drops}
