@@ -133,7 +133,7 @@ def _section(times: int) -> Iterator[Row]:
 
 
 def rows() -> Iterator[Row]:
-    yield from _section(10)
+    yield from _section(30)
 
 
 def long_rows() -> Iterator[Row]:
