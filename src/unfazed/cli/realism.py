@@ -11,7 +11,9 @@ from unfazed.cli._options import format_option
 
 @click.command("realism", short_help="Compare simulated noise with people's.")
 @click.option("--clean", required=True, metavar="FILE", help="The texts before: a text or a JSON object a line.")
-@click.option("--real", multiple=True, required=True, metavar="FILE", help="What a person made of them. Repeatable.")
+@click.option(
+    "--real", multiple=True, required=True, metavar="FILE", help="What a person made of them, aligned. Repeatable."
+)
 @click.option(
     "--simulated",
     multiple=True,

@@ -84,23 +84,43 @@ def read_people(clean: str | None, real: Sequence[str], fields: Sequence[str] = 
     return first, people
 
 
-def read_draws(clean: str, before: Aligned, path: str, fields: Sequence[str] = ()) -> list[Aligned]:
-    """What a simulation made of the clean texts: an aligned file, or the variants that `vary -o -` prints, by draw.
+def read_versions(
+    clean: str, real: Sequence[str], simulated: Sequence[str], fields: Sequence[str] = ()
+) -> tuple[Aligned, list[Aligned], list[Aligned]]:
+    """The clean texts, what people made of them, and what a simulation did, all of the same rows.
 
-    Where an operator made no variant of a row, the row stays as it was.
+    A file is aligned, or has the variants that `vary -o -` prints: each of its draws is a version then.
     """
-    lines = [without_break(line) for line in read_lines(Path(path))]
-    if not lines or not lines[0].startswith('{"row":'):
-        return read_people(clean, [path], fields)[1]
+    paths = [*real, *simulated]
+    printed = {path for path in paths if _of_variants(path)}
+    aligned = [path for path in paths if path not in printed]
+    whole = read_aligned(clean, fields)
+    before, versions = read_people(clean, aligned, fields) if aligned else (whole, [])
+    found = {path: [version] for path, version in zip(aligned, versions, strict=True)}
+    places = {id: k for k, id in enumerate(whole.ids)}
+    kept = range(len(whole.rows)) if len(before.rows) == len(whole.rows) else [places[id] for id in before.ids]
+    for path in printed:
+        rows = _draws(clean, whole, path)
+        found[path] = [Aligned([draw[k] for k in kept], before.gold, before.ids) for draw in rows]
+    people, draws = ([version for path in group for version in found[path]] for group in (real, simulated))
+    return before, people, draws
+
+
+def _of_variants(path: str) -> bool:
+    return next(iter(read_lines(Path(path))), "").startswith('{"row":')
+
+
+def _draws(clean: str, before: Aligned, path: str) -> list[list[Inputs]]:
+    """By operator and draw. Where an operator made no variant of a row, the row stays as it was."""
     draws: dict[tuple[str, int], list[Inputs]] = {}
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_lines(Path(path)), 1):
         try:
-            variant = decode(line, Variant)
+            variant = decode(without_break(line), Variant)
             rows = draws.setdefault((variant.source, variant.draw), [dict(row) for row in before.rows])
             rows[variant.row] = {name: variant.inputs[name] for name in rows[variant.row]}
         except (msgspec.MsgspecError, LookupError) as error:
             raise DataError(f"this is not a variant of a row of {clean} ({error}).", path, number) from error
-    return [Aligned(rows, before.gold, before.ids) for _, rows in sorted(draws.items())]
+    return [rows for _, rows in sorted(draws.items())]
 
 
 def _joined(files: list[Aligned], paths: Sequence[str]) -> list[Aligned]:

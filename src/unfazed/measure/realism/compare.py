@@ -13,7 +13,7 @@ from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Estimate
 from unfazed.measure.error_rate import distances
-from unfazed.measure.realism.aligned import Aligned, column, read_draws, read_people
+from unfazed.measure.realism.aligned import Aligned, column, read_versions
 from unfazed.measure.realism.harm import Files, asking, built_in, harm
 from unfazed.measure.realism.judge import Judge
 from unfazed.measure.realism.languages import Channel, Script, keyboard_of, script_of
@@ -30,8 +30,7 @@ def realism(
     by: str = "", documents: str = "", baselines: bool = True,
 ) -> dict[str, Any]:  # fmt: skip
     """Everything about files of clean texts, of what people made of them, and of what a simulation did."""
-    before, people = read_people(clean, real, fields)
-    draws = [draw for path in simulated for draw in read_draws(clean, before, path, fields)]
+    before, people, draws = read_versions(clean, real, simulated, fields)
     texts, typed = before.texts(), [person.texts() for person in people]
     made = [draw.texts() for draw in draws]
     script = script_of(texts, language, channel)
