@@ -12,7 +12,7 @@ import numpy as np
 from unfazed.core.estimate import Array, Ints, Numbers, mean_interval, numbers_of
 from unfazed.core.values import Estimate, Variant
 from unfazed.measure.repeats import Again
-from unfazed.measure.run_table import Part, PersonOf, RunTable
+from unfazed.measure.run_table import AS_IT_WAS, Part, PersonOf, RunTable
 from unfazed.measure.sampling import LIKE_THESE, THESE, PeopleBlock, Sampled, Sources
 from unfazed.measure.variance import Cells, Components, components
 from unfazed.score import Scorer
@@ -39,7 +39,7 @@ class _Columns:
         self.clusters = clusters
         self.names: list[str] = table.people
         self.families = table.families
-        at, example, person, stratum, values = 0, [], [], [], []
+        at, example, person, stratum, values, altered = 0, [], [], [], [], []
         for part in table.parts():
             number = value(part)
             kept = ~part.changed & ~np.isnan(number)
@@ -49,15 +49,17 @@ class _Columns:
             person.append(part.person[kept] if people else part.draw[kept])
             stratum.append(part.family[kept] if people else part.operator[kept])
             values.append(number[kept])
+            altered.append(part.text[kept] != AS_IT_WAS)
             at += part.size
         self.examples = at
         self.example, self.person, self.stratum = (np.concatenate(c) for c in (example, person, stratum))
         self.values: Array = np.concatenate(values)
+        self.altered: Array = np.concatenate(altered).astype(np.float64)
 
     def of(self, stratum: int) -> _Columns:
         """Those of one family."""
         inside, part = self.stratum == stratum, copy(self)
-        for name in ("example", "person", "stratum", "values"):
+        for name in ("example", "person", "stratum", "values", "altered"):
             setattr(part, name, getattr(self, name)[inside])
         return part
 
@@ -122,6 +124,7 @@ def _sampled(
     signature = sign(measure, THESE if people else "draws")
     these = Estimate(float(means.mean()), low, high, len(means), 0, signature, over=over)
     own, draws = None if again is None else _own(measure, again), len(place) / len(means)
+    own = None if own is None else own * float(columns.altered.mean())  # what is unaltered has the clean answer
     many, varies = (None, None) if clusters is None else (units.units, _varies(units))
     if not people:
         return Sampled(these, None, _nested(columns, place, means, own), draws, {}, many, varies)
