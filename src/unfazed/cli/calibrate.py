@@ -142,3 +142,28 @@ def listener_command(clean: str, real: str, field: str | None, heard: str | None
     made, texts = fit_heard(clean, real, field, heard or field, source)
     write_atomically(Path(to), made)
     click.echo(f"A listener of {texts:,} texts in {to}", err=True)
+
+
+@command.command("disfluency", short_help="Count repairs and restarts for spoken/disfluency.")
+@click.option("--clean", required=True, metavar="FILE", help="The fluent texts: a text or a JSON object a line.")
+@click.option(
+    "--real", multiple=True, required=True, metavar="FILE", help="The same with disfluencies, line by line. Repeatable."
+)
+@click.option("--input", "fields", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
+@click.option("-o", "to", required=True, metavar="FILE", help="The JSON file to write.")
+def disfluency_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...], to: str) -> None:
+    """Count how people repair what they say and write it as numbers, for `--param profile=FILE`.
+
+    Lines align, or join on `id` where JSON rows have one. The file contains counts and function words, no other text.
+
+    \b
+      unfazed calibrate disfluency --clean fluent.txt --real said.txt -o disfluencies.json
+      unfazed vary texts.txt --lang en --with spoken/disfluency --param profile=disfluencies.json -o -
+    """
+    from pathlib import Path
+
+    from unfazed.core.files import write_atomically
+    from unfazed.measure.realism.aligned import calibrated_disfluencies
+
+    write_atomically(Path(to), calibrated_disfluencies(clean, real, fields))
+    click.echo(f"Rates in {to}", err=True)

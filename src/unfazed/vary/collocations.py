@@ -53,9 +53,12 @@ def in_name(words: Sequence[Word], i: int, kind: str) -> bool:
     before, after = words[i - 1] if i else None, words[i + 1] if i + 1 < len(words) else None
     if kind in ("n", "a"):
         named = any(word is not None and word.tag == "NNP" for word in (before, after))
-        return named or (kind == "n" and after is not None and after.tag in ("NN", "NNS"))
+        compound = any(word is not None and word.tag in ("NN", "NNS") for word in (before, after))
+        return named or (kind == "n" and compound)
     if kind == "v":
-        noun = before is not None and (before.tag in _BEFORE_NOUNS or (after is None and before.tag in ("NN", "NNP")))
+        noun = before is not None and (
+            before.tag in _BEFORE_NOUNS or (after is None and before.tag in ("NN", "NNS", "NNP"))
+        )
         return noun or (after is not None and after.tag != "RP" and after.lower in _PARTICLES)
     return False
 

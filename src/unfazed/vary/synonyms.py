@@ -100,7 +100,7 @@ class SynonymOperator(BatchOperator):
     def _targets(self, text: Text, rng: Stream) -> list[tuple[int, bool]]:
         """The places of words that may be replaced, last first: one class at random, then the others, then nouns.
 
-        Of each, those come first that are part of no name or title, and get candidates that are surely right.
+        Parts of names stay. Words outside titles come first, with candidates that surely fit.
         """
         words = tagged(text.text)
         order: list[tuple[int, bool]] = []
@@ -113,12 +113,10 @@ class SynonymOperator(BatchOperator):
                     of_kind = [i for i in of_kind if not text.labelled(words[i].start)]
                 places += rng.sample(of_kind, len(of_kind))
                 seen.update(of_kind)
-            plain = [i for i in places if not in_name(words, i, kind_of(words[i])) and not _in_title(text, words[i])]
-            order += (
-                [*((i, True) for i in plain), *((i, False) for i in places)]
-                if not self._model
-                else [(i, False) for i in places]
-            )
+            if self._model is None:
+                places = [i for i in places if not in_name(words, i, kind_of(words[i]))]
+                order += [(i, True) for i in places if not _in_title(text, words[i])]
+            order += [(i, False) for i in places]
         return order[::-1]
 
     def _ranked(self, asked: list[Asked]) -> list[list[str]]:
@@ -136,7 +134,7 @@ def kind_of(word: Word) -> str:
     """Which class of words that may be replaced this is of, as a letter of KINDS; none for names and numbers."""
     if (word.tag, word.lower) in STOPWORDS:
         return "s"
-    return "" if word.lower in _NEVER or len(word.lower) < 2 else KIND_OF.get(word.tag, "")
+    return "" if word.lower in _NEVER or len(word.lower) < 3 else KIND_OF.get(word.tag, "")
 
 
 def _in_title(text: Text, word: Word) -> bool:
@@ -151,7 +149,6 @@ def fitting(asked: Asked, candidates: Sequence[str]) -> list[str]:
     lemma = forms().lemma(word.lower, word.tag)
     context = [w.lower for w in asked.words]
     found: list[str] = []
-    after = context[asked.i + 1] if asked.i + 1 < len(context) else ""
     beside = {word.lower, *context[max(0, asked.i - 1) : asked.i + 2]}  # nobody says *forecast forecast*
     for candidate in candidates:
         other = forms().lemma(candidate, word.tag)
@@ -159,7 +156,7 @@ def fitting(asked: Asked, candidates: Sequence[str]) -> list[str]:
             continue
         if never(lemma, other):
             continue
-        if asked.sure and (vague(lemma, other, after) or not collocated(context, asked.i, word.lower, candidate)):
+        if asked.sure and not collocated(context, asked.i, word.lower, candidate):
             continue
         if " " not in candidate:
             context[asked.i] = candidate
@@ -263,7 +260,11 @@ class Lexical:
         least = float(scores.max()) - _WORST
         # Rounded, so that ties stay ties whatever the processor makes of the last bits.
         ranked = np.argsort(-np.round(scores, 6), kind="stable").tolist()
+        after = asked.words[asked.i + 1].lower if asked.i + 1 < len(asked.words) else ""
+        lemma = forms().lemma(word.lower, word.tag)
         order = [i for i in ranked if scores[i] > least and meant[i] > _LEAST_MEANT]
+        if KIND_OF.get(word.tag) == "v":
+            order = [i for i in order if not vague(lemma, forms().lemma(entry.words[i], word.tag), after)]
         said = [forms().inflected(entry.words[i], word.tag) if inflect else entry.words[i] for i in order]
         single = [form for form in said if form and " " not in form]
         return fitting(asked, single) or fitting(asked, [form for form in said if form])

@@ -156,3 +156,17 @@ def test_from_a_file_to_variants(tmp_path: Path) -> None:
     assert rows == [json.loads(line) for line in unfazed(*command, "--workers", "2", cwd=tmp_path).stdout.splitlines()]
     shared = [any(place in row["inputs"]["text"] for place in PLACES) for row in rows]
     assert all(shared)
+
+
+def test_from_what_people_said_to_variants_like_theirs(tmp_path: Path) -> None:
+    """People who only restate phrases, and only with *I mean*, are simulated as such."""
+    variants = made(texts_of(TEXTS), kinds="phrase", draws=3)
+    people = [v for v in variants if " I mean " in v.inputs["text"]] * 20
+    (tmp_path / "fluent.txt").write_text("".join(TEXTS[v.row] + "\n" for v in people))
+    (tmp_path / "said.txt").write_text("".join(v.inputs["text"] + "\n" for v in people))
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
+    fit = ("calibrate", "disfluency", "--clean", "fluent.txt", "--real", "said.txt", "-o", "rates.json")
+    assert "Rates in rates.json" in unfazed(*fit, cwd=tmp_path).stderr
+    command = ("vary", "texts.txt", "--lang", "en", "--with", NAME, "--param", "profile=rates.json", "-o", "-")
+    rows = [json.loads(line)["inputs"]["text"] for line in unfazed(*command, cwd=tmp_path).stdout.splitlines()]
+    assert sum("I mean" in text for text in rows) > 0.9 * len(TEXTS)

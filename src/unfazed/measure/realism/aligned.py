@@ -13,6 +13,7 @@ from unfazed.core.json import decode
 from unfazed.core.values import Inputs, Variant
 from unfazed.data import read_lines, without_break
 from unfazed.measure.realism.languages import require_chinese, require_noise
+from unfazed.vary.calibrate_disfluency import fit_disfluency
 from unfazed.vary.calibrate_keyboard import fit_typist
 from unfazed.vary.calibrate_speech import fit_speaker
 from unfazed.vary.keyboard import ime
@@ -206,3 +207,11 @@ def calibrated_speakers(clean: str, real: Sequence[str], fields: Sequence[str], 
     heard = [[text for row in person.rows[ROWS[rows]] for text in row.values()] for person in people]
     made = Speakers([fit_speaker(texts, said) for said in heard])
     return msgspec.json.encode(rounded(msgspec.to_builtins(made))) + b"\n"
+
+
+def calibrated_disfluencies(clean: str, real: Sequence[str], fields: Sequence[str]) -> bytes:
+    """The file's content: how the people who said these texts repaired what they said."""
+    before, people = read_people(clean, real, fields)
+    said = [text for person in people for text in person.texts()]
+    rates = fit_disfluency(before.texts() * len(people), said)
+    return msgspec.json.encode(rounded(msgspec.to_builtins(rates))) + b"\n"

@@ -108,7 +108,7 @@ def _before_noun(sentence: Sentence, start: int, kind: str) -> Iterator[Reframed
     old = written_out(sentence.text[sentence.start : start].lower().strip())
     end = sentence.noun_phrase(first) or first
     clause = any(word.tag in ("MD", "VBZ", "VBD") for word in sentence.words[first : first + 2])
-    going = [word.lower for word in sentence.words[end : end + 1]] == ["going"]
+    going = any(word.lower in ("going", "like") for word in sentence.words[end : end + 1])
     fitting = [f for f in FRAMES[kind] if takes and takes in f.takes and written_out(f.said) != old]
     if fitting and not clause and not going:
         yield Reframed(start, fitting, kind)
@@ -130,7 +130,7 @@ def _before_verb(sentence: Sentence, small: str) -> Iterator[Reframed]:
         if first is not None and sentence.words[first].tag == "VB":
             old = small[sentence.start : wish.end()].strip()
             frames = [f for f in FRAMES["wish"] if f.said != old]
-            if sentence.words[first].lower in _DOABLE:
+            if sentence.words[first].lower in _DOABLE and "help" not in old:
                 frames = [*frames, Frame("", "", 12), Frame("please", "", 5), Frame("can you", "", 5)]
             yield Reframed(wish.end(), frames, "wish")
         return
@@ -153,7 +153,8 @@ def _bare(sentence: Sentence) -> Iterator[Reframed]:
     asks = words[0].lower in ("what", "which") and len(words) > 1
     takes = _takes(sentence, int(asks))
     verbs = any(word.tag in ("VB", "VBZ", "VBD", "MD", "W") for word in words[int(asks) :])
-    if not takes or verbs or (takes == "s" and tagger().could_be(words[0].lower, "VB")):
+    closed = sentence.text[sentence.end : sentence.end + 1] in (".", "!")
+    if not takes or verbs or closed or (takes == "s" and tagger().could_be(words[0].lower, "VB")):
         return
     frames = [f for f in FRAMES["see"] if takes in f.takes] if takes != "s" else [Frame(said, "", 1) for said in _ALONE]
     yield Reframed(words[1].start if asks else sentence.start, frames, "see")
@@ -212,7 +213,7 @@ def _straight(sentence: Sentence, i: int, subject: int) -> Asked | None:
     words = sentence.words
     helper, said = words[i].lower, sentence.said(i + 1, subject)
     if helper in ("do", "does", "did"):
-        if subject >= len(words) or not tagger().could_be(words[subject].lower, "VB"):
+        if subject >= len(words) or words[subject].tag not in ("VB", "NN", "NNP"):
             return None
         verb = forms().inflected(words[subject].lower, {"do": "VB", "does": "VBZ", "did": "VBD"}[helper])
         if verb is None:

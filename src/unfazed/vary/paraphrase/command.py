@@ -159,7 +159,7 @@ class Command(Operator):
 
     def _ended(self, text: Text, sentence: Sentence, rng: Stream) -> Iterator[Made]:
         """Something polite after an order, or after words without a verb."""
-        verbs = any(word.tag in ("VBZ", "VBD", "MD", "W") for word in sentence.words)
+        verbs = text.text.rstrip()[-1:] in _ENDS or any(w.tag in ("VBZ", "VBD", "MD", "W") for w in sentence.words)
         if (sentence.words[0].tag not in ("VB", "MD") and verbs) or "please" in text.text.lower():
             return
         ends = [f for f in FRAMES["ends"] if "me" not in f.said or " me" not in text.text.lower()]
