@@ -69,7 +69,7 @@ def long_rows() -> Iterator[Row]:
         yield Row(
             f"{name}: people", f"one half of {name} told from the other", value, "AUC", note=f"{low:.3f} to {high:.3f}"
         )
-        for seed in SEEDS:
+        for seed in SEEDS[: 2 if name == "noiseqa" else 1]:
             clean, people, made = crossed(pairs, seed, 3)
             yield from _judged(name, seed, clean, people, made)
             if name == "noiseqa":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import lzma
 from bisect import bisect
 from collections import defaultdict
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import accumulate
 
@@ -25,7 +25,8 @@ BREATH = CODES["HH"]  # is heard or not, and tells nothing
 # How common words are: ranks, and bits of surprise there; between them along a line.
 _RANKS = (0, 9, 31, 99, 315, 999, 3161, 9999, 31622, 52_000)
 _BITS = (4.2, 6.5, 8.0, 9.9, 11.8, 13.4, 15.3, 17.7, 20.6, 22.0)
-_LONGEST = 13  # sounds of the longest word that is looked for
+_KEPT = 20_000  # stretches of sounds whose costs are kept
+_LONGEST = 12  # sounds of the longest word that is looked for
 _MOST = 10  # words of one rough sound that are considered, the commonest
 _OTHER = 7  # cost of a sound that is not the one heard but akin to it
 _FAR = 11  # and of one that is not akin
@@ -61,6 +62,7 @@ class Lattice:
         for found in (*self._same.values(), *self._alike.values()):
             found.sort()
         self._cheapest = {rough: found[0][0] for rough, found in self._alike.items()}
+        self._rests = lru_cache(_KEPT)(self._rest)
         self._pairs = _pairs()
         self._apart = _apart()
 
@@ -88,7 +90,7 @@ class Lattice:
         """
         heard = heard.replace(BREATH, "")
         rough = heard.translate(_ROUGH_TABLE)
-        rest = self._rest(rough, each)
+        rest = self._rests(rough, each)
         if rest[0] is None:
             return None
         at, end, made = 0, len(heard), []

@@ -26,7 +26,7 @@ from unfazed.vary.speech._writing import (
 from unfazed.vary.spoken._phones import CODES, LETTERS, sound_of
 
 PIECE = re.compile(r"[$£€]?\d+(?:[.,:]\d+)*(?:%|['’]?[^\W\d_]+)?|[^\W_]+(?:['’][^\W_]+)*")
-_SENTENCE_END = re.compile(r"[.?!]\s*$")
+_STOPS = frozenset(".?!")
 _HARD = 0.9  # chance that a word that is always misheard is misheard
 _HABIT = 0.35  # share of the mishearings of rare words that such words are to blame for
 _SHARED = 0.6  # share of these words that are so because the recogniser does not know them, whoever speaks
@@ -97,13 +97,13 @@ class Listener:
                     at = end
                     continue
                 end = at + 1
-            start = not at or _SENTENCE_END.search(text, found[at - 1][1], found[at][0]) is not None
             short = CONTRACTED.get((word.low, words[end].low)) if end < n and regions[end] == regions[at] else None
             if short and rng.random() < profile.writes.get("contracted", 0.0):
                 new[at] = as_said(short)
                 end += 1
             else:
-                new[at] = self._right(word, found[at][2], start, cased, rng)
+                gap = text[found[at - 1][1] : found[at][0]] if at else "."
+                new[at] = self._right(word, found[at][2], gap, cased, rng)
             if rng.random() < profile.stray * haste and regions[at] == 0:
                 stray = rng.weighted(list(profile.strays), list(profile.strays.values()))
                 new[at] += " " + as_said(stray)
@@ -175,8 +175,8 @@ class Listener:
                 heard.append(phone)
         return "".join(heard)
 
-    def _right(self, word: Word, piece: str, start: bool, cased: bool, rng: Stream) -> str:
-        """A word that was heard right, as the recogniser writes it."""
+    def _right(self, word: Word, piece: str, gap: str, cased: bool, rng: Stream) -> str:
+        """A word that was heard right after this gap, as the recogniser writes it."""
         writes = self.profile.writes
         other = rewritten(piece, word.low)
         if other and rng.random() < writes.get(other.kind, 0.0):
@@ -186,7 +186,7 @@ class Listener:
         if piece == word.low:
             raised = raisable(piece, word.rank) and rng.random() < writes.get("raised", 0.0)
             return with_capital(piece) if raised else as_said(piece)
-        if start and not (word.name or initials(piece)):
+        if gap != " " and mark_in(gap) in _STOPS and not (word.name or initials(piece)):
             return as_said(word.low)
         kind = "initials_lowered" if initials(piece) else "name_lowered" if word.name else "common_lowered"
         return as_said(word.low if rng.random() < writes.get(kind, 0.0) else piece)
@@ -212,7 +212,7 @@ class Listener:
         for (start, end, _), word in zip(found, new, strict=True):
             gap = self._gap(text[reached:start], whole, rng) if word and wrote else ""
             if gap:
-                stopped = gap[0] in ".?!"
+                stopped = gap[0] in _STOPS
             if word and stopped and cased and rng.random() < self.profile.writes.get("sentence", 0.0):
                 word = with_capital(word)
             _add(edits, text, reached, start, gap)
@@ -223,6 +223,8 @@ class Listener:
 
     def _gap(self, gap: str, whole: bool, rng: Stream) -> str:
         """What is written between two words; a hyphen only after a word that is still there."""
+        if gap == " " and not self.profile.marks:
+            return gap
         if gap in "-–" and whole and rng.random() < self.profile.writes.get("hyphen", 0.0) and not self.plain:
             return "-"
         return self._mark(mark_in(gap), rng) + " "
