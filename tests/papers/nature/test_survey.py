@@ -86,7 +86,7 @@ def test_the_seed_decides(suites: list[tuple[str, Suite]]) -> None:
 def test_too_little_is_told(suites: list[tuple[str, Suite]], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"one has utterances for only \d+ of 20 keyboard/adjacent|of 20 spoken"):
         make_survey(suites, Design(per_operator=60))
-    other = make_suite([{"text": "a b", "label": "x"}], OPERATORS, to=tmp_path / "c")
+    other = make_suite([{"text": "a b", "label": "x"}], OPERATORS, language="en", to=tmp_path / "c")
     with pytest.raises(UsageError, match="of the task classify"):
         make_survey([("c", other)])
 
