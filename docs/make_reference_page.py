@@ -12,8 +12,9 @@ PAGE = Path(__file__).with_name("reference.md")
 
 SECTIONS = {
     "One call": "check compare vary_text carry_out estimate_cost",
-    "Step by step": "make_suite run_system measure_run write_report write_view write_comparison read_examples open_system "
-    "read_plan",
+    "Step by step": (
+        "make_suite run_system measure_run write_report write_view write_comparison read_examples open_system read_plan"
+    ),
     "What they return": (
         "Suite Run Results Comparison Verdict CostEstimate Example Variant Output Estimate UnfazedError"
     ),
