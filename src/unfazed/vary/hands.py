@@ -21,7 +21,7 @@ from unfazed.vary.keys import Keys
 from unfazed.vary.slip_profile import SlipProfile
 from unfazed.vary.slips import ENDS, INNER, LETTER_KINDS, STYLES, VOWELS, crosses, mark
 
-_SAME = 0.66  # how often a word goes wrong in a person's own way; two slips are alike in 0.44 of cases, as counted
+_SAME = int(0.66 * 65_536)  # how often a word goes wrong in a person's own way; two slips are alike in 0.44, as counted
 _IN_CAPITALS = 0.15  # how much less a capital among capitals is lost
 _HELD = 4.0  # how much likelier a letter is raised after a capital: the shift key is held too long
 _WORDS_KEPT, _TEXTS_KEPT = 100_000, 2_048
@@ -65,6 +65,8 @@ class Plan(NamedTuple):
     words: list[Word]
     total: float
     spots: list[tuple[int, int, float]]
+    sums: list[float]  # of chances up to each word's end, and where words start; filled by the first slip
+    starts: list[int]
 
 
 class Person(NamedTuple):
@@ -89,6 +91,7 @@ class Hands:
         self._end = profile.rates.get("mark_end", 0.0)
         swaps = profile.choices.get("swap", {})
         self._across = swaps.get("hands", 3.0) / ((swaps.get("hands", 3.0) + swaps.get("hand", 1.0)) or 1.0)
+        self._burst, self._seen = (int(share * (1 << _CHANCE)) for share in (profile.burst, profile.noticed))
         self._gaps = _gaps()
 
     def type(self, text: str, rng: Stream, who: Stream | None = None) -> list[Edit]:
@@ -117,7 +120,7 @@ class Hands:
             for number, at, weight in word[2]
         ]
         spots = [spot for spot in spots if not (spot[0] == 1 and not spot[1]) and not (end and spot[1] == last)]
-        made = Plan(tokens, words, total, spots)
+        made = Plan(tokens, words, total, spots, [], [])
         if len(text) <= _LONGEST_KEPT:
             if len(self._plans) >= _TEXTS_KEPT:
                 self._plans.clear()
@@ -184,10 +187,11 @@ class Hands:
         self, text: str, plan: Plan, gap: float, reach: float, times: float, rng: Stream, who: Stream | None
     ) -> list[Edit]:
         """Slips of letters, spaces and whole words, in order."""
-        tokens, words = plan.tokens, plan.words
+        tokens, words, _, _, sums, starts = plan
         space = self._space.total
-        sums = list(accumulate([word[0] + space for word in words]))
-        starts = [0, *accumulate([len(token) + 1 for token in tokens])]
+        if not sums:
+            sums += accumulate([word[0] + space for word in words])
+            starts += accumulate([len(token) + 1 for token in tokens], initial=0)
         edits: list[Edit] = []
         while gap < reach:
             point = gap / times
@@ -208,20 +212,21 @@ class Hands:
 
     def _in_word(self, token: str, word: Word, start: int, point: float, rng: Stream, who: Stream | None) -> list[Edit]:
         """A slip of letters. A person may have their own way to get a word wrong."""
-        way = rng
-        if rng.random() < _SAME:
+        way, bits = rng, rng.bits()
+        if bits & 0xFFFF < _SAME:
             way = rng.habit(token) if who else rng.moment(token)
             point = way.random() * (word.total - self._whole.total)
         for _ in range(_TRIES):
             at, kind = self._spot(token, point / word.times)
             edit = self._keys.letter(token, at, kind, way)
-            if edit and not self._noticed(token, edit, rng):
+            if edit and not self._noticed(token, edit, (bits >> 16) & 0xFFFF):
                 break
+            bits = rng.bits()
             point = way.random() * (word.total - self._whole.total)
         if not edit:
             return []
         edits = [edit]
-        if way.random() < self.profile.burst:
+        if bits >> 48 < self._burst:
             edits += self._second(token, edit.end + way.below(2), way)
         return [Edit(start + a, start + b, new) for a, b, new in edits]
 
@@ -253,13 +258,15 @@ class Hands:
                 break
         return found
 
-    def _noticed(self, token: str, edit: Edit, rng: Stream) -> bool:
+    def _noticed(self, token: str, edit: Edit, chance: int) -> bool:
         """Is what came out no word, and was it seen? Who can't know the word does not see it."""
+        if chance >= self._seen:
+            return False
         words = self._words
         if not words or token.strip(".,;:?!'\"()").lower() not in words:
             return False
         made = (token[: edit.start] + edit.new + token[edit.end :]).strip(".,;:?!'\"()").lower()
-        return made not in words and rng.random() < self.profile.noticed
+        return made not in words
 
     def _habits(self, text: str, plan: Plan, habits: tuple[int, ...], bits: int, rng: Stream) -> list[Edit]:
         """Capitals and marks that are left out, or typed as others."""

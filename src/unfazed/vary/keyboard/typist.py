@@ -48,7 +48,7 @@ class Typist(Operator):
     presets = ("typing",)
     unaltered = True
     languages = tuple(language for language in LANGUAGES if language not in _OTHERWISE)
-    example = ("which river flows through the city of Prague?", "whic river flows hrough the city of Prague?")
+    example = ("book a table for two at seven", "boo a table for two t seven")
 
     def __init__(
         self, mode: str = "corrected", device: str = "desk", autocorrect: bool = True, layout: str = "",
