@@ -89,7 +89,7 @@ def aalto() -> tuple[list[Typed], list[Typed]]:
 def russian() -> list[Typed]:
     folder = needs(SHARED / "typing_ru")
     meant, typed = ((folder / name).read_text("utf-8").splitlines() for name in ("corrections.txt", "sources.txt"))
-    return stripped([Typed("", a, bare(b)) for a, b in zip(meant, typed, strict=True)])
+    return stripped([Typed("", bare(a), bare(b)) for a, b in zip(meant, typed, strict=True)])
 
 
 def cases() -> Iterator[Case]:

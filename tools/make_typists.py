@@ -32,9 +32,9 @@ def noiseqa(data: Path) -> list[Typed]:
 
 
 def russian(data: Path) -> list[Typed]:
-    """Corrections have no marks at all, so marks are taken from what was typed too."""
+    """Corrections have nearly no marks, so marks are taken from both texts."""
     files = [(data / "typing_ru" / name).read_text("utf-8").splitlines() for name in ("corrections.txt", "sources.txt")]
-    return [Typed("", meant, bare(typed)) for meant, typed in zip(*files, strict=True)]
+    return [Typed("", bare(meant), bare(typed)) for meant, typed in zip(*files, strict=True)]
 
 
 def bare(text: str) -> str:
