@@ -14,10 +14,11 @@ from benchmarks._measure import ROOT, SHARED, Row, cpu_seconds, needs, show
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
 from unfazed.measure.realism.judge import Judge
-from unfazed.vary.calibrate_listener import counted, fit_listener
+from unfazed.vary.calibrate_listener import fit_listener
 from unfazed.vary.listeners import ListenerProfile
 from unfazed.vary.operator import Text
 from unfazed.vary.speech.english import English
+from unfazed.vary.transcripts import counted
 
 SEEDS = (7, 8)
 

@@ -16,13 +16,14 @@ from unfazed.core.edits import apply
 from unfazed.core.errors import DataError, UnfazedError, UnknownName, UsageError
 from unfazed.core.seeds import Seeds
 from unfazed.measure.realism.heard import fit_heard
-from unfazed.vary.calibrate_listener import counted, simulated
+from unfazed.vary.calibrate_listener import simulated
 from unfazed.vary.listeners import SHIPPED, listener
 from unfazed.vary.operator import Text
 from unfazed.vary.speech._lattice import lattice
 from unfazed.vary.speech._listener import inflections, looked_up
 from unfazed.vary.speech._writing import rewritten
 from unfazed.vary.speech.english import English
+from unfazed.vary.transcripts import counted
 
 SEEDS = Seeds(3, "speech/english", 1)
 SHARED = Path(__file__).parents[4] / "shared/data"
