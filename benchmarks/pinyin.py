@@ -1,6 +1,7 @@
-"""Typing Chinese: how fast each engine is, and how real the simulation is on held-out rows of READIN.
+"""Typing Chinese: how fast each engine is, and how real the simulation is on rows and people of READIN held out.
 
-`python -m benchmarks.pinyin speed`, `harm` or `realism` does one part; an engine may be named too.
+`python -m benchmarks.pinyin speed`, `realism`, `people` or `harm` does one part; an engine may be named too. People are
+fitted anew for each part: on blocks of a hundred rows, to be judged on the other blocks, or on two, judged on the third.
 """
 
 from __future__ import annotations
@@ -9,16 +10,20 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import lru_cache
+from pathlib import Path
+from tempfile import mkdtemp
 
 import numpy as np
 
+from benchmarks._edit_judge import told as edit_judge
 from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
 from benchmarks._peers import Worker, side_by_side
 from benchmarks.operators import questions
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
 from unfazed.measure.error_rate import distances
-from unfazed.measure.realism.aligned import Aligned, read_people
+from unfazed.measure.realism.aligned import ROWS, Aligned, calibrated_typists, read_people
 from unfazed.measure.realism.compare import drops, error_rate
 from unfazed.measure.realism.judge import Judge
 from unfazed.systems.opening import open_system
@@ -45,16 +50,37 @@ def vary(operator: Operator, rows: list[dict[str, str]], seed: int, draw: int) -
     return made
 
 
-def held_out(
-    folder: str, clean: str, people: Sequence[str], fields: Sequence[str], step: int = 2
-) -> tuple[Aligned, list[Aligned]]:
-    """Odd rows, which the profiles were not fitted on: all of them, or with a larger even step fewer."""
-    first, typed = read_people(str(READIN / folder / clean), [str(READIN / folder / p) for p in people], fields)
-    return _odd(first, step), [_odd(person, step) for person in typed]
+SETS: dict[str, tuple[str, list[str], list[str]]] = {
+    "WMT2021": ("nmt", [f"test_noisy_keyboard_{k}.json" for k in (1, 2, 3)], ["zh"]),
+    "AFQMC": ("afqmc_keyboard", PEOPLE, PAIR),
+}
+OTHER = {"blocks": "other-blocks", "other-blocks": "blocks"}
 
 
-def _odd(rows: Aligned, step: int) -> Aligned:
-    return Aligned(rows.rows[1::step], rows.gold[1::step])
+def files(name: str) -> tuple[str, list[str], list[str]]:
+    folder, people, fields = SETS[name]
+    return str(READIN / folder / "test_clean.json"), [str(READIN / folder / p) for p in people], fields
+
+
+@lru_cache(16)
+def fitted(name: str, rows: str, who: tuple[int, ...], engine: str) -> str:
+    """A file of people fitted on some rows of a set."""
+    clean, real, fields = files(name)
+    made, _ = calibrated_typists(clean, [real[k] for k in who], fields, rows, engine.split("+")[0], None)
+    path = Path(mkdtemp()) / "typists.json"
+    path.write_bytes(made)
+    return str(path)
+
+
+def held_out(name: str, rows: str) -> tuple[Aligned, list[Aligned]]:
+    clean, real, fields = files(name)
+    first, typed = read_people(clean, real, fields)
+
+    def kept(file: Aligned) -> Aligned:
+        used = [i for i in range(len(file.rows)) if ROWS[rows](i)]
+        return Aligned([file.rows[i] for i in used], [file.gold[i] for i in used], [str(i) for i in used])
+
+    return kept(first), [kept(person) for person in typed]
 
 
 def paraphrase_model() -> object:
@@ -89,52 +115,71 @@ def paraphrase_model() -> object:
     return lambda batch: [str(answer) for answer in model.predict(rows(batch))]
 
 
+def judged(name: str, where: str, clean: Aligned, people: list[Aligned], profile: str, engine: str, seed: int) -> Row:
+    """How well two judges tell simulated typing from people's: 0.5 is not at all."""
+    texts, typed = clean.texts(), [p.texts() for p in people]
+    draws = [[t for r in vary(Pinyin(engine, profile), clean.rows, seed, d) for t in r.values()] for d in range(3)]
+    told = Judge(texts, typed).against_people(draws)
+    second = edit_judge(texts, typed, draws)
+    human, made = (float(np.mean([error_rate(texts, t) for t in group])) for group in (typed, draws))
+    return Row(
+        name=f"realism: {name}, {where}, {engine}, {seed}",
+        what=f"`keyboard/pinyin`, {engine}, told from people on {name}, {where}, seed {seed}",
+        unit="AUC",
+        ours=told.value,
+        more=False,
+        note=f"{told.low:.3f} to {told.high:.3f}; second judge {second:.3f}; error rate {made:.3f}, people's {human:.3f}",
+    )
+
+
 def realism(engine: str, seeds: Sequence[int]) -> Iterator[Row]:
-    """How well a judge tells simulated typing from people's: 0.5 is not at all."""
-    sets = {
-        "WMT2021": held_out("nmt", "test_clean.json", [f"test_noisy_keyboard_{k}.json" for k in (1, 2, 3)], ["zh"]),
-        "AFQMC": held_out("afqmc_keyboard", "test_clean.json", PEOPLE, PAIR, step=6),
-    }
-    for name, (clean, people) in sets.items():
-        judge = Judge(clean.texts(), [p.texts() for p in people])
-        homophones = [r["h"] for r in vary(Homophone(0.17), [{"h": t} for t in clean.texts()], 0, 0)]
-        random = judge.against_people([homophones]).value
-        persons = ", ".join(f"{judge.one_person(k).value:.3f}" for k in range(3))
-        operator, human = Pinyin(engine=engine), np.mean([error_rate(clean.texts(), p.texts()) for p in people])
-        for seed in seeds:
-            draws = [[t for r in vary(operator, clean.rows, seed, d) for t in r.values()] for d in range(3)]
-            told, made = judge.against_people(draws), np.mean([error_rate(clean.texts(), t) for t in draws])
+    """Fitted on blocks of rows, judged on the others, and people and homophones beside it."""
+    for name in SETS:
+        for rows, others in OTHER.items():
+            clean, people = held_out(name, others)
+            for seed in seeds:
+                where = f"fitted on {rows}"
+                yield judged(name, where, clean, people, fitted(name, rows, (0, 1, 2), engine), engine, seed)
+            judge = Judge(clean.texts(), [p.texts() for p in people])
+            homophones = [r["h"] for r in vary(Homophone(0.17), [{"h": t} for t in clean.texts()], 0, 0)]
+            persons = ", ".join(f"{judge.one_person(k).value:.3f}" for k in range(3))
             yield Row(
-                name=f"realism: {name}, {engine}, {seed}",
-                what=f"`keyboard/pinyin`, {engine}, told from people on {name}, seed {seed}",
+                name=f"realism: {name}, {others}, homophones",
+                what=f"random homophones told from people on {name}, {others}",
                 unit="AUC",
-                ours=told.value,
-                peer="homophones at random",
-                theirs=random,
+                ours=judge.against_people([homophones]).value,
                 more=False,
-                note=f"{told.low:.3f} to {told.high:.3f}; each person from the others {persons}; "
-                f"error rate {made:.3f}, people's {human:.3f}",
+                note=f"each person from the others {persons}",
             )
+
+
+def unseen_people(engine: str, seeds: Sequence[int]) -> Iterator[Row]:
+    """Fitted on two people and some blocks, judged against the third on the other blocks."""
+    clean, people = held_out("WMT2021", "other-blocks")
+    for k in range(3):
+        profile = fitted("WMT2021", "blocks", tuple({0, 1, 2} - {k}), engine)
+        yield judged("WMT2021", f"person {k + 1} not fitted", clean, [people[k]], profile, engine, seeds[0])
 
 
 def harm(engine: str, seeds: Sequence[int]) -> Iterator[Row]:
     """What typing costs a paraphrase model, simulated and real."""
-    clean, people = held_out("afqmc_keyboard", "test_clean.json", PEOPLE, PAIR)
     system = open_system(paraphrase_model())  # type: ignore[arg-type]
-    operator = Pinyin(engine=engine)
-    made = {f"{engine}, {s}": [Aligned(vary(operator, clean.rows, s, d), clean.gold) for d in range(3)] for s in seeds}
-    made["homophones"] = [Aligned(vary(Homophone(0.17), clean.rows, 0, d), clean.gold) for d in range(3)]
-    for name, draws in made.items():
-        for row in drops(system, clean, people, draws)[1:]:
-            kind = "positive" if row["label"] == "1" else "negative"
-            yield Row(
-                name=f"harm: {name}, {kind}",
-                what=f"accuracy on {kind} pairs of AFQMC, typed by {name}",
-                unit="%",
-                ours=row["accuracy.simulated"],
-                note=f"people's {row['accuracy.human']:.1f}, clean {row['accuracy.clean']:.1f}; "
-                f"flips {row['flips.simulated']:.1f}, people's {row['flips.human']:.1f}",
-            )
+    for rows, others in OTHER.items():
+        clean, people = held_out("AFQMC", others)
+        operator = Pinyin(engine, fitted("AFQMC", rows, (0, 1, 2), engine))
+        made = {str(s): [Aligned(vary(operator, clean.rows, s, d), clean.gold) for d in range(3)] for s in seeds}
+        made["homophones"] = [Aligned(vary(Homophone(0.17), clean.rows, 0, d), clean.gold) for d in range(3)]
+        for name, draws in made.items():
+            for row in drops(system, clean, people, draws):
+                kind = {"1": "positive", "0": "negative"}.get(row["label"], "all")
+                yield Row(
+                    name=f"harm: {others}, {engine}, {name}, {kind}",
+                    what=f"accuracy on {kind} pairs of AFQMC, {others}, typed by {engine}, {name}",
+                    unit="%",
+                    ours=row["accuracy.simulated"],
+                    note=f"people's {row['accuracy.human']:.1f}, clean {row['accuracy.clean']:.1f}; "
+                    f"flips {row['flips.simulated']:.1f}, people's {row['flips.human']:.1f}",
+                )
 
 
 def rows() -> Iterator[Row]:
@@ -162,15 +207,17 @@ def rows() -> Iterator[Row]:
 def long_rows(engine: str = "embedded") -> Iterator[Row]:
     needs(READIN)
     yield from realism(engine, SEEDS)
+    yield from unseen_people(engine, SEEDS)
     yield from harm(engine, SEEDS)
 
 
 def main() -> None:
     words = sys.argv[1:]
     engine = next((word for word in words if word.split("+")[0] in ENGINES), "embedded")
-    parts = [word for word in words if word in ("speed", "harm", "realism")] or ["speed", "harm", "realism"]
+    long = {"realism": realism, "people": unseen_people, "harm": harm}
+    parts = [word for word in words if word in ("speed", *long)] or ["speed", *long]
     for part in parts:
-        show("pinyin", rows() if part == "speed" else (harm if part == "harm" else realism)(engine, SEEDS))
+        show("pinyin", rows() if part == "speed" else long[part](engine, SEEDS))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""Makes `vary/keyboard/data/words.txt.xz`: Chinese words by pinyin, from jieba's word list and pypinyin's readings.
+"""Makes `vary/keyboard/data/words.txt.xz`, Chinese words by pinyin, and `phrases.txt.xz`, what input methods offer too.
 
-Both are under the MIT licence. Run it with:  pip install jieba pypinyin && python tools/make_pinyin_words.py
+Words are from jieba's list with pypinyin's readings, both under the MIT licence. Phrases, such as 急着 and 又是, are what
+Android's Pinyin IME has beyond them (Apache licence 2.0; Debian's rime-data-pinyin-simp). Run it with:
+pip install jieba pypinyin && apt-get install rime-data-pinyin-simp && python tools/make_pinyin_words.py
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from pathlib import Path
 import jieba
 from pypinyin import Style, lazy_pinyin, pinyin
 
-OUT = Path(__file__).parents[1] / "src/unfazed/vary/keyboard/data/words.txt.xz"
+DATA = Path(__file__).parents[1] / "src/unfazed/vary/keyboard/data"
+ANDROID = Path("/usr/share/rime-data/pinyin_simp.dict.yaml")
+SCALE = 0.5  # jieba's counts of the words that both have, over Android's
 RAREST = 4  # jieba gives words that it has not counted a frequency of 3 or less
 LONGEST = 7
 # Words younger than the list, with a frequency on its scale, as today's input methods know them: 花呗 after 华北.
@@ -30,18 +34,37 @@ YOUNG = {
 }
 
 
+Rows = dict[str, list[tuple[str, float]]]
+
+
 def main() -> None:
     words = _words()
-    rows: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    rows: Rows = defaultdict(list)
     for word, count in words.items():
         for key, share in _readings(word):
             rows[key].append((word, count * share))
+    _write("words", rows)
+    _write("phrases", _phrases(words))
+
+
+def _phrases(words: dict[str, int]) -> Rows:
+    rows: Rows = defaultdict(list)
+    for line in ANDROID.read_text(encoding="utf-8").splitlines():
+        word, *rest = line.split("\t")
+        if len(rest) == 2 and 1 < len(word) <= LONGEST and word not in words and _simplified(word):
+            rows["'".join(_plain(s) for s in rest[0].split(" "))].append((word, int(rest[1]) * SCALE))
+    return rows
+
+
+def _write(name: str, rows: Rows) -> None:
+    """A reading a line, its words ranked, each with its frequency."""
     lines = []
     for key in sorted(rows):
         ranked = sorted(rows[key], key=lambda pair: (-pair[1], pair[0]))
         lines.append(key + "\t" + "".join(word + _level(count) for word, count in ranked))
-    OUT.write_bytes(lzma.compress("\n".join(lines).encode(), preset=9 | lzma.PRESET_EXTREME))
-    print(f"{len(words):,} words, {len(lines):,} readings, {OUT.stat().st_size / 2**20:.2f} MiB in {OUT}")
+    out = DATA / f"{name}.txt.xz"
+    out.write_bytes(lzma.compress("\n".join(lines).encode(), preset=9 | lzma.PRESET_EXTREME))
+    print(f"{sum(map(len, rows.values())):,} words, {len(lines):,} readings, {out.stat().st_size / 2**20:.2f} MiB in {out}")
 
 
 def _words() -> dict[str, int]:

@@ -33,7 +33,8 @@ from unfazed.mitigate.noisy_channel import NoisyChannel
 from unfazed.run.plan import read_plan
 from unfazed.systems.baselines.intent import Intent
 from unfazed.systems.logged import LoggedSystem
-from unfazed.vary.people import Typists, read_profiles
+from unfazed.vary.people import read_profiles
+from unfazed.vary.typists import Typists
 
 from .valid_files import FILES
 

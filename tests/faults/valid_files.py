@@ -35,7 +35,7 @@ from unfazed.run.plan import read_plan
 from unfazed.run.record import Run
 from unfazed.systems.baselines.intent import Intent
 from unfazed.systems.opening import open_system
-from unfazed.vary import people
+from unfazed.vary import people, typists
 
 from .valid import TABLES, Kind, rows
 
@@ -149,7 +149,7 @@ LOGGED = rows(
     {"doc": {"inputs": '{"text": "four"}'}, "filtered_resps": [" said "]},
 )
 PROFILES: dict[str, tuple[Path, type]] = {
-    "keyboard": (people.TYPISTS_FILE, people.Typists),
+    "keyboard": (typists.TYPISTS_FILE, typists.Typists),
     "speech": (people.SPEAKERS_FILE, people.Speakers),
 }
 

@@ -19,7 +19,11 @@ def command() -> None:
 )
 @click.option("--input", "fields", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
 @click.option(
-    "--rows", type=click.Choice(["all", "even", "odd"]), default="all", show_default=True, help="Rows to fit on."
+    "--rows",
+    type=click.Choice(["all", "even", "odd", "blocks", "other-blocks"]),
+    default="all",
+    show_default=True,
+    help="Rows to fit on. Blocks are hundreds of rows: the 1st, 4th, 5th, 8th and so on, or the others.",
 )
 @click.option("--engine", default="embedded", show_default=True, help="The input method that ranks the words.")
 @click.option("--onto", type=click.Path(dir_okay=False), help="A file of profiles to add these people to.")
@@ -50,7 +54,11 @@ def keyboard_command(
 )
 @click.option("--input", "fields", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
 @click.option(
-    "--rows", type=click.Choice(["all", "even", "odd"]), default="all", show_default=True, help="Rows to fit on."
+    "--rows",
+    type=click.Choice(["all", "even", "odd", "blocks", "other-blocks"]),
+    default="all",
+    show_default=True,
+    help="Rows to fit on. Blocks are hundreds of rows: the 1st, 4th, 5th, 8th and so on, or the others.",
 )
 @click.option("-o", "to", required=True, metavar="FILE", help="The JSON file to write.")
 def speech_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...], rows: str, to: str) -> None:

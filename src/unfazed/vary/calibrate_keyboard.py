@@ -19,49 +19,90 @@ from unfazed.core.seeds import Seeds
 from unfazed.vary.chinese import Slip, han, lexicon, slips
 from unfazed.vary.keyboard._typist import Typist
 from unfazed.vary.keyboard.ime import Engine
-from unfazed.vary.people import TYPED_CLASSES, TYPED_MARKS, WORD_KINDS, TypistProfile, typed_class, typed_mark
+from unfazed.vary.typists import CLASSES, MARKS, WORD_KINDS, Sitting, TypistProfile, typed_class, typed_mark
 
+SITTING = 100  # rows that are taken to be typed in one sitting
 _PRIOR = 30.0  # words' worth of the person's mean rate that each class starts with
-_MEMORY = 0.4  # where nothing tells
+_USUAL = 400.0  # words' worth of the person's mean rate that each sitting starts with
+_MARKS = 12.0  # marks' worth of the person's mean
+_SMALL = 8.0  # characters by which seen and made differ by chance
+_LIKELIEST = 12.0
+_MEMORY = 0.6  # where nothing tells
 _REPEATED = 300  # pairs of the same word in an example that tell something
-_EVEN = 4.0  # how much the share of texts without a slip counts beside the spread of slips
 _STEP = 0.4  # how much of the difference is made up for in a round: each of these changes the others
+_LATE = 0.5  # how far the later rounds go, so that chance does not decide
 _SELVES = 40  # people of one profile, so that the habits of none of them decide
 _GO_ON = ("select_full", "select_abbr", "input_full", "input_abbr", "omitted")  # slips that may run into the next word
 _HAN = re.compile(r"[\u4e00-\u9fff]+")
+
+Rows = Sequence[Sequence[str]]
+
+
+@dataclass
+class SittingCounts:
+    """What was seen in the texts of one sitting."""
+
+    rows: int = 0
+    texts: int = 0
+    words: int = 0
+    sizes: Counter[str] = field(default_factory=Counter)  # characters that slips replaced or put, by kind
+    marks: Counter[str] = field(default_factory=Counter)
+    lost: Counter[str] = field(default_factory=Counter)
+    changed: Counter[str] = field(default_factory=Counter)
+    added: int = 0
+    cuts: int = 0
+    numbers: list[tuple[int, int]] = field(default_factory=list)  # characters and slips of each text
+
+    @property
+    def unchanged(self) -> float:
+        """The share of the texts without a slip."""
+        return sum(n == 0 for _, n in self.numbers) / max(1, len(self.numbers))
 
 
 @dataclass
 class TypingCounts:
     """What was seen in the pairs of one person."""
 
+    sittings: list[SittingCounts]
     words: Counter[int] = field(default_factory=Counter)  # by class
     slips: Counter[tuple[str, int]] = field(default_factory=Counter)  # by kind and class of the first word
-    sizes: Counter[str] = field(default_factory=Counter)  # characters that slips replaced or put, by kind
     joined: Counter[str] = field(default_factory=Counter)  # slips over several words, by kind
-    marks: Counter[str] = field(default_factory=Counter)
-    lost: Counter[str] = field(default_factory=Counter)
-    changed: Counter[str] = field(default_factory=Counter)
-    added: int = 0
     others: int = 0
     other: int = 0
     omitted: Counter[bool] = field(default_factory=Counter)  # of words of several characters: whole or in part
     chosen: Counter[bool] = field(default_factory=Counter)  # wrong choices: the first on the list or not
     repeated: int = 0  # pairs of the same word in one example
     parted: int = 0  # those of them that came out differently
-    length: float = 0.0
-    spread: float = 0.0  # variance of the slips in a sentence over their mean
-    unchanged: float = 0.0  # share of the texts without a slip
+    missing: list[int] = field(default_factory=list)  # characters left out at the end
 
     def total(self, kind: str) -> int:
-        return sum(self.slips[kind, c] for c in range(TYPED_CLASSES))
+        return sum(self.slips[kind, c] for c in range(CLASSES))
+
+    @property
+    def length(self) -> float:
+        sizes = [size for s in self.sittings for size, _ in s.numbers]
+        return sum(sizes) / max(1, len(sizes))
+
+    @property
+    def spread(self) -> float:
+        """Variance of the slips in a text, within a sitting, over their mean."""
+        squares = expected = 0.0
+        for s in self.sittings:
+            rate = sum(n for _, n in s.numbers) / max(1, sum(size for size, _ in s.numbers))
+            squares += sum((n - rate * size) ** 2 for size, n in s.numbers)
+            expected += sum(n for _, n in s.numbers)
+        return squares / max(1e-9, expected)
 
 
 def fit_typist(
-    clean: Sequence[Sequence[str]], typed: Sequence[Sequence[str]], engine: Engine, rounds: int = 8
+    clean: Rows, typed: Rows, engine: Engine, sittings: Sequence[int] = (), rounds: int = 7
 ) -> TypistProfile:
-    """The profile under which a typist with this engine makes these slips. A row holds the texts of one example."""
-    seen = count(clean, typed, engine)
+    """The profile under which a typist with this engine makes these slips. A row holds the texts of one example.
+
+    `sittings` numbers the sitting of each row; without it, every hundred rows are one.
+    """
+    seated = _numbered(sittings or [i // SITTING for i in range(len(clean))])
+    seen = count(clean, typed, engine, seated)
     profile = _first(seen)
     for n in range(rounds):
         selves, seeds = [Typist(profile, engine) for _ in range(_SELVES)], Seeds(n, "calibrate", 1)
@@ -69,30 +110,36 @@ def fit_typist(
         for i, row in enumerate(clean):
             k = i % _SELVES
             streams = (seeds.stream(str(i), k, str(field)) for field in range(len(row)))
-            made.append([apply(text, selves[k].type(text, rng)) for text, rng in zip(row, streams, strict=True)])
-        profile = _corrected(profile, seen, count(clean, made, engine))
+            typing = zip(row, streams, strict=True)
+            made.append([apply(text, selves[k].type(text, rng, seated[i])) for text, rng in typing])
+        profile = _corrected(profile, seen, count(clean, made, engine, seated), 1.0 if n < rounds // 2 else _LATE)
     return profile
 
 
-def count(clean: Sequence[Sequence[str]], typed: Sequence[Sequence[str]], engine: Engine) -> TypingCounts:
-    seen, sizes, numbers = TypingCounts(), [], []
-    for row, others in zip(clean, typed, strict=True):
+def _numbered(sittings: Sequence[int]) -> list[int]:
+    """The sittings by number from 0. One of less than half the usual number of rows goes with the one before."""
+    rows, number = Counter(sittings), {}
+    for name in dict.fromkeys(sittings):
+        number[name] = max(0, len(set(number.values())) - (2 * rows[name] < SITTING))
+    return [number[name] for name in sittings]
+
+
+def count(clean: Rows, typed: Rows, engine: Engine, sittings: Sequence[int] = ()) -> TypingCounts:
+    """What differs between the texts and what was typed, explained and counted."""
+    seated = sittings or [0] * len(clean)
+    seen = TypingCounts([SittingCounts() for _ in range(max(seated, default=0) + 1)])
+    for row, others, k in zip(clean, typed, seated, strict=True):
         came_out: dict[str, list[str]] = {}
+        seen.sittings[k].rows += 1
         for before, after in zip(row, others, strict=True):
             found = slips(before, after)
-            _count_text(seen, before, found, engine)
-            sizes.append(len(before))
-            numbers.append(len(found))
+            _count_text(seen, seen.sittings[k], before, found, engine)
             for at, word in _words(before):
                 hit = [slip.new for slip in found if slip.start < at + len(word) and slip.end > at]
                 came_out.setdefault(word, []).append("|".join(hit) if hit else word)
         for ways in came_out.values():
             seen.repeated += len(ways) * (len(ways) - 1) // 2
             seen.parted += sum(one != two for one, two in combinations(ways, 2))
-    seen.length = sum(sizes) / max(1, len(sizes))
-    seen.unchanged = numbers.count(0) / max(1, len(numbers))
-    rate = sum(numbers) / max(1, sum(sizes))
-    seen.spread = sum((n - rate * s) ** 2 for n, s in zip(numbers, sizes, strict=True)) / max(1e-9, rate * sum(sizes))
     return seen
 
 
@@ -105,7 +152,8 @@ def _words(text: str) -> Iterator[tuple[int, str]]:
             at += len(word)
 
 
-def _count_text(seen: TypingCounts, text: str, found: list[Slip], engine: Engine) -> None:
+def _count_text(seen: TypingCounts, here: SittingCounts, text: str, found: list[Slip], engine: Engine) -> None:
+    here.numbers.append((len(text), len(found)))
     starts: dict[int, tuple[int, int]] = {}  # place of each word → its length and class
     for at, word in _words(text):
         syllables = lexicon().reading(word)
@@ -113,21 +161,42 @@ def _count_text(seen: TypingCounts, text: str, found: list[Slip], engine: Engine
             c = typed_class(word, engine.rank(word, syllables))
             starts[at] = len(word), c
             seen.words[c] += 1
-    for character in text:
+    here.texts += 1
+    here.words += len(starts)
+    for at, character in enumerate(text):
         if character.isalnum() and not han(character):
             seen.others += 1
         elif not han(character):
-            seen.marks[typed_mark(character)] += 1
+            here.marks[typed_mark(text, at)] += 1
+    end = _end(text, found)
+    if end < len(text):
+        here.cuts += 1
+        seen.missing.append(sum(c.isalnum() for c in text[end:]))
     for slip in found:
-        _count_slip(seen, text, slip, starts, engine)
+        if slip.end > end:
+            break
+        _count_slip(seen, here, text, slip, starts, engine)
 
 
-def _count_slip(seen: TypingCounts, text: str, slip: Slip, starts: dict[int, tuple[int, int]], engine: Engine) -> None:
+def _end(text: str, found: list[Slip]) -> int:
+    """Where a text ends whose last characters were left out; more than a mark must be missing."""
+    end = len(text)
+    for slip in reversed(found):
+        if slip.end < end or slip.new:
+            break
+        end = slip.start
+    return end if any(c.isalnum() for c in text[end:]) else len(text)
+
+
+def _count_slip(
+    seen: TypingCounts, here: SittingCounts, text: str, slip: Slip, starts: dict[int, tuple[int, int]], engine: Engine
+) -> None:
     old = text[slip.start : slip.end]
     if slip.kind == "mark_added":
-        seen.added += 1
+        here.added += 1
     elif slip.kind in ("mark_lost", "mark_changed"):
-        (seen.lost if slip.kind == "mark_lost" else seen.changed).update(typed_mark(c) for c in old)
+        counted = here.lost if slip.kind == "mark_lost" else here.changed
+        counted.update(typed_mark(text, at) for at in range(slip.start, slip.end))
     elif slip.kind == "other_text":
         seen.other += 1
     else:
@@ -136,7 +205,7 @@ def _count_slip(seen: TypingCounts, text: str, slip: Slip, starts: dict[int, tup
             return
         length, c = starts[begin]
         seen.slips[slip.kind, c] += 1
-        seen.sizes[slip.kind] += max(len(old), len(slip.new))
+        here.sizes[slip.kind] += max(len(old), len(slip.new))
         if sum(slip.start < at < slip.end for at in starts):
             seen.joined[slip.kind] += 1
         if slip.kind == "omitted" and length > 1:
@@ -157,74 +226,116 @@ def _count_choice(seen: TypingCounts, old: str, new: str, engine: Engine) -> Non
 
 def _first(seen: TypingCounts) -> TypistProfile:
     words = max(1, sum(seen.words.values()))
-    rates: dict[str, list[float]] = {}
-    for kind in WORD_KINDS:
-        mean = seen.total(kind) / words
-        rates[kind] = [(seen.slips[kind, c] + _PRIOR * mean) / (seen.words[c] + _PRIOR) for c in range(TYPED_CLASSES)]
+    mean = {kind: seen.total(kind) / words for kind in WORD_KINDS}
+    shape = {
+        kind: [
+            (seen.slips[kind, c] + _PRIOR * mean[kind]) / (seen.words[c] + _PRIOR) / max(mean[kind], 1e-9)
+            for c in range(CLASSES)
+        ]
+        for kind in WORD_KINDS
+    }
     return TypistProfile(
         length=seen.length,
         memory=_MEMORY,
-        words=[seen.words[c] for c in range(TYPED_CLASSES)],
-        rates=rates,
+        words=[seen.words[c] for c in range(CLASSES)],
+        shape=shape,
         joined={kind: _share(seen.joined[kind], seen.total(kind)) if kind in _GO_ON else 0.0 for kind in WORD_KINDS},
-        lost={mark: _share(seen.lost[mark], seen.marks[mark]) for mark in TYPED_MARKS},
-        changed={mark: _share(seen.changed[mark], seen.marks[mark]) for mark in TYPED_MARKS},
-        added=seen.added / words,
         others=seen.others,
         other=(seen.other + 1.0) / (seen.others + 300.0),
         pace=0.3,
-        care=0.0,
         whole=_yes(seen.omitted),
         first=_yes(seen.chosen),
+        missing=_missing(seen),
+        sittings=[_first_sitting(seen, here, mean) for here in seen.sittings],
     )
 
 
-def _corrected(profile: TypistProfile, seen: TypingCounts, made: TypingCounts) -> TypistProfile:
+def _first_sitting(seen: TypingCounts, here: SittingCounts, mean: dict[str, float]) -> Sitting:
+    """A sitting's rates, each drawn to the person's by as much as it rests on few words or marks."""
+    sizes = {kind: max(1, sum(s.sizes[kind] for s in seen.sittings)) for kind in WORD_KINDS}
+    return Sitting(
+        rows=here.rows,
+        rates={
+            kind: (here.sizes[kind] * seen.total(kind) / sizes[kind] + _USUAL * mean[kind]) / (here.words + _USUAL)
+            for kind in WORD_KINDS
+        },
+        lost={m: _drawn(here.lost[m], here.marks[m], [(s.lost[m], s.marks[m]) for s in seen.sittings]) for m in MARKS},
+        changed={
+            m: _drawn(here.changed[m], here.marks[m], [(s.changed[m], s.marks[m]) for s in seen.sittings])
+            for m in MARKS
+        },
+        added=_drawn(here.added, here.words, [(s.added, s.words) for s in seen.sittings]),
+        cut=_drawn(here.cuts, here.texts, [(s.cuts, s.texts) for s in seen.sittings]),
+        hasty=0.0,
+    )
+
+
+def _drawn(part: int, whole: int, all_: list[tuple[int, int]]) -> float:
+    mean = (sum(n for n, _ in all_) + 0.5) / (sum(of for _, of in all_) + 10.0)
+    return min(0.95, (part + _MARKS * mean) / (whole + _MARKS))
+
+
+def _corrected(profile: TypistProfile, seen: TypingCounts, made: TypingCounts, far: float) -> TypistProfile:
     """The profile moved towards one whose counts, as explained, are those that were seen."""
-    rates = {}
-    for kind, old in profile.rates.items():
-        ratio = _ratio(seen.sizes[kind], made.sizes[kind])
-        rates[kind] = [
-            min(0.6, rate * ratio * _ratio(seen.slips[kind, c] + 3, made.slips[kind, c] * ratio + 3) ** 0.7)
-            for c, rate in enumerate(old)
-        ]
     joined = {
-        kind: min(0.9, share * _ratio(seen.joined[kind] + 1, made.joined[kind] + 1))
+        kind: min(0.9, share * _ratio(seen.joined[kind] + 1, made.joined[kind] + 1) ** far)
         for kind, share in profile.joined.items()
     }
-    lack = seen.spread - made.spread + _EVEN * (seen.unchanged - made.unchanged)
-    pace, care = _paced(profile, _STEP * lack)
     return msgspec.structs.replace(
         profile,
-        rates=rates,
+        shape={kind: _reshaped(profile, kind, seen, made, far) for kind in WORD_KINDS},
         joined=joined,
-        pace=pace,
-        care=care,
-        memory=_remembered(profile.memory, seen, made),
-        added=min(0.2, profile.added * _ratio(seen.added + 1, made.added + 1)),
-        other=min(0.5, profile.other * _ratio(seen.other + 1, made.other + 1)),
-        lost={m: min(0.95, v * _ratio(seen.lost[m] + 1, made.lost[m] + 1)) for m, v in profile.lost.items()},
-        changed={
-            m: min(0.95, v * _ratio(seen.changed[m] + 1, made.changed[m] + 1)) for m, v in profile.changed.items()
-        },
-        whole=min(0.95, profile.whole * _ratio(_yes(seen.omitted), _yes(made.omitted))),
-        first=min(0.95, profile.first * _ratio(_yes(seen.chosen), _yes(made.chosen))),
+        pace=min(1.2, max(0.0, profile.pace + _STEP * far * (seen.spread - made.spread))),
+        memory=_remembered(profile.memory, seen, made, far),
+        other=min(0.5, profile.other * _ratio(seen.other + 1, made.other + 1) ** far),
+        whole=min(0.95, profile.whole * _ratio(_yes(seen.omitted), _yes(made.omitted)) ** far),
+        first=min(0.95, profile.first * _ratio(_yes(seen.chosen), _yes(made.chosen)) ** far),
+        missing=1 + (profile.missing - 1) * _ratio(_missing(seen) - 1, _missing(made) - 1) ** far,
+        sittings=[
+            _corrected_sitting(*three, far)
+            for three in zip(profile.sittings, seen.sittings, made.sittings, strict=True)
+        ],
     )
 
 
-def _remembered(memory: float, seen: TypingCounts, made: TypingCounts) -> float:
+def _reshaped(profile: TypistProfile, kind: str, seen: TypingCounts, made: TypingCounts, far: float) -> list[float]:
+    """How a kind falls on classes of words, moved, and 1 on average."""
+    ratio = _ratio(seen.total(kind), made.total(kind))
+    moved = [
+        likelier * _ratio(seen.slips[kind, c] + 3, made.slips[kind, c] * ratio + 3) ** (0.7 * far)
+        for c, likelier in enumerate(profile.shape[kind])
+    ]
+    mean = sum(m * n for m, n in zip(moved, profile.words, strict=True)) / max(1, sum(profile.words))
+    return [min(_LIKELIEST, m / max(mean, 1e-9)) for m in moved]
+
+
+def _corrected_sitting(sitting: Sitting, seen: SittingCounts, made: SittingCounts, far: float) -> Sitting:
+    return msgspec.structs.replace(
+        sitting,
+        rates={
+            kind: rate * _ratio(seen.sizes[kind] + _SMALL, made.sizes[kind] + _SMALL) ** far
+            for kind, rate in sitting.rates.items()
+        },
+        lost={m: min(0.95, v * _ratio(seen.lost[m] + 1, made.lost[m] + 1) ** far) for m, v in sitting.lost.items()},
+        changed={
+            m: min(0.95, v * _ratio(seen.changed[m] + 1, made.changed[m] + 1) ** far) for m, v in sitting.changed.items()
+        },
+        added=min(0.2, sitting.added * _ratio(seen.added + 1, made.added + 1) ** far),
+        cut=min(0.95, sitting.cut * _ratio(seen.cuts + 1, made.cuts + 1) ** far),
+        hasty=min(0.95, max(0.0, sitting.hasty + far * (made.unchanged - seen.unchanged) / (made.unchanged + 0.05))),
+    )
+
+
+def _remembered(memory: float, seen: TypingCounts, made: TypingCounts, far: float) -> float:
     """More memory where the same words came out differently too often."""
     if min(seen.repeated, made.repeated) < _REPEATED:
         return memory
     much = made.parted / made.repeated / (seen.parted / seen.repeated + 1e-3)
-    return min(0.9, max(0.05, memory + _STEP * (much - 1)))
+    return min(0.9, max(0.05, memory + far * (much - 1)))
 
 
-def _paced(profile: TypistProfile, lack: float) -> tuple[float, float]:
-    """Haste spreads slips unevenly over sentences, care evenly: one of them gives way before the other comes in."""
-    if lack < 0:
-        return max(0.0, profile.pace + lack), min(1.5, profile.care - 1.2 * min(0.0, profile.pace + lack))
-    return min(1.2, profile.pace + max(0.0, lack - profile.care)), max(0.0, profile.care - 1.2 * lack)
+def _missing(counted: TypingCounts) -> float:
+    return (sum(counted.missing) + 2.0) / (len(counted.missing) + 1.0)
 
 
 def _share(part: float, whole: float) -> float:

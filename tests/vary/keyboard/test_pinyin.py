@@ -16,7 +16,7 @@ from unfazed.vary.keyboard.homophone import Homophone, homophones
 from unfazed.vary.keyboard.ime import engine, lacking
 from unfazed.vary.keyboard.pinyin import Pinyin
 from unfazed.vary.operator import UNALTERED, Text
-from unfazed.vary.people import typists
+from unfazed.vary.typists import typists
 
 TEXTS = [
     "请问花呗怎么还款，逾期了会影响征信吗？",

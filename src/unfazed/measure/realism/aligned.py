@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,11 @@ from unfazed.core.values import Inputs, Variant
 from unfazed.data import read_lines, without_break
 from unfazed.measure.realism.languages import require_chinese, require_noise
 from unfazed.vary.calibrate_disfluency import fit_disfluency
-from unfazed.vary.calibrate_keyboard import fit_typist
+from unfazed.vary.calibrate_keyboard import SITTING, fit_typist
 from unfazed.vary.calibrate_speech import fit_speaker
 from unfazed.vary.keyboard import ime
-from unfazed.vary.people import Speakers, Typists, read_profiles
+from unfazed.vary.people import Speakers, read_profiles
+from unfazed.vary.typists import Typists
 
 _NOT_TEXT = ("id", "label", "gold", "en")
 
@@ -167,7 +168,13 @@ def _read_tsv(path: Path) -> tuple[Aligned, list[Aligned]]:
     return of("clean"), [of(who) for who in people]
 
 
-ROWS = {"all": slice(None), "even": slice(0, None, 2), "odd": slice(1, None, 2)}
+ROWS: dict[str, Callable[[int], bool]] = {
+    "all": lambda row: True,
+    "even": lambda row: row % 2 == 0,
+    "odd": lambda row: row % 2 == 1,
+    "blocks": lambda row: (row // SITTING + 1) // 2 % 2 == 0,  # the first hundred, the fourth and fifth, …
+    "other-blocks": lambda row: (row // SITTING + 1) // 2 % 2 == 1,
+}
 _DIGITS = 5
 
 
@@ -176,17 +183,14 @@ def calibrated_typists(
 ) -> tuple[bytes, int]:
     """The file's content, and how many people it holds."""
     before, people = read_people(clean, real, fields)
-    used = ROWS[rows]
     require_chinese(before.texts(), "unfazed calibrate keyboard", "unfazed calibrate typist")
+    used = [row for row in range(len(before.rows)) if ROWS[rows](row)]
     found = list(read_profiles(onto, Typists).people) if onto else []
     for number, person in enumerate(people, 1):
         require_noise(before.texts(), person.texts(), number)
-        found.append(fit_typist(_texts(before.rows[used]), _texts(person.rows[used]), ime.engine(engine)))
+        pair = ([list(file.rows[row].values()) for row in used] for file in (before, person))
+        found.append(fit_typist(*pair, ime.engine(engine), [row // SITTING for row in used]))
     return msgspec.json.encode(rounded(msgspec.to_builtins(Typists(engine, found)))) + b"\n", len(found)
-
-
-def _texts(rows: Sequence[Inputs]) -> list[list[str]]:
-    return [list(row.values()) for row in rows]
 
 
 def rounded(value: Any) -> Any:
@@ -203,8 +207,10 @@ def calibrated_speakers(clean: str, real: Sequence[str], fields: Sequence[str], 
     require_chinese(before.texts(), "unfazed calibrate speech", "unfazed calibrate listener")
     for number, person in enumerate(people, 1):
         require_noise(before.texts(), person.texts(), number)
-    texts = [text for row in before.rows[ROWS[rows]] for text in row.values()]
-    heard = [[text for row in person.rows[ROWS[rows]] for text in row.values()] for person in people]
+    texts, *heard = [
+        [text for row, texts in enumerate(file.rows) if ROWS[rows](row) for text in texts.values()]
+        for file in (before, *people)
+    ]
     made = Speakers([fit_speaker(texts, said) for said in heard])
     return msgspec.json.encode(rounded(msgspec.to_builtins(made))) + b"\n"
 

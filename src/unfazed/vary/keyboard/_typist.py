@@ -6,21 +6,39 @@ import re
 from functools import lru_cache
 from itertools import accumulate
 from math import exp
+from typing import NamedTuple
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
 from unfazed.vary.chinese import lexicon
-from unfazed.vary.keyboard.adjacent import slips_on
+from unfazed.vary.keyboard._keys import slip
+from unfazed.vary.keyboard._marks import type_other
 from unfazed.vary.keyboard.ime import Engine
-from unfazed.vary.people import WORD_KINDS, TypistProfile, normal, typed_class, typed_mark
+from unfazed.vary.people import normal
+from unfazed.vary.typists import CLASSES, WORD_KINDS, Sitting, TypistProfile, typed_class
 
 _RUNS = re.compile(r"[\u4e00-\u9fff]+|[^\u4e00-\u9fff]")
-_SAME = 0.9  # how often a word typed by rote goes wrong in the same way again
+_SAME = 0.97  # how often a word typed by rote goes wrong in the same way again
 _USUAL = 0.35  # how often another goes wrong in the person's usual way
+_TOGETHER = 4  # characters of two words that are typed in one go
+_LONGEST_CUT = 14  # characters missing at the end
+_TRIES = 6  # times that a text may be typed again
 _MOST = 12  # candidates looked at
 _ERRORS = 4  # kinds of slips that are errors, wrong choices and wrong keys; the others are accidents
-_LETTERS_SEEN, _LENGTH_SEEN = 0.85, 0.4
+_LETTERS_SEEN, _LENGTH_SEEN = 0.85, 0.6
+_COMMON = 6.5  # log frequency of words that come to mind for another
 _LETTERS = "abcdefghjklmnopqrstwxyz"  # keys that stand for a word when pressed alone
+_SMALL_WORDS, _SMALL_WEIGHTS = "的和是在了就从到有与对也将日为", (8, 6, 6, 5, 3, 3, 2, 2, 2, 2, 2, 1, 1, 1, 1)
+
+_Ladder = list[tuple[float, str]]
+
+
+class _Hand(NamedTuple):
+    """A sitting with the chances of slips for each class of words, summed up: errors, and accidents."""
+
+    sitting: Sitting
+    errors: list[_Ladder]
+    accidents: list[_Ladder]
 
 
 @lru_cache(50_000)
@@ -30,10 +48,35 @@ def _words(run: str) -> tuple[tuple[str, tuple[str, ...] | None], ...]:
     return tuple((word, words.reading(word)) for word in words.segment(run))
 
 
-def _kind(steps: list[tuple[float, str]], rng: Stream) -> str:
+@lru_cache(1)
+def _by_ends() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Common words of two characters by the first, and by the second, commonest first."""
+    ends: tuple[dict[str, list[str]], dict[str, list[str]]] = {}, {}
+    frequency = lexicon().frequency
+    common = sorted((w for w, f in frequency.items() if len(w) == 2 and f > _COMMON), key=lambda w: (-frequency[w], w))
+    for word in common:
+        for place in (0, 1):
+            ends[place].setdefault(word[place], []).append(word)
+    return ends
+
+
+@lru_cache(50_000)
+def _kin(word: str, by_end: bool) -> list[str]:
+    """Common words that share the first characters of a word, or the last one: 机构 for 机制, 设备 for 装备."""
+    table = _by_ends()[1 if by_end else 0]
+    found = [w for w in table.get(word[-1] if by_end else word[-2], []) if w != word[-2:]][:_MOST]
+    return [word[:-2] + w for w in found]
+
+
+def _kind(steps: _Ladder, rng: Stream) -> str:
     """A kind of slip, as likely as its step is high."""
     point = rng.random() * steps[-1][0]
     return next((kind for total, kind in steps if point < total), steps[-1][1])
+
+
+def _ladders(profile: TypistProfile, sitting: Sitting, kinds: tuple[str, ...]) -> list[_Ladder]:
+    chances = [profile.rates(sitting, kind) for kind in kinds]
+    return [list(zip(accumulate(rates[c] for rates in chances), kinds, strict=True)) for c in range(CLASSES)]
 
 
 class Typist:
@@ -42,48 +85,53 @@ class Typist:
     def __init__(self, profile: TypistProfile, engine: Engine) -> None:
         self.profile = profile
         self.engine = engine
-        classes = range(len(profile.rates["stray"]))
-        self._errors = [self._ladder(c, WORD_KINDS[:_ERRORS]) for c in classes]
-        self._accidents = [self._ladder(c, WORD_KINDS[_ERRORS:]) for c in classes]
+        kinds = WORD_KINDS[:_ERRORS], WORD_KINDS[_ERRORS:]
+        self._hands = [_Hand(s, *(_ladders(profile, s, of) for of in kinds)) for s in profile.sittings]
+        self._rows = list(accumulate(s.rows for s in profile.sittings))
         self._known: dict[str, int] = {}
-        self._owed = 0.0
 
-    def _ladder(self, c: int, kinds: tuple[str, ...]) -> list[tuple[float, str]]:
-        """The chances of some kinds of slips for a class of words, summed up."""
-        totals = accumulate(self.profile.rates[kind][c] for kind in kinds)
-        return list(zip(totals, kinds, strict=True))
-
-    def type(self, text: str, rng: Stream) -> list[Edit]:
-        """What came out other than it should, as edits of the text."""
-        edits: list[Edit] = []
-        pace = exp(self.profile.pace * normal(rng) - self.profile.pace**2 / 2)
-        self._owed = 0.0  # slips to be expected so far, less those made
-        for run in _RUNS.finditer(text):
-            if "\u4e00" <= text[run.start()] <= "\u9fff":
-                self._type_run(run.group(), run.start(), pace, rng, edits)
-            else:
-                type_other(self.profile, text, run.start(), rng, edits)
+    def type(self, text: str, rng: Stream, sitting: int | None = None) -> list[Edit]:
+        """What came out other than it should, as edits of the text. All texts of an example are typed in one sitting."""
+        hand = self._hands[self._sitting(rng) if sitting is None else sitting]
+        cut = rng.random() < hand.sitting.cut
+        for _ in range(_TRIES):
+            edits = self._type(text, hand, rng)
+            if cut:
+                return _cut(text, edits, self.profile.missing, rng)
+            if edits or rng.random() >= hand.sitting.hasty:
+                break
         return edits
 
-    def _type_run(self, run: str, at: int, pace: float, rng: Stream, edits: list[Edit]) -> None:
-        again = ""  # the slip that goes on into the next word
-        for word, syllables in _words(run):
-            if rng.random() < self.profile.added:
+    def _type(self, text: str, hand: _Hand, rng: Stream) -> list[Edit]:
+        edits: list[Edit] = []
+        pace = exp(self.profile.pace * normal(rng) - self.profile.pace**2 / 2)
+        for run in _RUNS.finditer(text):
+            if "\u4e00" <= text[run.start()] <= "\u9fff":
+                self._type_run(run.group(), run.start(), hand, pace, rng, edits)
+            else:
+                type_other(hand.sitting, self.profile.other, text, run.start(), rng, edits)
+        return edits
+
+    def _sitting(self, rng: Stream) -> int:
+        point = rng.moment("\0sitting").below(self._rows[-1])
+        return next(i for i, rows in enumerate(self._rows) if point < rows)
+
+    def _type_run(self, run: str, at: int, hand: _Hand, pace: float, rng: Stream, edits: list[Edit]) -> None:
+        words, done = _words(run), 0
+        while done < len(words):
+            word, syllables = words[done]
+            done += 1
+            if rng.random() < hand.sitting.added:
                 edits.append(Edit(at, at, rng.weighted(("，", " ", "。", "、"), (3, 4, 2, 1))))
-            if syllables is None:
-                at += len(word)
-                continue
-            c = self._known.get(word, -1)
-            if c < 0:
-                c = self._known[word] = typed_class(word, self.engine.rank(word, syllables))
-            kind, way = (again, rng) if again else self._slip(word, c, pace, rng)
-            if not kind:
-                at += len(word)
-                continue
-            again = kind if not again and rng.random() < self.profile.joined[kind] else ""
-            new = self._make(kind, word, syllables, way)
-            if new != word:
-                edits.append(self._edit(at, word, new))
+            kind, way = self._slip(word, syllables, hand, pace, rng) if syllables else ("", rng)
+            if syllables and kind:
+                if way is rng and done < len(words) and rng.random() < self.profile.joined[kind]:  # both in one go
+                    after, more = words[done]
+                    if more and len(word) + len(after) <= _TOGETHER:
+                        word, syllables, done = word + after, syllables + more, done + 1
+                new = self._make(kind, word, syllables, way)
+                if new != word:
+                    edits.append(self._edit(at, word, new))
             at += len(word)
 
     @staticmethod
@@ -95,24 +143,26 @@ class Typist:
             return Edit(at + len(word), at + len(word), new[len(word) :])
         return Edit(at, at + len(word), new)
 
-    def _slip(self, word: str, c: int, pace: float, rng: Stream) -> tuple[str, Stream]:
+    def _slip(
+        self, word: str, syllables: tuple[str, ...], hand: _Hand, pace: float, rng: Stream
+    ) -> tuple[str, Stream]:
         """The kind of slip that happens to a word, or none, and the stream that decides how.
 
         Errors repeat: a word typed by rote fares alike, and mostly in the same way, wherever an example has it.
         """
-        error, accident = self._errors[c][-1][0], self._accidents[c][-1][0]
-        hurry = pace * exp(self.profile.care * max(-2.0, min(2.0, self._owed)))
-        self._owed += (error + accident) * pace
+        c = self._known.get(word, -1)
+        if c < 0:
+            c = self._known[word] = typed_class(word, self.engine.rank(word, syllables))
+        errors, accidents = hand.errors[c], hand.accidents[c]
         moment = rng.moment(word)
         rote = moment.random() < self.profile.memory
-        if (moment if rote else rng).random() < error * hurry:
-            ladder = self._errors[c]
+        if (moment if rote else rng).random() < errors[-1][0] * pace:
+            ladder = errors
             way = moment if rote and moment.random() < _SAME else rng.habit(word) if rng.random() < _USUAL else rng
-        elif rng.random() < accident * hurry:
-            ladder, way = self._accidents[c], rng
+        elif rng.random() < accidents[-1][0] * pace:
+            ladder, way = accidents, rng
         else:
             return "", rng
-        self._owed -= 1.0
         return _kind(ladder, way), way
 
     def _make(self, kind: str, word: str, syllables: tuple[str, ...], rng: Stream) -> str:
@@ -124,7 +174,7 @@ class Typist:
         if kind == "input_full":
             return self._slipped(syllables, rng)
         if kind == "input_abbr":
-            return self._choose(word, self._wrong_letters(syllables, rng), rng)
+            return self._another(word, syllables, rng)
         if kind == "false_start":
             return self._false_start(word, syllables, rng)
         if kind == "stray":
@@ -134,11 +184,16 @@ class Typist:
         return self._leave_letters(word, syllables, rng)
 
     def _select(self, word: str, syllables: tuple[str, ...], rng: Stream) -> str:
-        """Another word for the same keys; where there is none, another character for one syllable."""
+        """Another word for the same keys; where there is none, another for a part, or a character for one syllable."""
         keys = "".join(syllables)
         offered = [c.text for c in self.engine.candidates(keys, _MOST) if len(c.text) == len(word) and c.text != word]
         if offered:
             return self._pick(offered, rng)
+        parts = _words(word)
+        if len(parts) > 1:  # two words typed in one go: one of them
+            before, (part, its) = ("", parts[0]) if rng.random() < 0.5 else (parts[0][0], parts[1])
+            if its:
+                return before + self._select(part, its, rng) + word[len(before) + len(part) :]
         at = rng.below(len(word))
         others = [
             c.text for c in self.engine.candidates(syllables[at], _MOST) if len(c.text) == 1 and c.text != word[at]
@@ -162,13 +217,22 @@ class Typist:
         start = syllables[0] if len(syllables) > 1 and rng.random() < 0.25 else syllables[0][0]
         return start + "".join(s[0] for s in syllables[1:])
 
-    def _wrong_letters(self, syllables: tuple[str, ...], rng: Stream) -> str:
-        """An abbreviation with a wrong letter: of a word that was in mind, or hit by mistake."""
-        if len(syllables) == 1:
-            return rng.choice(_LETTERS) if rng.random() < 0.5 else slip(slip(syllables[0], rng), rng)
+    def _another(self, word: str, syllables: tuple[str, ...], rng: Stream) -> str:
+        """Another word than the one in mind: one that goes with its beginning or its end, or that wrong letters give."""
+        way = rng.random()
+        if len(word) == 1:
+            if way < 0.5:
+                return rng.weighted(_SMALL_WORDS, _SMALL_WEIGHTS)
+            keys = rng.choice(_LETTERS) if way < 0.75 else slip(slip(syllables[0], rng), rng)
+            return self._choose(word, keys, rng)
+        if way < 0.4 and (others := _kin(word, rng.random() < 0.35)):
+            return others[int(rng.random() ** 2 * len(others))]
+        if way < 0.55:
+            at = rng.below(len(word))
+            return word[:at] + self._choose(word[at], rng.choice(_LETTERS), rng)[:1] + word[at + 1 :]
         keys = self._abbreviate(syllables, rng)
         at = len(keys) - 1 - rng.below(len(syllables))
-        return keys[:at] + rng.choice(_LETTERS) + keys[at + 1 :]
+        return self._choose(word, keys[:at] + rng.choice(_LETTERS) + keys[at + 1 :], rng)
 
     def _slipped(self, syllables: tuple[str, ...], rng: Stream) -> str:
         """What wrong keys give. Letters left over are seen at once, a word of another length often; the rest stays."""
@@ -214,8 +278,10 @@ class Typist:
         return tried + word
 
     def _stray(self, word: str, rng: Stream) -> str:
-        """A key and the space bar too many: the first word of some letter."""
+        """A key and the space bar too many: the first word of some letter, or the last character again."""
         offered = [c.text for c in self.engine.candidates(rng.weighted(_LETTERS, _STRAY), 4)]
+        if rng.random() < 0.08:
+            return word + word[-1]
         new = offered[int(rng.random() ** 2 * len(offered))] if offered else "的"
         return new + word if rng.random() < 0.6 else word + new
 
@@ -229,12 +295,12 @@ class Typist:
         """Keys that came through as letters: a stray one, the end of the word, or all of it."""
         keys = "".join(syllables)
         way = rng.random()
-        if way < 0.4:
+        if way < 0.45:
             return rng.choice(("i", "u", "i", "u", "a", "h", "g", "e", "ing", "n")) + word
-        if way < 0.6:
+        if way < 0.62:
             cut = 1 + rng.below(len(keys))
             return keys[:cut] + word
-        if way < 0.8:
+        if way < 0.72:
             return slip(keys, rng)
         head = self._commit(syllables[0])
         return head + keys[len(syllables[0]) :][:3] if len(syllables) > 1 else head + rng.choice("iu")
@@ -246,87 +312,27 @@ _STRAY = tuple(
 )
 
 
-# The mark that a Chinese keyboard gives for the narrow one, and the marks that are mistaken for each other.
-_WIDE = {",": "，", "(": "（", ")": "）", ":": "：", ";": "；", "?": "？", "!": "！", "~": "～"}
-_MISTAKEN = dict(zip("、。“”；·‘’—？！", "，，”“，.“”-！，", strict=True))
+def _cut(text: str, edits: list[Edit], missing: float, rng: Stream) -> list[Edit]:
+    """The edits of a text whose last characters, and what marks stand between them, were not typed."""
+    count, place = 1, len(text)
+    while count < _LONGEST_CUT and rng.random() < 1 - 1 / missing:
+        count += 1
+    while count and place:
+        place -= 1
+        count -= text[place].isalnum()
+    if place <= len(text) // 2:
+        return edits
+    run = next(run for run in _RUNS.finditer(text) if run.end() > place)
+    if place > run.start() and rng.random() < min(0.7, missing - 1):  # mostly whole words
+        place = _word_start(run.group(), run.start(), place)
+    place = min([place, *(edit.start for edit in edits if edit.start < place < edit.end)])
+    return [*(edit for edit in edits if edit.end <= place), Edit(place, len(text), "")]
 
 
-def type_other(profile: TypistProfile, text: str, at: int, rng: Stream, edits: list[Edit]) -> None:
-    """The one character at this place, which is not Chinese, typed; what came out wrong is added to the edits."""
-    c = text[at]
-    if c.isalnum():
-        if rng.random() < profile.other:
-            edits.append(Edit(at, at + 1, _mistype(c, rng)))
-        return
-    kind = typed_mark(c)
-    lost = profile.lost.get(kind, 0.0)
-    point = rng.random()
-    if point < lost:
-        edits.append(Edit(at, at + 1, ""))
-    elif point < lost + profile.changed.get(kind, 0.0) or (c in _WIDE and rng.random() < 0.9):
-        new = _WIDE.get(c) or _MISTAKEN.get(c)
-        if new:
-            edits.append(Edit(at, at + 1, new))
-
-
-def _mistype(c: str, rng: Stream) -> str:
-    if c.isdigit() and c.isascii():
-        near = str((int(c) + (1 if rng.random() < 0.5 else 9)) % 10)
-        return rng.weighted((near, "", c + near), (0.5, 0.3, 0.2))
-    if c.isascii():
-        return rng.weighted((c.swapcase(), ""), (0.7, 0.3))
-    return ""
-
-
-# How often each slip is seen where one explains the keys: a third drop a key, a fifth mix up sounds, …
-_SLIPS = ("drop", "sound", "neighbour", "vowel", "swap", "double", "space")
-_WEIGHTS = (0.32, 0.24, 0.15, 0.13, 0.09, 0.05, 0.02)
-_TWICE = 0.2  # share of slips that come as two
-_VOWELS = {"o": "ia", "i": "ouea", "u": "iae", "e": "aiu", "a": "euoi"}
-
-
-def slip(keys: str, rng: Stream) -> str:
-    """The keys with one slip, or two; never the same keys."""
-    made = _one(keys, rng)
-    if len(keys) > 4 and rng.random() < _TWICE:
-        made = _one(made, rng)
-    for _ in range(8):
-        if made != keys and made:
-            return made
-        made = _one(keys, rng)
-    return keys + keys[-1:]
-
-
-def _one(keys: str, rng: Stream) -> str:
-    kind = rng.weighted(_SLIPS, _WEIGHTS)
-    if kind == "sound":
-        return _mix_sounds(keys, rng)
-    if len(keys) < 2:
-        return rng.choice(slips_on("en")[keys] or "e")
-    at = 1 + rng.below(len(keys) - 1)  # the first key of a word is seldom wrong
-    c = keys[at]
-    if kind == "drop":
-        return keys[:at] + keys[at + 1 :]
-    if kind == "swap":
-        return keys[: at - 1] + c + keys[at - 1] + keys[at + 1 :]
-    if kind == "double":
-        return keys[:at] + c + keys[at:]
-    if kind == "space":  # a key too many, before the space bar
-        return keys + rng.choice("iuhnge")
-    near = _VOWELS.get(c) if kind == "vowel" else None
-    return keys[:at] + rng.choice(near or slips_on("en")[c] or "e") + keys[at + 1 :]
-
-
-def _mix_sounds(keys: str, rng: Stream) -> str:
-    """n for ng, z for zh, and the other way round: a way of speaking rather than of moving the fingers."""
-    ways = []
-    for i, c in enumerate(keys):
-        if c == "g" and i and keys[i - 1] == "n":
-            ways += [keys[:i] + keys[i + 1 :]] * 2
-        elif c == "h" and i and keys[i - 1] in "zcs":
-            ways.append(keys[:i] + keys[i + 1 :])
-        elif c == "n" and i and keys[i - 1] in "aeio" and keys[i + 1 : i + 2] != "g":
-            ways += [keys[: i + 1] + "g" + keys[i + 1 :]] * 2
-        elif c in "zcs" and keys[i + 1 : i + 2] != "h":
-            ways.append(keys[: i + 1] + "h" + keys[i + 1 :])
-    return rng.choice(ways) if ways else keys
+def _word_start(run: str, at: int, place: int) -> int:
+    """Where the word begins that a place is in."""
+    for word, _ in _words(run):
+        if at + len(word) > place:
+            break
+        at += len(word)
+    return at

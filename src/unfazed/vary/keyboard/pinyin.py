@@ -10,7 +10,7 @@ from unfazed.core.seeds import Stream
 from unfazed.vary.keyboard import ime
 from unfazed.vary.keyboard._typist import Typist
 from unfazed.vary.operator import UNALTERED, Change, Operator, Text
-from unfazed.vary.people import new_typist, registers, typists
+from unfazed.vary.typists import new_typist, registers, typists
 
 
 class Pinyin(Operator):

@@ -1,10 +1,11 @@
-"""A pinyin engine in Python over the word list that ships with the package: for machines that have no other."""
+"""A pinyin engine in Python over the lists that ship with the package, words and what else input methods offer."""
 
 from __future__ import annotations
 
+import lzma
 from functools import lru_cache
 
-from unfazed.vary.chinese import Lexicon, lexicon
+from unfazed.vary.chinese import WORDS_FILE, Lexicon, Spelled, lexicon
 from unfazed.vary.keyboard.ime import UNRANKED, Candidate, Engine
 
 _BEAM = 4  # readings of the keys, and whole conversions, that are kept
@@ -22,10 +23,11 @@ class Embedded(Engine):
 
     name = "embedded"
 
-    def __init__(self, words: Lexicon) -> None:
+    def __init__(self, words: Lexicon, phrases: Lexicon) -> None:
         super().__init__()
-        self._lexicon = words
+        self._lexicon, self._phrases = words, phrases
         self._stretch = lru_cache(50_000)(self._words)
+        self._short: dict[str, list[Spelled]] = {}
 
     def _look_up(self, keys: str, n: int) -> list[Candidate]:
         whole: dict[str, float] = {}
@@ -38,7 +40,7 @@ class Embedded(Engine):
                 for text, score in self._stretch(spelled):
                     value = (score - 4.0 * penalty + 12.0 * length, units[length - 1][1])
                     first[text] = max(first.get(text, (-1e9, 0)), value)
-        best = sorted(whole, key=lambda text: -whole[text])[:2]
+        best = sorted(whole, key=lambda text: -whole[text])[:1]
         rest = sorted((text for text in first if text not in best), key=lambda text: -first[text][0])
         found = [Candidate(text, first[text][1] if text in first else len(keys)) for text in best]
         return [*found, *(Candidate(text, first[text][1]) for text in rest)][:n]
@@ -79,10 +81,10 @@ class Embedded(Engine):
         words = self._lexicon
         cut = [i for i, unit in enumerate(units) if unit not in words.syllables]
         if not cut:
-            return words.words("'".join(units))[:_MOST_WORDS]
+            return self._spelled("'".join(units))[:_MOST_WORDS]
         whole = len(cut) == len(units) and all(len(unit) == 1 for unit in units)
         found: list[Word] = []
-        for score, word, syllables in words.abbreviated("".join([unit[0] for unit in units])):
+        for score, word, syllables in self._abbreviated("".join([unit[0] for unit in units])):
             if whole or all(
                 s == unit or (i in cut and s.startswith(unit))
                 for i, (s, unit) in enumerate(zip(syllables, units, strict=True))
@@ -93,11 +95,25 @@ class Embedded(Engine):
         return found
 
     def rank(self, word: str, syllables: tuple[str, ...]) -> int:
-        for i, (other, _) in enumerate(self._lexicon.words("'".join(syllables))):
+        for i, (other, _) in enumerate(self._spelled("'".join(syllables))):
             if other == word:
                 return i
         return UNRANKED
 
+    def _spelled(self, reading: str) -> list[Word]:
+        """The words and phrases of a reading, commonest first."""
+        words, phrases = self._lexicon.words(reading), self._phrases.words(reading)
+        return sorted(words + phrases, key=lambda pair: -pair[1]) if phrases else words
+
+    def _abbreviated(self, initials: str) -> list[Spelled]:
+        """The words and phrases that an abbreviation may stand for, commonest first."""
+        found = self._short.get(initials)
+        if found is None:
+            both = self._lexicon.abbreviated(initials) + self._phrases.abbreviated(initials)
+            found = self._short[initials] = sorted(both, key=lambda spelled: -spelled[0])
+        return found
+
 
 def open_engine() -> Engine:
-    return Embedded(lexicon())
+    phrases = WORDS_FILE.with_name("phrases.txt.xz")
+    return Embedded(lexicon(), Lexicon(lzma.decompress(phrases.read_bytes()).decode("utf-8")))
