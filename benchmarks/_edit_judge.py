@@ -18,7 +18,9 @@ def told(clean: Sequence[str], people: Sequence[Sequence[str]], made: Sequence[S
 
     count = min(len(people), len(made))
     pairs = [(a, b) for texts in (*people[:count], *made[:count]) for a, b in zip(clean, texts, strict=True)]
-    rows = FeatureHasher(1 << 14, input_type="string").transform(list(map(list, map(_tokens, *zip(*pairs, strict=True)))))
+    rows = FeatureHasher(1 << 14, input_type="string").transform(
+        list(map(list, map(_tokens, *zip(*pairs, strict=True))))
+    )
     rows.data = np.sign(rows.data) * np.log1p(np.abs(rows.data))
     labels = np.repeat([0, 1], len(clean) * count)
     fold = np.tile(np.arange(len(clean)) * FOLDS // len(clean), 2 * count)  # sentences of one text stay together

@@ -1,7 +1,7 @@
 """Typing Chinese: how fast each engine is, and how real the simulation is on rows and people of READIN held out.
 
 `python -m benchmarks.pinyin speed`, `realism`, `people` or `harm` does one part; an engine may be named too. People are
-fitted anew for each part: on blocks of a hundred rows, to be judged on the other blocks, or on two, judged on the third.
+fitted anew: on blocks of a hundred rows, judged on the other blocks, and on two people, judged on the third.
 """
 
 from __future__ import annotations
@@ -128,7 +128,8 @@ def judged(name: str, where: str, clean: Aligned, people: list[Aligned], profile
         unit="AUC",
         ours=told.value,
         more=False,
-        note=f"{told.low:.3f} to {told.high:.3f}; second judge {second:.3f}; error rate {made:.3f}, people's {human:.3f}",
+        note=f"{told.low:.3f} to {told.high:.3f}; second judge {second:.3f}; "
+        f"error rate {made:.3f}, people's {human:.3f}",
     )
 
 

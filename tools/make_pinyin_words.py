@@ -64,7 +64,9 @@ def _write(name: str, rows: Rows) -> None:
         lines.append(key + "\t" + "".join(word + _level(count) for word, count in ranked))
     out = DATA / f"{name}.txt.xz"
     out.write_bytes(lzma.compress("\n".join(lines).encode(), preset=9 | lzma.PRESET_EXTREME))
-    print(f"{sum(map(len, rows.values())):,} words, {len(lines):,} readings, {out.stat().st_size / 2**20:.2f} MiB in {out}")
+    print(
+        f"{sum(map(len, rows.values())):,} words, {len(lines):,} readings, {out.stat().st_size / 2**20:.2f} MiB in {out}"
+    )
 
 
 def _words() -> dict[str, int]:

@@ -145,7 +145,7 @@ def test_the_commands_work_together(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not READIN.exists(), reason="READIN's files are not beside the project")
 def test_people_are_simulated_better_than_homophones_do() -> None:
-    """A part of what `benchmarks/pinyin.py` measures in full: WMT2021, a sixth of the rows, all of them held out."""
+    """A part of what `benchmarks/pinyin.py` measures on rows held out: WMT2021, a sixth of the rows, which were fitted."""
 
     def lines(name: str) -> list[str]:
         rows = (READIN / "nmt" / name).read_text(encoding="utf-8").splitlines()
@@ -157,7 +157,7 @@ def test_people_are_simulated_better_than_homophones_do() -> None:
     told, plain = judge.against_people(draws).value, judge.against_people([varied(Homophone(), clean, 7)]).value
     assert told is not None
     assert plain is not None
-    assert told < 0.82  # few sentences
+    assert told < 0.78  # few sentences
     assert plain > 0.97
     human, made = ([error_rate(clean, texts) for texts in group] for group in (people, draws))
     assert np.mean(made) == pytest.approx(np.mean(human), rel=0.25)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,14 +10,16 @@ from hypothesis import strategies as st
 from unfazed.core.edits import Edit, apply
 from unfazed.core.errors import DataError, UnknownName
 from unfazed.core.seeds import Seeds, Stream
-from unfazed.vary.calibrate_keyboard import count, fit_typist
+from unfazed.vary.calibrate_keyboard import fit_typist
 from unfazed.vary.chinese import lexicon, slips
-from unfazed.vary.keyboard._typist import slip
+from unfazed.vary.keyboard._keys import slip
+from unfazed.vary.keyboard._typist import Typist
 from unfazed.vary.keyboard.homophone import Homophone, homophones
 from unfazed.vary.keyboard.ime import engine, lacking
 from unfazed.vary.keyboard.pinyin import Pinyin
 from unfazed.vary.operator import UNALTERED, Text
-from unfazed.vary.typists import typists
+from unfazed.vary.typing_counts import count
+from unfazed.vary.typists import MARKS, WORD_KINDS, Sitting, typists
 
 TEXTS = [
     "请问花呗怎么还款，逾期了会影响征信吗？",
@@ -93,9 +96,10 @@ def test_errors_repeat_within_an_example_and_hardly_across() -> None:
 
 
 def test_people_differ() -> None:
-    texts = TEXTS * 12
-    rates = [sum(len(slips(a, b)) for a, b in zip(texts, typed(texts, draw=d), strict=True)) for d in range(12)]
-    assert max(rates) > 1.3 * min(rates)
+    """One of the people loses the ends of texts more often than the others."""
+    texts = TEXTS[2:] * 30
+    lost = [sum(a[-1] != b[-1:] for a, b in zip(texts, typed(texts, draw=d), strict=True)) for d in range(3)]
+    assert max(lost) > 1.5 * min(lost)
 
 
 def test_engines_give_other_words() -> None:
@@ -119,6 +123,43 @@ def test_three_draws_are_three_people() -> None:
             assert len({(p.whole, p.first) for p in people}) == 3
 
 
+def sitting(**chances: float) -> Sitting:
+    """A sitting in which nothing goes wrong but what is said."""
+    zero = dict.fromkeys(MARKS, 0.0)
+    plain = Sitting(1, dict.fromkeys(WORD_KINDS, 0.0), zero, zero, added=0.0, cut=0.0, hasty=0.0)
+    return msgspec.structs.replace(plain, **chances)
+
+
+def test_the_texts_of_an_example_are_typed_in_one_sitting() -> None:
+    """One of two sittings leaves out the end of every text, the other does nothing."""
+    profile = msgspec.structs.replace(
+        typists().people[-1], other=0.0, missing=3.0, sittings=[sitting(cut=1.0), sitting()]
+    )
+    typist, seeds = Typist(profile, engine("embedded")), Seeds(0, "keyboard/pinyin", 2)
+    text, cut = TEXTS[2], []
+    for i in range(60):
+        one, two = (apply(text, typist.type(text, seeds.stream(str(i), 0, field))) for field in "ab")
+        assert text.startswith(one)
+        assert (one == text) == (two == text)
+        cut.append(len(text) - len(one))
+    assert 15 < cut.count(0) < 45
+    assert all(missing == 0 or 2 <= missing <= len(text) // 2 for missing in cut)
+
+
+def test_fitting_tells_sittings_apart() -> None:
+    """Someone who types a hundred rows without their ends and a hundred without closing marks."""
+    clean = [t.rstrip("。？”") + f"{i}号楼的邻居。" for i in range(40) for t in TEXTS]
+    rows = [[t[:-3] if i < 100 else t[:-1]] for i, t in enumerate(clean)]
+    first, second = fit_typist([[t] for t in clean], rows, engine("embedded"), rounds=2).sittings
+    assert first.cut > 0.8 > 0.1 > second.cut
+    assert second.lost["close"] > 0.8
+
+
+def test_phrases_of_input_methods_are_offered() -> None:
+    assert [c.text for c in engine("embedded").candidates("jizhe", 2)] == ["记者", "急着"]
+    assert "急着" not in lexicon().frequency  # texts are not cut into words by them
+
+
 def test_wrong_parameters_are_named() -> None:
     with pytest.raises(UnknownName, match="embedded"):
         Pinyin(engine="embeded")
@@ -130,8 +171,6 @@ def test_wrong_parameters_are_named() -> None:
 def test_fitting_finds_the_rates_that_made_the_texts() -> None:
     clean = [t + str(i) for i in range(40) for t in TEXTS]
     one, other = typists().people[0], typists().people[4]
-    from unfazed.vary.keyboard._typist import Typist
-
     def made(profile: object) -> list[str]:
         seeds = Seeds(5, "t", 1)
         selves = [Typist(profile, engine("embedded")) for _ in range(100)]  # type: ignore[arg-type]

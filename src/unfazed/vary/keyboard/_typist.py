@@ -143,9 +143,7 @@ class Typist:
             return Edit(at + len(word), at + len(word), new[len(word) :])
         return Edit(at, at + len(word), new)
 
-    def _slip(
-        self, word: str, syllables: tuple[str, ...], hand: _Hand, pace: float, rng: Stream
-    ) -> tuple[str, Stream]:
+    def _slip(self, word: str, syllables: tuple[str, ...], hand: _Hand, pace: float, rng: Stream) -> tuple[str, Stream]:
         """The kind of slip that happens to a word, or none, and the stream that decides how.
 
         Errors repeat: a word typed by rote fares alike, and mostly in the same way, wherever an example has it.

@@ -16,16 +16,18 @@ from unfazed.vary.typists import new_typist, registers, typists
 class Pinyin(Operator):
     """Types the text by pinyin like a person in a hurry: wrong words chosen, keys missed, false starts not deleted.
 
-    Each draw is one person with one input method for the whole suite. `engine` names the input method: embedded,
+    Each draw is one person with one input method for the whole suite, who types each example in one of their sittings:
+    people change their ways. `engine` names the input method: embedded,
     google, libime, libpinyin, rime or sunpinyin. Several, joined by +, take turns over the draws; `installed` means
     all that this machine has except the embedded one. `profile` is a file that `unfazed calibrate keyboard` writes.
     """
 
+    version = 2
     languages = ("zh",)
     people = True
     unaltered = True
     presets = ("typing",)
-    example = ("我的支付宝账户为什么不能提现到银行卡", "我的支付宝这南湖为什么不能提现到银行卡")
+    example = ("请问花呗怎么提前还款", "请问华北怎么提前还款")
 
     def __init__(self, engine: str = "embedded", profile: str = "") -> None:
         names = [name.strip() for name in engine.split("+") if name.strip()]
