@@ -38,13 +38,15 @@ PEOPLE = [f"test_noisy_{k}.json" for k in (1, 2, 3)]
 PAIR = ["sentence1", "sentence2"]
 
 
-def vary(operator: Operator, rows: list[dict[str, str]], seed: int, draw: int) -> list[dict[str, str]]:
+def vary(
+    operator: Operator, rows: list[dict[str, str]], seed: int, draw: int, ids: Sequence[str] = ()
+) -> list[dict[str, str]]:
     seeds = Seeds(seed, "keyboard/pinyin", operator.version)
     made = []
     for i, row in enumerate(rows):
         new = {}
         for name, text in row.items():
-            change = operator.change(Text(text, "zh"), seeds.stream(str(i), draw, name))
+            change = operator.change(Text(text, "zh"), seeds.stream(ids[i] if ids else str(i), draw, name))
             new[name] = apply(text, change.edits) if change else text
         made.append(new)
     return made
@@ -118,7 +120,8 @@ def paraphrase_model() -> object:
 def judged(name: str, where: str, clean: Aligned, people: list[Aligned], profile: str, engine: str, seed: int) -> Row:
     """How well two judges tell simulated typing from people's: 0.5 is not at all."""
     texts, typed = clean.texts(), [p.texts() for p in people]
-    draws = [[t for r in vary(Pinyin(engine, profile), clean.rows, seed, d) for t in r.values()] for d in range(3)]
+    operator = Pinyin(engine, profile)
+    draws = [[t for r in vary(operator, clean.rows, seed, d, clean.ids) for t in r.values()] for d in range(3)]
     told = Judge(texts, typed).against_people(draws)
     second = edit_judge(texts, typed, draws)
     human, made = (float(np.mean([error_rate(texts, t) for t in group])) for group in (typed, draws))
@@ -168,7 +171,9 @@ def harm(engine: str, seeds: Sequence[int]) -> Iterator[Row]:
     for rows, others in OTHER.items():
         clean, people = held_out("AFQMC", others)
         operator = Pinyin(engine, fitted("AFQMC", rows, (0, 1, 2), engine))
-        made = {str(s): [Aligned(vary(operator, clean.rows, s, d), clean.gold) for d in range(3)] for s in seeds}
+        made = {
+            str(s): [Aligned(vary(operator, clean.rows, s, d, clean.ids), clean.gold) for d in range(3)] for s in seeds
+        }
         made["homophones"] = [Aligned(vary(Homophone(0.17), clean.rows, 0, d), clean.gold) for d in range(3)]
         for name, draws in made.items():
             for row in drops(system, clean, people, draws):

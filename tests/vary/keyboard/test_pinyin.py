@@ -171,6 +171,7 @@ def test_wrong_parameters_are_named() -> None:
 def test_fitting_finds_the_rates_that_made_the_texts() -> None:
     clean = [t + str(i) for i in range(40) for t in TEXTS]
     one, other = typists().people[0], typists().people[4]
+
     def made(profile: object) -> list[str]:
         seeds = Seeds(5, "t", 1)
         selves = [Typist(profile, engine("embedded")) for _ in range(100)]  # type: ignore[arg-type]
