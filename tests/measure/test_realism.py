@@ -145,7 +145,7 @@ def test_the_commands_work_together(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not READIN.exists(), reason="READIN's files are not beside the project")
 def test_people_are_simulated_better_than_homophones_do() -> None:
-    """A part of what `benchmarks/pinyin.py` measures on rows held out: WMT2021, a sixth of the rows, which were fitted."""
+    """A part of what `benchmarks/pinyin.py` measures on rows held out: here a sixth of WMT2021, which was fitted."""
 
     def lines(name: str) -> list[str]:
         rows = (READIN / "nmt" / name).read_text(encoding="utf-8").splitlines()
