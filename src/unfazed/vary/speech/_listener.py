@@ -292,10 +292,8 @@ def _unknown(word: str) -> float:
 
 
 def _other_number(number: str, rng: Stream) -> str:
-    places = [k for k, c in enumerate(number) if c.isdigit()]
-    k = rng.choice(places)
-    if rng.random() < 0.3 and len(places) > 1:
-        return number[:k] + number[k + 1 :]
+    """The number with another one of its last two digits: centuries and thousands are heard right."""
+    k = rng.choice([k for k, c in enumerate(number) if c.isdigit()][-2:])
     return number[:k] + str((int(number[k]) + 1 + rng.below(9)) % 10) + number[k + 1 :]
 
 
