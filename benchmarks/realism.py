@@ -128,5 +128,9 @@ def long_rows() -> Iterator[Row]:
     yield from rows_of(russian(), [OperatorSpec("keyboard/typist"), OperatorSpec("keyboard/adjacent")])
 
 
-if __name__ == "__main__":
+def main() -> None:
     show("realism", long_rows())
+
+
+if __name__ == "__main__":
+    main()
