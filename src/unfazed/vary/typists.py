@@ -88,7 +88,7 @@ def new_typist(people: list[TypistProfile], rng: Stream) -> TypistProfile:
     """Someone who takes after one of these people, a different one in each draw, as long as there are others."""
     base = rng.dealt(people, "typist")
     stream = rng.habit(f"typist of {base.length}")
-    scale = {kind: near_one(stream, _SPREAD) for kind in WORD_KINDS}
+    scale: dict[str, float] = {kind: near_one(stream, _SPREAD) for kind in WORD_KINDS}
     return msgspec.structs.replace(
         base,
         shape={kind: _shape(people, base, kind) for kind in WORD_KINDS},
