@@ -56,7 +56,8 @@ def fit_typist(
 
 def _numbered(sittings: Sequence[int]) -> list[int]:
     """The sittings by number from 0. One of less than half the usual number of rows goes with the one before."""
-    rows, number = Counter(sittings), {}
+    rows = Counter(sittings)
+    number: dict[int, int] = {}
     for name in dict.fromkeys(sittings):
         number[name] = max(0, len(set(number.values())) - (2 * rows[name] < SITTING))
     return [number[name] for name in sittings]
@@ -64,8 +65,8 @@ def _numbered(sittings: Sequence[int]) -> list[int]:
 
 def _first(seen: TypingCounts) -> TypistProfile:
     words = max(1, sum(seen.words.values()))
-    mean = {kind: seen.total(kind) / words for kind in WORD_KINDS}
-    shape = {
+    mean: dict[str, float] = {kind: seen.total(kind) / words for kind in WORD_KINDS}
+    shape: dict[str, list[float]] = {
         kind: [
             (seen.slips[kind, c] + _PRIOR * mean[kind]) / (seen.words[c] + _PRIOR) / max(mean[kind], 1e-9)
             for c in range(CLASSES)

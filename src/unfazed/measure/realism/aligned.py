@@ -188,8 +188,8 @@ def calibrated_typists(
     found = list(read_profiles(onto, Typists).people) if onto else []
     for number, person in enumerate(people, 1):
         require_noise(before.texts(), person.texts(), number)
-        pair = ([list(file.rows[row].values()) for row in used] for file in (before, person))
-        found.append(fit_typist(*pair, ime.engine(engine), [row // SITTING for row in used]))
+        right, typed = ([list(file.rows[row].values()) for row in used] for file in (before, person))
+        found.append(fit_typist(right, typed, ime.engine(engine), [row // SITTING for row in used]))
     return msgspec.json.encode(rounded(msgspec.to_builtins(Typists(engine, found)))) + b"\n", len(found)
 
 
