@@ -199,7 +199,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("systems")
     (folder / "bad.py").write_text(MODULE)
     (folder / "mine.jsonl").write_text("".join(f'{{"text": "number {i}", "label": "a"}}\n' for i in range(20)))
-    command = "vary mine.jsonl --with keyboard/adjacent --seed 7 -o suite"
+    command = "vary mine.jsonl --lang en --with keyboard/adjacent --seed 7 -o suite"
     commands.unfazed(*command.split(), cwd=folder, check=True)
     return folder
 

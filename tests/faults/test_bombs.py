@@ -75,7 +75,7 @@ def test_texts_that_go_on_and_on_are_refused(tmp_path: Path, name: str) -> None:
 @pytest.mark.slow
 def test_a_line_of_30_megabytes_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(json.dumps({"text": "x" * 30_000_000, "label": "a"}))
-    done = bounded("vary", "a.jsonl", "--with", "spoken/filler_end", "-o", "suite", cwd=tmp_path)
+    done = bounded("vary", "a.jsonl", "--lang", "en", "--with", "spoken/filler_end", "-o", "suite", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 

@@ -18,7 +18,7 @@ from unfazed.core.suite import Suite
 
 from .conftest import COMMAND, Unfazed, make_place
 
-VARY = ["vary", "mine.jsonl", "--with", "keyboard/adjacent", "--draws", "3", "--seed", "7"]
+VARY = ["vary", "mine.jsonl", "--lang", "en", "--with", "keyboard/adjacent", "--draws", "3", "--seed", "7"]
 RUN = ["--system", "my_module:predict", "--format", "json"]
 
 
@@ -162,7 +162,7 @@ def test_a_clock_that_jumps(place: Path, unfazed: Unfazed) -> None:
 def test_two_at_once_on_one_run(place: Path, unfazed: Unfazed) -> None:
     """One of them works, the other is told; together they ask nothing twice."""
     made(unfazed)
-    command = [*COMMAND, "run", "suite", *RUN, "-o", "run"]
+    command = [*COMMAND, "run", "suite", *RUN, "--canary", "0", "-o", "run"]
     both = [
         subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in "ab"
     ]
@@ -190,7 +190,8 @@ def test_nothing_is_written_outside_the_output(place: Path, unfazed: Unfazed) ->
     assert not Path("/tmp/unfazed-escape").exists()
     assert "<script>alert" not in (place / "report.html").read_text()
     there = {file.name for file in place.iterdir()} - {"__pycache__"}
-    assert there == {"asked.log", "mine.jsonl", "my_module.py", "report.flips.jsonl", "report.html", "run", "suite"}
+    assert there == {"asked.log", "mine.jsonl", "my_module.py", "report.flips.jsonl", "report.html", "report.view.html",
+                     "run", "suite"}  # fmt: skip
 
 
 def test_a_suite_that_vanishes_under_a_run(place: Path, unfazed: Unfazed) -> None:

@@ -14,14 +14,14 @@ import pytest
 from .conftest import COMMAND
 
 COMMANDS = [
-    "vary mine.jsonl --with keyboard/adjacent -o {there}/suite",
+    "vary mine.jsonl --lang en --with keyboard/adjacent -o {there}/suite",
     "run suite --system my_module:predict -o {there}/run",
     "run suite --system my_module:predict -o {there}/begun",
     "report run -o {there}/report.html",
     "run suite --system my_module:predict -o {free}/run --junit {there}/junit.xml",
     "suite export suite -o {there}/suite.jsonl",
     "suite import suite.jsonl -o {there}/suite",
-    "augment mine.jsonl --with keyboard/adjacent -o {there}/more.jsonl",
+    "augment mine.jsonl --lang en --with keyboard/adjacent -o {there}/more.jsonl",
     "correct noisy.txt --with my_module:mend -o {there}/mended.txt",
     "train intent mine.jsonl -o {there}/model",
     "train corrector chinese.txt -o {there}/model",
@@ -59,7 +59,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(folder / "study.toml", folder / "there" / "made.toml")
     shutil.copy(folder / "items.jsonl", folder / "there" / "items.jsonl")
     for command in (
-        "vary mine.jsonl --with keyboard/adjacent -o suite",
+        "vary mine.jsonl --lang en --with keyboard/adjacent -o suite",
         "vary slu.jsonl --with spoken/filler_end -o slu",
         "run suite --system my_module:predict -o run",
         "suite export suite -o suite.jsonl",

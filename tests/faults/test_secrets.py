@@ -51,7 +51,9 @@ def test_a_key_in_a_command_is_kept_nowhere(place: Path, way: str) -> None:
     run = f"cmd:{sys.executable} program.py {option} KEY"
     told = {"option": [], "environment": [], "named": ["--secret", "KEY"], "plan": ["--plan", "plan.toml"]}[way]
     (place / "plan.toml").write_text('[run]\nsecret_env = ["MINE"]\n')
-    commands.unfazed("vary", "mine.jsonl", "--with", "keyboard/adjacent", "-o", "suite", cwd=place, check=True)
+    commands.unfazed(
+        "vary", "mine.jsonl", "--lang", "en", "--with", "keyboard/adjacent", "-o", "suite", cwd=place, check=True
+    )
     printed, records = [], []
     for key in (KEY, OTHER):
         words = [word.replace("KEY", key) for word in ("--system", run, *told)]
@@ -88,7 +90,9 @@ def test_a_key_in_an_operators_command_is_not_in_the_suite(place: Path) -> None:
 
 def test_a_broken_program_does_not_give_its_key_away(place: Path) -> None:
     (place / "program.py").write_text("import sys\nsys.exit('bad credentials: ' + ' '.join(sys.argv))\n")
-    commands.unfazed("vary", "mine.jsonl", "--with", "keyboard/adjacent", "-o", "suite", cwd=place, check=True)
+    commands.unfazed(
+        "vary", "mine.jsonl", "--lang", "en", "--with", "keyboard/adjacent", "-o", "suite", cwd=place, check=True
+    )
     command = f"cmd:{sys.executable} program.py --token={KEY}"
     done = commands.unfazed("run", "suite", "--system", command, "-o", "run", cwd=place)
     assert done.returncode == 3

@@ -173,7 +173,7 @@ def test_a_run_is_copied_without_what_somebody_put_beside_it(place: Path) -> Non
         (folder / "notes.txt").write_text("not ours")
     copied = unfazed.Run(place / "run").save(place / "copy")
     there = {str(file.relative_to(copied.path)) for file in copied.path.rglob("*")}
-    files = {"run.json", "outputs.sqlite", "results.json", "suite", "suite/manifest.json"}
+    files = {"run.json", "plan.json", "outputs.sqlite", "results.json", "suite", "suite/manifest.json"}
     assert there - {"outputs.sqlite-wal", "outputs.sqlite-shm"} == files | {f"suite/{name}" for name in FILES}
     assert unfazed.measure_run(copied).clean == unfazed.measure_run(unfazed.Run(place / "run")).clean
 

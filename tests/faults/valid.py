@@ -272,7 +272,7 @@ CORPORA: dict[str, Kind] = {
         {"d/test_clean.json": rows(*SEGMENTS), "d/test_noisy_asr_1.json": rows(SEGMENTS[1])}, corpus("d", "readin")
     ),
     "readin, raw": Kind({"keyboard.tsv": READIN_TSV}, corpus("keyboard.tsv", "readin")),
-    "readin, squad": Kind({"d/test_clean.json": SQUAD, "d/test_noisy_1.json": SQUAD}, corpus("d", "readin")),
+    "readin, squad": Kind({"d/test_clean.json": SQUAD, "d/test_keyboard_1.json": SQUAD}, corpus("d", "readin")),
     "frmt": Kind(
         {f"d/lexical_bucket/pt_lexical_test_en_{tag}.tsv": text.encode() for tag, text in FRMT.items()},
         corpus("d", "frmt"),

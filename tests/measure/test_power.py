@@ -98,7 +98,7 @@ def test_repeats_limit_and_cluster_from_data_to_the_last_number(tmp_path: Path) 
     assert again["flips"]["low"] <= 0 <= again["flips"]["high"]
     assert found["cluster"] == "paragraph"
     text = commands.unfazed(*ask, cwd=here)
-    assert "the system changes" in " ".join(text.stdout.split())
+    assert "of answers change when the same text is asked again" in " ".join(text.stdout.split())
     assert "beyond chance" in text.stdout
     done = commands.unfazed("report", "run/", "-o", "page.html", cwd=here)
     assert done.returncode == 0, done.stderr

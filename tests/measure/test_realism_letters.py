@@ -119,7 +119,7 @@ def test_equal_noise_is_not_told_apart_and_doing_nothing_is() -> None:
     assert _value(judge.against_people([texts])) > 0.62
     assert _value(judge.against_people([varied("keyboard/adjacent", texts, 3)])) > 0.9
     told = judge.told_by([varied("keyboard/adjacent", texts, 3)])
-    assert {row["feature"] for row in told} & {"slip.near.row", "slip.near.other_row", "slip.none", "slip.all"}
+    assert any(row["feature"].startswith("slip.") for row in told)
 
 
 def _value(found: Estimate) -> float:

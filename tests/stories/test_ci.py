@@ -179,7 +179,7 @@ def test_a_pull_request_is_checked_commented_and_repaired(project: Path, github:
     assert len(github.comments) == 2
     comment = github.comments[-1]["body"]
     assert "❌ worst: " in comment
-    assert re.search(r"Worst falls by [\d.]+ points \\\[[\d.]+, [\d.]+\\\] on keyboard/typist", comment)
+    assert re.search(r"Worst falls by [\d.]+ points \\\[[\d.]+, [\d.]+\\\] on keyboard/\w+", comment)
     assert "(https://github.example/me/app/actions/runs/42)" in comment
     lost = int(re.search(r"Answers to variants: (\d+) lost", comment)[1])
     page = (runner.artifacts / "compare.html").read_text("utf-8")

@@ -24,7 +24,7 @@ def write(file: Path, *records: Any) -> Path:
 
 def test_says_what_the_log_says(tmp_path: Path) -> None:
     data = write(tmp_path / "data.jsonl", *({"text": text, "label": text[0]} for text in ("apple", "bean", "cherry")))
-    suite = make_suite(data, ["keyboard/adjacent"], draws=2, to=tmp_path / "suite")
+    suite = make_suite(data, ["keyboard/adjacent"], language="en", draws=2, to=tmp_path / "suite")
     inputs = [thing.inputs for e, varied in suite.groups() for thing in (e, *varied)]
     log = write(tmp_path / "log.jsonl", *({"inputs": i, "output": i["text"][0]} for i in inputs))
     here = measure_run(run_system(suite, f"logged:{log}", tmp_path / "run"))

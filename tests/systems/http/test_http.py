@@ -192,7 +192,7 @@ def test_urls_are_opened(opened: Make) -> None:
         opened("http://host/v1", model="m", promt="x")
     with pytest.raises(UsageError, match="model"):
         opened("http://host/v1", model="")
-    with pytest.raises(UsageError, match="'prompt'"):
+    with pytest.raises(UsageError, match="needs a model: add model="):
         opened("http://host/v1", prompt="nli.txt")
     for wrong in ("yes", "yes=1,=2", "yes=1,YES=2"):
         with pytest.raises(UsageError, match="answers"):
@@ -338,7 +338,7 @@ def test_a_plan_and_the_command_line_say_the_same(
     assert len(server.bodies) == 40
     assert all("Bearer sesame" in head for head in server.heads)
     for done in ran:
-        assert "Used: requests 20, retries 0, tokens in 20,000, tokens out 200, cost 0.0416\n" in done.output
+        assert "Used: requests 20, retries 0, tokens in 20,000, tokens out 200, cost 0.0416.\n" in done.output
     assert [
         (i, file.name) for i in ("planned", "said") for file in Path(i).rglob("*") if b"sesame" in file.read_bytes()
     ] == []

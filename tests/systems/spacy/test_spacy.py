@@ -98,7 +98,7 @@ def test_identity_is_the_content_and_not_the_place(both: Path, tmp_path: Path) -
 def test_what_can_not_be_opened_says_why(both: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match=r"nowhere holds no spaCy pipeline\. Save one with nlp\.to_disk"):
         open_system("spacy:nowhere")
-    with pytest.raises(UsageError, match="label or tags, not 'cats'"):
+    with pytest.raises(UsageError, match="label, tags or entities, not 'cats'"):
         open_system(f"spacy:{both}", answer="cats")
     spacy.blank("en").to_disk(tmp_path / "blank")
     with pytest.raises(UsageError, match="has nothing in it, but not a textcat"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from unfazed.core.errors import DataError, UsageError
+from unfazed.core.errors import DataError, UsageError, option
 from unfazed.measure.realism.aligned import read_aligned
 from unfazed.vary.calibrate_listener import fit_listener
 
@@ -14,7 +14,9 @@ _LEAST = 100  # texts: fewer say little about rare words
 def fit_heard(clean: str, real: str, field: str | None, heard: str | None, source: str) -> tuple[bytes, int]:
     """The file's content, and how many texts it was fitted on."""
     if clean == real and field == heard:
-        raise UsageError("--clean and --real are the same texts. Name their fields with --input and --heard.")
+        both = f"{option('clean')} and {option('real')}"
+        fields = f"{option('input')} and {option('heard')}"
+        raise UsageError(f"{both} are the same texts. Name their fields with {fields}.")
     texts = [text.strip() for text in read_aligned(clean, [field] if field else ()).texts()]
     others = [text.strip() for text in read_aligned(real, [heard] if heard else ()).texts()]
     if len(texts) != len(others):
