@@ -102,7 +102,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for command in (
         "vary mine.jsonl --with keyboard/adjacent -o suite",
         "vary mine.jsonl --with keyboard/adjacent --seed 9 -o other",
-        "vary slu.jsonl --with spoken/filler_end -o slu",
+        "vary slu.jsonl --lang en --with spoken/filler_end -o slu",
         "run suite --system my_module:predict --no-sanity -o run",
     ):
         commands.unfazed(*command.split(), cwd=folder, check=True)

@@ -60,7 +60,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(folder / "items.jsonl", folder / "there" / "items.jsonl")
     for command in (
         "vary mine.jsonl --lang en --with keyboard/adjacent -o suite",
-        "vary slu.jsonl --with spoken/filler_end -o slu",
+        "vary slu.jsonl --lang en --with spoken/filler_end -o slu",
         "run suite --system my_module:predict -o run",
         "suite export suite -o suite.jsonl",
         "collect new study.toml",
