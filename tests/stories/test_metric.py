@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,6 +75,22 @@ def test_the_answer_comes_first_and_an_edited_metric_is_scored_again(tmp_path: P
     gate = unfazed(*check, "--fail-under", 0.9, cwd=tmp_path)
     assert gate.returncode == 1
     assert "Gate failed" in gate.stderr
+
+
+def test_a_metric_is_checked_without_the_packages_of_others(tmp_path: Path) -> None:
+    (tmp_path / "my.py").write_text(BY_WORDS)
+    (tmp_path / "mine.tsv").write_text("a b c\ta b d\ta x y\n" * 12)
+    (tmp_path / "sacrebleu.py").write_text("raise ImportError")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-m", "unfazed", "metrics", "check", "my:score", "--pairs", "mine.tsv"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Robust: ")
+    assert "Not compared with bleu. " in done.stderr
+    named = subprocess.run(
+        [*command, "--beside", "bleu"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert named.returncode == 4
 
 
 @pytest.mark.parametrize(

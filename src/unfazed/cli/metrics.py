@@ -8,6 +8,8 @@ import click
 
 from unfazed.cli._options import format_option
 
+_BESIDE = ("bleu", "chrf", "yisi1")
+
 
 @click.group("metrics", short_help="Metrics under test, and environments for those that need one.")
 def command() -> None:
@@ -26,8 +28,8 @@ def command() -> None:
 )  # fmt: skip
 @click.option("--dialect", default="the dialect", show_default=True, help="Name of the dialect in the answer.")
 @click.option(
-    "--beside", multiple=True, default=("bleu", "chrf", "yisi1"), metavar="METRIC",
-    help="Metrics to compare with. Repeatable.  [default: bleu, chrf, yisi1]",
+    "--beside", multiple=True, metavar="METRIC",
+    help="Metrics to compare with. Repeatable.  [default: bleu, chrf and yisi1, if installed]",
 )  # fmt: skip
 @click.option("--ties", type=click.Choice(["loss", "half", "drop"]), default="loss", show_default=True,
               help="What a tie counts as.")  # fmt: skip
@@ -51,16 +53,23 @@ def check_command(metric: str, pairs: str, beside: tuple[str, ...], fail_under: 
     from pathlib import Path
 
     from unfazed.core import AnswerStore
-    from unfazed.core.errors import GateFailed
+    from unfazed.core.errors import GateFailed, MissingExtra
     from unfazed.data import read_meaning_pairs
     from unfazed.measure.metric_check import check_metric, metric_rows
     from unfazed.report.tables import render
     from unfazed.systems import Metric, open_system
 
     rows = read_meaning_pairs(Path(pairs))
-    names = [metric, *(name for name in dict.fromkeys(beside) if name != metric)]
+    others = [name for name in dict.fromkeys(beside or _BESIDE) if name != metric]
     with AnswerStore.in_memory() if to is None else AnswerStore.writer(Path(to)) as store:
-        found = [check_metric(name, open_system(name, Metric), rows, store=store, **given) for name in names]
+        found = [check_metric(metric, open_system(metric, Metric), rows, store=store, **given)]
+        for name in others:
+            try:
+                found.append(check_metric(name, open_system(name, Metric), rows, store=store, **given))
+            except MissingExtra as error:
+                if beside:
+                    raise
+                click.echo(f"Not compared with {name}. {error}", err=True)
     if format_ in ("json", "jsonl"):
         click.echo(render({one.metric: one for one in found}, "json"))
     else:
