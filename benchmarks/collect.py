@@ -69,10 +69,10 @@ def give_out(database: Path, people: int, items: int) -> None:
 
 SERVER = """
 import sys
-from unfazed.collect import app, site
+from unfazed.collect import server, site
 from unfazed.collect.study import read_study
 site.Limit.allows = lambda self, caller, now=None: True  # fifty people here answer as fast as thousands would
-app.serve(read_study(sys.argv[1]), "127.0.0.1", int(sys.argv[2]), None, None)
+server.serve({"": read_study(sys.argv[1])}, "127.0.0.1", int(sys.argv[2]))
 """
 
 

@@ -15,7 +15,7 @@ import commands
 import httpx
 import pytest
 
-from unfazed.collect.app import serve
+from unfazed.collect.server import serve
 from unfazed.core.errors import UsageError
 
 
@@ -85,6 +85,6 @@ def test_served_over_tls(make, tmp_path):
 def test_answers_do_not_travel_unprotected(make):
     study, _, _ = make()
     with pytest.raises(UsageError, match="certificate"):
-        serve(study, "0.0.0.0", 8000, None, None)
+        serve({"": study}, "0.0.0.0")
     with pytest.raises(UsageError, match="go together"):
-        serve(study, "127.0.0.1", 8000, "x", None)
+        serve({"": study}, certificate="x")

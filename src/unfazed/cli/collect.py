@@ -86,28 +86,39 @@ def items_command(
     click.echo(f"{count:,} items in {to}", err=True)
 
 
-@command.command("serve", short_help="Serve a study.")
-@_study
-@click.option("--host", default="127.0.0.1", show_default=True, help="Any other host needs --certificate or --proxied.")
+@command.command("serve", short_help="Serve a study, or a folder of studies.")
+@click.argument("place", metavar="STUDY", type=click.Path())
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Any other host needs --certificate or --trusted-proxy."
+)
 @click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
+@click.option("--base-path", default="", metavar="PATH", help="The path that the study, or all studies, are under.")
 @click.option("--certificate", type=click.Path(exists=True, dir_okay=False), help="TLS certificate chain, PEM.")
 @click.option("--key", type=click.Path(exists=True, dir_okay=False), help="Its private key, PEM.")
-@click.option("--proxied", is_flag=True, help="A proxy in front does TLS.")
+@click.option(
+    "--trusted-proxy", "trusted", multiple=True, metavar="CIDR",
+    help="The address or network of a proxy in front that does TLS. Repeatable.",
+)  # fmt: skip
 def serve_command(
-    study_file: str, host: str, port: int, certificate: str | None, key: str | None, proxied: bool
-) -> None:
+    place: str, host: str, port: int, base_path: str, certificate: str | None, key: str | None,
+    trusted: tuple[str, ...],
+) -> None:  # fmt: skip
     """Serve STUDY until interrupted. The owner's view is at /admin.
 
     \b
       unfazed collect serve study.toml
+      unfazed collect serve studies/ --base-path /c --port 8931
+
+    If STUDY is a folder, each study in it (NAME.toml or NAME/study.toml) is served under its own path, /c/NAME, with
+    its own cookies.
     """
-    from unfazed.collect.app import serve
-    from unfazed.collect.study import read_study
+    from unfazed.collect.server import serve, studies_at
     from unfazed.core.text import visible
 
-    study = read_study(study_file)
-    click.echo(f"{visible(study.title)}: http{'s' if certificate else ''}://{host}:{port}/", err=True)
-    serve(study, host, port, certificate, key, proxied)
+    studies = studies_at(Path(place), base_path)
+    for base, study in studies.items():
+        click.echo(f"{visible(study.title)}: http{'s' if certificate else ''}://{host}:{port}{base}/", err=True)
+    serve(studies, host, port, certificate, key, trusted)
 
 
 @command.command("invite", short_help="Add a person and print their link.")

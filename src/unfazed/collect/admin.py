@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, Response
 
 from unfazed.collect.database import Transaction
 from unfazed.collect.kinds import Kind
@@ -43,20 +43,20 @@ async def login(site: Site, request: Request) -> Response:
     await site.write(lambda tx: note(tx, "owner", "login" if right else "login refused", site.caller(request)))
     if not right:
         return site.page(request, "login", 403, wrong=True)
-    response = RedirectResponse("/admin", 303)
+    response = site.to("/admin")
     site.keep(response, COOKIE, admin_session(site.secret), strict=True, seconds=ADMIN_HOURS * 3600)
     return response
 
 
 async def logout(site: Site, request: Request) -> Response:
-    response = RedirectResponse("/admin/login", 303)
-    response.delete_cookie(COOKIE)
+    response = site.to("/admin/login")
+    site.drop(response, COOKIE)
     return response
 
 
 async def overview(site: Site, request: Request) -> Response:
     if not is_admin(site.secret, request.cookies.get(COOKIE, "")):
-        return RedirectResponse("/admin/login", 303)
+        return site.to("/admin/login")
     session = session_of(site, request)
     facts = await site.read(_overview)
     return site.page(request, "admin", csrf=signed(site.secret, session), **facts)
@@ -89,7 +89,7 @@ async def leave_out(site: Site, request: Request) -> Response:
             await site.write(lambda tx: _exclude(tx, person, reason))
         except UsageError as error:
             raise HTTPException(404, str(error)) from error
-    return RedirectResponse("/admin", 303)
+    return site.to("/admin")
 
 
 def _exclude(tx: Transaction, person: str, reason: str) -> None:

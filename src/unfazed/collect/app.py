@@ -1,4 +1,4 @@
-"""The pages for the people of a study (invitation, consent, task, answer), and the server that serves them."""
+"""The pages for the people of a study: invitation, consent, task, answer."""
 
 from __future__ import annotations
 
@@ -19,35 +19,32 @@ from unfazed.collect.assign import (
     person_of,
     take_answer,
 )
-from unfazed.collect.database import Transaction, open_database
+from unfazed.collect.database import Transaction
 from unfazed.collect.kinds.read_aloud import MAX_AUDIO, BadAudio, audio_file, checked, enter, keep
 from unfazed.collect.people import consent, hashed, note
 from unfazed.collect.status import own_progress
-from unfazed.collect.study import PeopleStudy
-from unfazed.core.errors import MissingExtra, UsageError, option
+from unfazed.collect.words import languages
+from unfazed.core.errors import MissingExtra
 from unfazed.core.json import decode
 from unfazed.core.values import Json
 
 try:
-    import uvicorn
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
     from starlette.requests import Request
-    from starlette.responses import JSONResponse, RedirectResponse, Response
+    from starlette.responses import JSONResponse, Response
     from starlette.routing import Mount
     from starlette.staticfiles import StaticFiles
     from starlette.types import ASGIApp
 
     from unfazed.collect import admin
-    from unfazed.collect.site import LANGUAGES, RouteTable, SafeHeaders, Site, TooLarge, body_of, routes, signed
+    from unfazed.collect.site import RouteTable, SafeHeaders, Site, TooLarge, body_of, routes, signed
 except ImportError as error:
     raise MissingExtra("`unfazed collect serve`", "collect") from error
 
 STATIC = Path(__file__).parent / "static"
 MAX_ANSWER = 2 << 20  # bytes, the log of keys included
 MAX_EVENTS = 50_000
-_LAST_SECONDS = 5  # for requests under way when the server is stopped
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 class Sent(msgspec.Struct, forbid_unknown_fields=True):
@@ -60,17 +57,17 @@ class Sent(msgspec.Struct, forbid_unknown_fields=True):
 
 async def front(site: Site, request: Request) -> Response:
     if "token" in request.cookies:
-        return RedirectResponse("/task", 303)
+        return site.to("/task")
     return site.message(request, "before", "need_link")
 
 
 async def invitation(site: Site, request: Request) -> Response:
     token = request.path_params["token"]
-    if not site.strangers.allows(site.caller(request)):
+    if not site.people.allows(hashed(token)):
         raise HTTPException(429, "too_fast")
     if await site.read(lambda tx: person_of(tx, hashed(token))) is None:
-        raise HTTPException(404, "need_link")
-    response = RedirectResponse("/consent", 303)
+        raise HTTPException(404 if site.strangers.allows(site.caller(request)) else 429, "need_link")
+    response = site.to("/consent")
     site.keep(response, "token", token)
     return response
 
@@ -78,7 +75,7 @@ async def invitation(site: Site, request: Request) -> Response:
 async def ask_consent(site: Site, request: Request) -> Response:
     key, person = await site.person(request)
     if person.consented:
-        return RedirectResponse("/task", 303)
+        return site.to("/task")
     about = site.kind.about
     question = about and (about.zh if site.language(request) == "zh" else about.en)
     return site.page(request, "consent", csrf=signed(site.secret, key), about=about, question=question, kind=site.kind)
@@ -89,17 +86,17 @@ async def give_consent(site: Site, request: Request) -> Response:
     form = await site.form(request)
     site.check_csrf(request, key, form.get("csrf", ""))
     if "agree" not in form:
-        return RedirectResponse("/consent", 303)
+        return site.to("/consent")
     about = site.kind.about
     facts = {about.name: form[about.name][:200]} if about and about.name in form else {}
     await site.write(lambda tx: consent(tx, person.id, facts, time.time()))
-    return RedirectResponse("/task", 303)
+    return site.to("/task")
 
 
 async def task(site: Site, request: Request) -> Response:
     key, person = await site.person(request)
     if not person.consented:
-        return RedirectResponse("/consent", 303)
+        return site.to("/consent")
     if person.excluded is not None:
         return site.message(request, "done", "excluded")
     lease, own = await site.write(lambda tx: _next(tx, site, key))
@@ -129,11 +126,11 @@ async def answer(site: Site, request: Request) -> Response:
             raise TooLarge
         receipt = await site.write(lambda tx: _answer(tx, site, key, sent))
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        return JSONResponse({"error": str(error)}, 422)
+        return JSONResponse({"error": site.phrase(request, "not_an_answer"), "detail": str(error)}, 422)
     except NotAllowed as error:
         item = sent.item[:200]
         await site.write(lambda tx: note(tx, _name(tx, key), "refused", item))
-        return JSONResponse({"error": str(error)}, 409 if isinstance(error, AlreadyAnswered) else 403)
+        return _refused(site, request, error)
     return JSONResponse({"counted": receipt.counted, "flags": receipt.flags, "fresh": receipt.fresh})
 
 
@@ -142,6 +139,12 @@ def _answer(tx: Transaction, site: Site, key: str, sent: Sent) -> Receipt:
     if person is None or not person.consented:
         raise NotYours("This item was not given to you.")
     return take_answer(tx, person, sent.item, sent.answer, sent.log, site.study.assign, site.kind, time.time())
+
+
+def _refused(site: Site, request: Request, error: NotAllowed) -> Response:
+    before = isinstance(error, AlreadyAnswered)
+    said = site.phrase(request, "answered_before" if before else "not_yours")
+    return JSONResponse({"error": said, "detail": str(error)}, 409 if before else 403)
 
 
 def _name(tx: Transaction, key: str) -> str:
@@ -167,7 +170,7 @@ async def audio(site: Site, request: Request) -> Response:
     except BadAudio as error:
         return JSONResponse({"error": site.phrase(request, str(error))}, 422)
     except NotYours as error:
-        return JSONResponse({"error": str(error)}, 403)
+        return _refused(site, request, error)
     for old in older:
         audio_file(site.study, old).unlink(missing_ok=True)
     return JSONResponse({"audio": name, "seconds": recording.seconds, "level": recording.level})
@@ -175,8 +178,8 @@ async def audio(site: Site, request: Request) -> Response:
 
 async def language(site: Site, request: Request) -> Response:
     chosen = request.path_params["code"]
-    response = RedirectResponse("/task" if "token" in request.cookies else "/", 303)
-    if chosen in LANGUAGES:
+    response = site.to("/task" if "token" in request.cookies else "/")
+    if chosen in languages():
         site.keep(response, "language", chosen)
     return response
 
@@ -200,37 +203,23 @@ ROUTES: RouteTable = (
 )
 
 
-def make_app(site: Site) -> ASGIApp:
-    """The whole site. Every error is a page, or JSON for the page's own script, and never a trace."""
+def make_app(*sites: Site) -> ASGIApp:
+    """All studies, each under its own path. Every error is a page, or JSON for the page's own script, never a trace."""
+    if [site.base for site in sites] == [""]:
+        return SafeHeaders(_study_app(sites[0]))
+    longest_first = sorted(sites, key=lambda site: -len(site.base))
+    mounted = [Mount(site.base, app=_study_app(site)) for site in longest_first]
+    return SafeHeaders(Starlette(routes=mounted))
 
+
+def _study_app(site: Site) -> Starlette:
     async def failed(request: Request, error: Exception) -> Response:
         if isinstance(error, TooLarge):
-            return site.problem(request, 413, "error")
+            return site.problem(request, 413, "too_large")
         status = error.status_code if isinstance(error, HTTPException) else 500
         what = error.detail if isinstance(error, HTTPException) else "error"
         return site.problem(request, status, "not_found" if status in (404, 405) and what != "need_link" else what)
 
     handlers: Any = {HTTPException: failed, TooLarge: failed, Exception: failed}
     static = Mount("/static", StaticFiles(directory=STATIC))
-    return SafeHeaders(Starlette(routes=[*routes(site, ROUTES), static], exception_handlers=handlers))
-
-
-def serve(
-    study: PeopleStudy, host: str, port: int, certificate: str | None, key: str | None, proxied: bool = False
-) -> None:
-    """Serves until it is interrupted. `proxied`: something in front of it does TLS."""
-    if (certificate is None) != (key is None):
-        raise UsageError(f"{option('certificate')} and {option('key')} go together.")
-    if host not in _LOOPBACK and not certificate and not proxied:
-        raise UsageError(
-            f"{host} can be reached from other machines, so people's answers would travel unprotected. "
-            f"Use {option('certificate')} and {option('key')}, or {option('proxied')} if a proxy in front does TLS."
-        )
-    with open_database(study.place) as database:
-        app = make_app(Site(study, database, secure=bool(certificate) or proxied))
-        config = uvicorn.Config(
-            app, host=host, port=port, ssl_certfile=certificate, ssl_keyfile=key, log_level="warning",
-            access_log=False, server_header=False, proxy_headers=proxied, h11_max_incomplete_event_size=64 << 10,
-            timeout_graceful_shutdown=_LAST_SECONDS,
-        )  # fmt: skip
-        uvicorn.Server(config).run()
+    return Starlette(routes=[*routes(site, ROUTES), static], exception_handlers=handlers)

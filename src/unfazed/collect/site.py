@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import hmac
 import time
-import tomllib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,7 +16,7 @@ from urllib.parse import parse_qs
 import jinja2
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -25,8 +24,8 @@ from unfazed.collect.assign import Person, person_of
 from unfazed.collect.database import Database, Transaction
 from unfazed.collect.people import fact, hashed
 from unfazed.collect.study import PeopleStudy
+from unfazed.collect.words import languages, words
 
-LANGUAGES = {"en": "English", "zh": "中文"}
 PAGES = Path(__file__).parent / "pages"
 T = TypeVar("T")
 
@@ -124,19 +123,14 @@ def is_admin(secret: str, session: str, now: float | None = None) -> bool:
     return alive and is_signed(secret, "admin " + until, signature)
 
 
-@cache
-def words(language: str) -> dict[str, str]:
-    """Every phrase of the pages by name."""
-    column = 1 if language == "zh" else 0
-    phrases = tomllib.loads((PAGES / "words.toml").read_text(encoding="utf-8"))
-    return {name: both[column] for name, both in phrases.items()}
-
-
 class Site:
-    """One study being served. `secure` is true behind TLS, where cookies may not travel without it."""
+    """One study being served. `secure` is true behind TLS, where cookies may not travel without it.
 
-    def __init__(self, study: PeopleStudy, database: Database, secure: bool = False) -> None:
-        self.study, self.database, self.secure = study, database, secure
+    `base` is the path that all of its pages and cookies are under, such as `/c/typing`; nothing: the whole server.
+    """
+
+    def __init__(self, study: PeopleStudy, database: Database, secure: bool = False, base: str = "") -> None:
+        self.study, self.database, self.secure, self.base = study, database, secure, base
         self.kind = study.make_kind()
         self.secret = database.read(lambda tx: fact(tx, "secret"))
         self.people = Limit(a_second=20, burst=60)
@@ -153,12 +147,15 @@ class Site:
 
     def page(self, request: Request, name: str, status: int = 200, **context: Any) -> HTMLResponse:
         language = self.language(request)
-        known = {"study": self.study, "words": words(language), "language": language, "languages": LANGUAGES}
+        known = {
+            "study": self.study, "words": words(language), "language": language, "languages": languages(),
+            "base": self.base,
+        }  # fmt: skip
         return HTMLResponse(self.pages.get_template(f"{name}.html").render(known | context), status)
 
     def language(self, request: Request) -> str:
         chosen = request.cookies.get("language", self.study.language)
-        return chosen if chosen in LANGUAGES else self.study.language
+        return chosen if chosen in languages() else self.study.language
 
     def problem(self, request: Request, status: int, what: str) -> Response:
         if request.headers.get("accept", "").startswith("application/json"):
@@ -175,7 +172,14 @@ class Site:
 
     def keep(self, response: Response, name: str, value: str, strict: bool = False, seconds: int = 90 * 86400) -> None:
         site: Any = "strict" if strict else "lax"
-        response.set_cookie(name, value, seconds, httponly=True, secure=self.secure, samesite=site)
+        response.set_cookie(name, value, seconds, path=self.base or "/", httponly=True, secure=self.secure, samesite=site)
+
+    def drop(self, response: Response, name: str) -> None:
+        response.delete_cookie(name, path=self.base or "/", httponly=True, secure=self.secure)
+
+    def to(self, place: str) -> RedirectResponse:
+        """Sends the browser on to another page of this study."""
+        return RedirectResponse(self.base + place, 303)
 
     def caller(self, request: Request) -> str:
         return request.client.host if request.client else ""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from unfazed.collect.kinds import Kind, kinds
+from unfazed.collect.words import languages
 from unfazed.core.errors import DataError, StoredFileError, UnknownName
 from unfazed.core.ids import content_id
 from unfazed.core.outside import read_bounded
@@ -43,7 +44,7 @@ class PeopleStudy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     title: str
     kind: str
-    language: Literal["en", "zh"] = "en"
+    language: str = "en"  # of the pages
     consent: str
     contact: str
     database: str = ""
@@ -93,6 +94,8 @@ def _check(study: PeopleStudy, path: Path) -> None:
     rules = study.assign
     if study.kind not in kinds:
         raise UnknownName("kind of task", study.kind, kinds.names())
+    if study.language not in languages():
+        raise UnknownName("language of the pages", study.language, list(languages()))
     problems = [
         ("assign.k must be 1 or more", rules.k < 1),
         ("assign.lease_minutes must be more than 0", not rules.lease_minutes > 0),

@@ -12,7 +12,6 @@ from unfazed.core.registry import Registry
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Example, Json, Variant
 
-Language = Literal["en", "zh"]
 MAX_TEXT = 20_000  # characters of one text in an item or an answer
 ItemText = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
 
@@ -62,7 +61,7 @@ class Kind:
     source: ClassVar[str] = ""  # family of the variants made of its answers
     control_gold: ClassVar[Json] = None  # the right answer to an item that its key file calls a control
 
-    def __init__(self, options: dict[str, Json], language: Language = "en") -> None:
+    def __init__(self, options: dict[str, Json], language: str = "en") -> None:
         self.options: Any = msgspec.convert(options, self.options_type)
         self.language = language
 

@@ -10,15 +10,20 @@ const task = start(form, words, text => { say.textContent = text; });
 const waiting = () => JSON.parse(localStorage.getItem(box) || '[]');
 const keep = list => list.length ? localStorage.setItem(box, JSON.stringify(list)) : localStorage.removeItem(box);
 const without = item => keep(waiting().filter(one => one.item !== item));
-let pause = 1000, timer = 0, refused = false;
+const place = name => new URL(`../${name}`, import.meta.url);
+let pause = 1000, timer = 0, refused = false, elsewhere = false;
 
 async function send(one) {
-  const reply = await fetch('/answer', {
+  const reply = await fetch(place('answer'), {
     method: 'POST', body: JSON.stringify(one),
     headers: { 'content-type': 'application/json', accept: 'application/json', 'x-csrf': form.dataset.csrf },
   });
   if (reply.status === 429 || reply.status >= 500) throw new Error(reply.status);
-  if (!reply.ok) { refused = true; say.textContent = `${words.refused}: ${(await reply.json()).error}`; }
+  if (reply.status === 409) { elsewhere = true; return; } // answered in another tab
+  if (reply.ok) return;
+  refused = true;
+  const error = reply.status === 413 ? words.too_large : (await reply.json().catch(() => ({}))).error; // a proxy's page is no JSON
+  say.textContent = `${words.refused}: ${error || reply.status}`;
 }
 
 async function flush() {
@@ -35,7 +40,8 @@ async function flush() {
     return;
   }
   if (refused) { refused = false; button.disabled = false; }
-  else { say.textContent = words.answer_kept; location.assign('/task'); }
+  else if (elsewhere) { say.textContent = words.other_tab; setTimeout(() => location.assign(place('task')), 1500); }
+  else { say.textContent = words.answer_kept; location.assign(place('task')); }
 }
 
 form.addEventListener('submit', event => {

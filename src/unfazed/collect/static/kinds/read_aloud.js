@@ -23,7 +23,7 @@ export function start(form, words, say) {
     settings = Object.fromEntries(Object.entries(known).filter(([, value]) => typeof value !== 'object'));
     // Firefox refuses a context whose rate is not the microphone's.
     context = new AudioContext(known.sampleRate ? { sampleRate: known.sampleRate } : {});
-    await context.audioWorklet.addModule('/static/tap.js');
+    await context.audioWorklet.addModule(new URL('../tap.js', import.meta.url));
     const tap = new AudioWorkletNode(context, 'tap', { numberOfOutputs: 0 });
     tap.port.onmessage = ({ data }) => {
       const power = data.reduce((sum, x) => sum + x * x, 0) / data.length;
@@ -37,14 +37,14 @@ export function start(form, words, say) {
 
   async function upload(blob) {
     say(words.sending);
-    const place = `/audio?item=${encodeURIComponent(form.dataset.item)}`;
+    const place = new URL(`../../audio?item=${encodeURIComponent(form.dataset.item)}`, import.meta.url);
     const headers = { 'content-type': 'audio/wav', accept: 'application/json', 'x-csrf': form.dataset.csrf };
     for (let pause = 1000; ; pause = Math.min(pause * 2, 30000)) {
       try {
         const reply = await fetch(place, { method: 'POST', body: blob, headers });
-        const said = await reply.json();
+        const said = await reply.json().catch(() => ({})); // a proxy's page is no JSON
         if (reply.ok) { name = said.audio; say(words.audio_fine); return; }
-        if (reply.status < 500 && reply.status !== 429) { say(said.error); return; }
+        if (reply.status < 500 && reply.status !== 429) { say(reply.status === 413 ? words.too_large : said.error || words.audio_bad); return; }
       } catch { say(words.audio_waits); }
       await new Promise(done => setTimeout(done, pause));
     }
