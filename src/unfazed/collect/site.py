@@ -172,7 +172,8 @@ class Site:
 
     def keep(self, response: Response, name: str, value: str, strict: bool = False, seconds: int = 90 * 86400) -> None:
         site: Any = "strict" if strict else "lax"
-        response.set_cookie(name, value, seconds, path=self.base or "/", httponly=True, secure=self.secure, samesite=site)
+        place = self.base or "/"
+        response.set_cookie(name, value, seconds, path=place, httponly=True, secure=self.secure, samesite=site)
 
     def drop(self, response: Response, name: str) -> None:
         response.delete_cookie(name, path=self.base or "/", httponly=True, secure=self.secure)
