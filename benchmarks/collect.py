@@ -193,7 +193,8 @@ def owners_view() -> float:
     """Seconds until /admin of a study with 100,000 answers has come."""
     import urllib.request
 
-    from unfazed.collect.site import admin_session
+    from unfazed.collect.database import open_database
+    from unfazed.collect.owner import open_session
 
     with tempfile.TemporaryDirectory() as name:
         folder, items = Path(name), 100_000
@@ -207,7 +208,8 @@ def owners_view() -> float:
         db.close()
         process, port = start(file)
         try:
-            session = admin_session(secret_of(folder / "study.sqlite"))
+            with open_database(str(folder / "study.sqlite")) as database:
+                session = database.write(open_session)
             request = urllib.request.Request(f"http://127.0.0.1:{port}/admin", headers={"cookie": f"owner={session}"})
             times = []
             for _ in range(3):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from unfazed.collect.export import answers_of
 from unfazed.collect.items import make_study
-from unfazed.collect.people import set_password
-from unfazed.collect.site import CSP, Limit, admin_session, is_admin, signed
+from unfazed.collect.owner import close_session, is_open, open_session, set_password
+from unfazed.collect.site import CSP, Limit, signed
 from unfazed.collect.study import read_study
 
 from .conftest import write_study
@@ -177,13 +177,30 @@ def test_the_owner_logs_in(site):
     assert {owner.post("/admin/login", data={"password": str(n)}).status_code for n in range(9)} == {403, 429}
 
 
-def test_an_owners_session_ends_and_cannot_be_made_up():
-    secret = "ab" * 32
-    session = admin_session(secret, now=0)
-    assert is_admin(secret, session, now=3600)
-    assert not is_admin(secret, session, now=13 * 3600)
-    assert not is_admin("cd" * 32, session, now=3600)
-    assert not is_admin(secret, "9" * 11 + session[5:], now=3600)
+def test_an_owners_session_ends(make):
+    _, store, _ = make()
+    session = store.write(lambda tx: open_session(tx, now=0))
+    for now, open_ in ((3600, True), (13 * 3600, False)):
+        assert store.read(lambda tx, now=now: is_open(tx, session, now)) is open_
+    assert not store.read(lambda tx: is_open(tx, session[:-1], 3600))
+    assert session not in str(store.read(lambda tx: tx.rows("SELECT * FROM sessions")))
+    store.write(lambda tx: close_session(tx, session))
+    assert not store.read(lambda tx: is_open(tx, session, 3600))
+    other = store.write(lambda tx: open_session(tx, now=0))
+    store.write(lambda tx: set_password(tx, "new"))
+    assert not store.read(lambda tx: is_open(tx, other, 3600)), "a new password ends all sessions"
+
+
+def test_logging_out_ends_the_session_everywhere(site):
+    server = site()
+    server.store.write(lambda tx: set_password(tx, "right"))
+    owner = client(server)
+    owner.post("/admin/login", data={"password": "right"})
+    stolen = {"owner": owner.cookies["owner"]}
+    assert "Progress" in httpx.get(server.url + "/admin", cookies=stolen, follow_redirects=True).text
+    owner.post("/admin/logout")
+    assert httpx.get(server.url + "/admin", cookies=stolen).status_code == 303
+    assert httpx.get(server.url + "/admin/answer?person=a&item=b", cookies=stolen).status_code == 403
 
 
 JSON = st.recursive(

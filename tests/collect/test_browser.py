@@ -407,7 +407,7 @@ def test_the_owner_sees_progress_and_replays(visit, make):
         v.press(letter, f"Key{letter.upper()}", ord(letter.upper()), letter)
     v.send()
     v.wait(v.answers, "the answer arrives")
-    from unfazed.collect.people import set_password
+    from unfazed.collect.owner import set_password
 
     v.server.store.write(lambda tx: set_password(tx, "right"))
     v.driver.get(f"{v.server.url}/admin")

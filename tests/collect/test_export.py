@@ -49,14 +49,14 @@ def test_every_answer_is_exported_with_its_story(make, tmp_path):
     from unfazed.collect.people import exclude
 
     store.write(lambda tx: exclude(tx, "b", "only one button"))
-    assert export(study, store, tmp_path / "all.jsonl", logs=True) == 6
+    assert export(study, store, tmp_path / "all.jsonl", logs=True, names=True) == 6
     found = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
     assert {(r["item"], r["person"], r["counted"], r["why_not"], r["correct"]) for r in found} == {
         ("i0", "a", True, "", None), ("i1", "a", True, "", None), ("g", "a", False, "gold item", False),
         ("i0", "b", False, "excluded: only one button", None), ("i1", "b", False, "excluded: only one button", None),
         ("g", "b", False, "excluded: only one button", False),
     }  # fmt: skip
-    export(study, store, tmp_path / "all.parquet")
+    export(study, store, tmp_path / "all.parquet", names=True)
     ((_, columns),) = read_batches(tmp_path / "all.parquet")
     cells = list(zip(*(columns[name] for name in ("item", "person", "counted", "answer")), strict=True))
     assert ("i0", "a", 1, '{"choice":["keyboard"]}') in cells
@@ -85,7 +85,7 @@ def test_people_make_a_suite(tmp_path):
             while (item := d.ask(name)) and (name, item) in typed:
                 assert d.say(name, item, {"text": typed[name, item]}, log(typed[name, item])).counted
                 d.now += 5
-        done = export(d.study, d.store, tmp_path / "made")
+        done = export(d.study, d.store, tmp_path / "made", names=True)
         assert (done.incomplete, done.labels_lost) == (0, 0)
         variants = [
             (v.example_id, v.source, v.inputs["text"], v.gold, v.note) for v in Suite(tmp_path / "made").variants()
@@ -112,7 +112,7 @@ def test_labels_move_with_the_words_or_the_version_is_left_out(tmp_path):
         d.invite("a", "s"), d.invite("b", "t")
         for name, text in (("a", "wakke me att sicks"), ("b", "wake me")):
             d.say(name, d.ask(name), {"text": text}, log(text))
-        done = export(d.study, d.store, tmp_path / "made")
+        done = export(d.study, d.store, tmp_path / "made", names=True)
         assert done.labels_lost == 1
         (variant,) = done.suite.variants()
         assert variant.inputs["text"] == "wakke me att sicks"

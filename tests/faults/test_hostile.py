@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 from unfazed.collect.items import make_study
 from unfazed.collect.people import consent, hashed, invite
-from unfazed.collect.site import admin_session, signed
+from unfazed.collect.owner import open_session
+from unfazed.collect.site import signed
 from unfazed.collect.study import read_study
 from unfazed.core.suite import Manifest, write_suite
 from unfazed.core.suite_jsonl import export_suite
@@ -224,7 +225,7 @@ def test_nothing_runs_in_the_pages_of_a_study(tmp_path: Path) -> None:
         token = store.write(lambda tx: invite(tx, study, TEXTS[0], bad))
         store.write(lambda tx: consent(tx, TEXTS[0], {"ime": bad}, 1.0))
         csrf = signed(server.site.secret, hashed(token))
-        cookies = {"token": token, "owner": admin_session(server.site.secret)}
+        cookies = {"token": token, "owner": server.store.write(open_session)}
         with httpx.Client(base_url=server.url, cookies=cookies, follow_redirects=True) as http:
             pages = [
                 http.get(path) for path in ("/", f"/i/{token}", "/consent", "/admin", "/admin/answer?person=%3Cb%3E")

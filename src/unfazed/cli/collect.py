@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -12,7 +14,8 @@ _study = click.argument("study_file", metavar="STUDY", type=click.Path(dir_okay=
 
 
 @click.group("collect", short_help="Let people type, speak and judge, in a web app of your own.")
-def command() -> None:
+@click.pass_context
+def command(context: click.Context) -> None:
     """A study is a TOML file, a database beside it, and links for the people who take part.
 
     \b
@@ -21,6 +24,8 @@ def command() -> None:
       unfazed collect serve study.toml
       unfazed collect export study.toml -o answers.jsonl
     """
+    before = os.umask(0o077)  # what people give is for the owner's eyes
+    context.call_on_close(lambda: os.umask(before))
 
 
 @command.command("new", short_help="Make a study's database, or a study to fill in.")
@@ -172,31 +177,38 @@ def status(study_file: str, format_: str) -> None:
 @_study
 @click.option("-o", "to", required=True, metavar="PLACE", help="FILE.jsonl, FILE.parquet, or a folder for a suite.")
 @click.option("--logs", is_flag=True, help="Include every key and composition event.")
+@click.option("--names", is_flag=True, help="Write people's names. Default: pseudonyms.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing suite.")
 @click.option("--recogniser", help="The recogniser whose texts the suite takes, if several transcribed the recordings.")
 @click.option("--summary", metavar="FILE", help="Also write a summary of the answers to each item (JSON lines).")
 def export_command(
-    study_file: str, to: str, logs: bool, overwrite: bool, recogniser: str | None, summary: str | None
+    study_file: str, to: str, logs: bool, names: bool, overwrite: bool, recogniser: str | None, summary: str | None
 ) -> None:
     """Write every answer of STUDY as a record, counted or not; or people's texts as a suite.
 
     \b
       unfazed collect export study.toml -o suite/
       unfazed run suite/ --system my_module:predict -o run/
+
+    People are named by pseudonyms, which stay the same from export to export. A data sheet of the study is written
+    beside PLACE: who took part, what they were told, how far they agree.
     """
     from unfazed.collect.database import open_database
     from unfazed.collect.export import answers_of, export, summaries
     from unfazed.collect.people import note
+    from unfazed.collect.sheet import write_sheet
     from unfazed.collect.study import read_study
     from unfazed.core.files import write_json_lines
 
     study = read_study(study_file)
     with open_database(study.place) as database:
-        done = export(study, database, Path(to), logs, overwrite, recogniser)
+        done = export(study, database, Path(to), logs, overwrite, recogniser, names)
+        sheet = write_sheet(study, database, Path(to), names)
         if summary:
             rows = summaries(study, answers_of(study, database))
             write_json_lines(Path(summary), rows)
-        database.write(lambda tx: note(tx, "owner", "exported", to))
+        database.write(lambda tx: note(tx, "owner", "exported with names" if names else "exported", to))
+    click.echo(f"Data sheet in {sheet}", err=True)
     if isinstance(done, int):
         click.echo(f"{done:,} answers in {to}", err=True)
         return
@@ -239,50 +251,71 @@ def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
 @command.command("exclude", short_help="Stop counting a person's answers.")
 @_study
 @click.argument("person")
-@click.option("--reason", required=True, help="The reason, which the export includes.")
-def exclude_command(study_file: str, person: str, reason: str) -> None:
+@click.option("--reason", help="The reason, which the export includes.")
+@click.option("--undo", is_flag=True, help="Count the person's answers again.")
+def exclude_command(study_file: str, person: str, reason: str | None, undo: bool) -> None:
     """Keep PERSON's answers, but count them no longer; their places go to others.
 
     \b
       unfazed collect exclude study.toml anna --reason "left early"
+      unfazed collect exclude study.toml anna --undo
+
+    With --undo, answers count again, except where others have taken their places since.
     """
-    from unfazed.collect.database import Transaction, open_database
-    from unfazed.collect.people import exclude, note
+    from unfazed.collect.database import open_database
+    from unfazed.collect.people import exclude, include
     from unfazed.collect.study import read_study
 
-    def job(tx: Transaction) -> None:
-        exclude(tx, person, reason)
-        note(tx, "owner", "excluded", person)
+    if undo == (reason is not None):
+        raise click.UsageError("Choose --reason REASON or --undo.")
+    study = read_study(study_file)
+    with open_database(study.place) as database:
+        if undo:
+            back = database.write(lambda tx: include(tx, study, person))
+            click.echo(f"{back:,} answers count again.", err=True)
+        else:
+            database.write(lambda tx: exclude(tx, person, reason or ""))
 
-    with open_database(read_study(study_file).place) as database:
-        database.write(job)
 
-
-@command.command("forget", short_help="Delete a person and everything they gave.")
+@command.command("forget", short_help="Delete people and everything they gave.")
 @_study
-@click.argument("person")
-def forget_command(study_file: str, person: str) -> None:
-    """Delete PERSON, their answers and their logs from STUDY. Backups and exports made before are yours to delete.
+@click.argument("person", required=False)
+@click.option(
+    "--before", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="Everybody who did nothing since DATE."
+)
+def forget_command(study_file: str, person: str | None, before: datetime | None) -> None:
+    """Delete PERSON, their answers, logs and recordings from STUDY. Delete backups and exports made before yourself.
 
     \b
       unfazed collect forget study.toml anna
+      unfazed collect forget study.toml --before 2026-01-01
+
+    With --before, it deletes everybody whose last answer is older (or, without answers, whose invitation is), and the
+    audit log of that time. Run it regularly to keep data no longer than you promised.
     """
     from unfazed.collect.database import Transaction, open_database
     from unfazed.collect.kinds.read_aloud import audio_file
-    from unfazed.collect.people import Forgotten, forget, note
+    from unfazed.collect.people import Forgotten, forget, forget_before, note
     from unfazed.collect.study import read_study
 
-    def job(tx: Transaction) -> Forgotten:
-        gone = forget(tx, person)
-        note(tx, "owner", "forgot a person")
-        return gone
+    if (person is None) == (before is None):
+        raise click.UsageError("Choose a PERSON, or --before DATE.")
+
+    def job(tx: Transaction) -> tuple[int, Forgotten]:
+        if before is None:
+            people, gone = 1, forget(tx, person or "")
+        else:
+            people, gone = forget_before(tx, before.replace(tzinfo=UTC).timestamp())
+        note(tx, "owner", f"forgot {people:,} people")
+        return people, gone
 
     study = read_study(study_file)
     with open_database(study.place) as database:
-        gone = database.write(job)
-    for name in gone.recordings:
-        audio_file(study, name).unlink(missing_ok=True)
-    click.echo(f"{gone.answers:,} answers deleted.", err=True)
+        people, gone = database.write(job)
+        for name in gone.recordings:
+            audio_file(study, name).unlink(missing_ok=True)
+        database.scrub()
+    click.echo(f"{people:,} people and {gone.answers:,} answers deleted.", err=True)
 
 
 @command.command("backup", short_help="Copy a study's database, also while it is served.")

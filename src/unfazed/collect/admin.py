@@ -10,11 +10,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
+from unfazed.collect import owner
 from unfazed.collect.database import Transaction
 from unfazed.collect.kinds import Kind
 from unfazed.collect.kinds.read_aloud import audio_file
-from unfazed.collect.people import exclude, fact, is_password, note
-from unfazed.collect.site import ADMIN_HOURS, Site, admin_session, is_admin, same_site, signed
+from unfazed.collect.people import exclude, note
+from unfazed.collect.site import Site, same_site, signed
 from unfazed.collect.status import coverage, flags, progress, record, throughput
 from unfazed.core.errors import UsageError
 
@@ -23,9 +24,10 @@ MAX_FORM = 4096  # bytes
 SHOWN = 100  # answers in a list
 
 
-def session_of(site: Site, request: Request) -> str:
+async def session_of(site: Site, request: Request) -> str:
+    """The owner's session; others are sent away."""
     session = request.cookies.get(COOKIE, "")
-    if not is_admin(site.secret, session):
+    if not await site.read(lambda tx: owner.is_open(tx, session)):
         raise HTTPException(403, "need_link")
     return session
 
@@ -38,32 +40,37 @@ async def login(site: Site, request: Request) -> Response:
     if not same_site(request) or not site.logins.allows(site.caller(request)):
         raise HTTPException(429, "too_fast")
     form = await site.form(request, MAX_FORM)
-    stored = await site.read(lambda tx: fact(tx, "admin"))
-    right = await asyncio.to_thread(is_password, stored, form.get("password", ""))
+    stored = await site.read(owner.stored_password)
+    right = await asyncio.to_thread(owner.is_password, stored, form.get("password", ""))
     await site.write(lambda tx: note(tx, "owner", "login" if right else "login refused", site.caller(request)))
     if not right:
         return site.page(request, "login", 403, wrong=True)
     response = site.to("/admin")
-    site.keep(response, COOKIE, admin_session(site.secret), strict=True, seconds=ADMIN_HOURS * 3600)
+    session = await site.write(owner.open_session)
+    site.keep(response, COOKIE, session, strict=True, seconds=owner.HOURS * 3600)
     return response
 
 
 async def logout(site: Site, request: Request) -> Response:
+    session = request.cookies.get(COOKIE, "")
+    if not same_site(request):
+        raise HTTPException(403, "need_link")
+    await site.write(lambda tx: owner.close_session(tx, session))
     response = site.to("/admin/login")
     site.drop(response, COOKIE)
     return response
 
 
 async def overview(site: Site, request: Request) -> Response:
-    if not is_admin(site.secret, request.cookies.get(COOKIE, "")):
+    session = request.cookies.get(COOKIE, "")
+    if not await site.read(lambda tx: owner.is_open(tx, session)):
         return site.to("/admin/login")
-    session = session_of(site, request)
     facts = await site.read(_overview)
     return site.page(request, "admin", csrf=signed(site.secret, session), **facts)
 
 
 async def show_answer(site: Site, request: Request) -> Response:
-    session_of(site, request)
+    await session_of(site, request)
     person, item = request.query_params.get("person", ""), request.query_params.get("item", "")
     facts = await site.read(lambda tx: _answer(tx, site.kind, person, item))
     if facts is None:
@@ -72,7 +79,7 @@ async def show_answer(site: Site, request: Request) -> Response:
 
 
 async def recording(site: Site, request: Request) -> Response:
-    session_of(site, request)
+    await session_of(site, request)
     name = request.path_params["name"]
     if not await site.read(lambda tx: tx.rows("SELECT 1 FROM audio WHERE name = ?", name)):
         raise HTTPException(404, "not_found")
@@ -80,21 +87,16 @@ async def recording(site: Site, request: Request) -> Response:
 
 
 async def leave_out(site: Site, request: Request) -> Response:
-    session = session_of(site, request)
+    session = await session_of(site, request)
     form = await site.form(request, MAX_FORM)
     site.check_csrf(request, session, form.get("csrf", ""))
     person, reason = form.get("person", ""), form.get("reason", "").strip()[:500]
     if reason:
         try:
-            await site.write(lambda tx: _exclude(tx, person, reason))
+            await site.write(lambda tx: exclude(tx, person, reason))
         except UsageError as error:
             raise HTTPException(404, str(error)) from error
     return site.to("/admin")
-
-
-def _exclude(tx: Transaction, person: str, reason: str) -> None:
-    exclude(tx, person, reason)
-    note(tx, "owner", "excluded", person)
 
 
 def _overview(tx: Transaction) -> dict[str, Any]:

@@ -213,7 +213,7 @@ def _settle(
     """Keeps or gives back the item's place, and says whether the answer counts."""
     wanted = ordinary and person.excluded is None and not any(flag.again for flag in flags)
     if wanted and not live:  # the lease had run out: it counts if nobody took the place
-        if not _still_free(tx, person, item, rules):
+        if not _still_free(tx, person.stratum, item, rules):
             flags.append(Flag("late"))
             return False
         _claim(tx, item, person.stratum)
@@ -223,12 +223,22 @@ def _settle(
     return wanted
 
 
-def _still_free(tx: Transaction, person: Person, item: str, rules: Assign) -> bool:
+def reclaim(tx: Transaction, person: str, item: str, rules: Assign) -> bool:
+    """An answer that was set aside counts again, unless its place was taken meanwhile."""
+    ((stratum,),) = tx.rows("SELECT stratum FROM work WHERE item = ? AND person = ?", item, person)
+    if not _still_free(tx, stratum, item, rules):
+        return False
+    _claim(tx, item, stratum)
+    tx.run("UPDATE work SET live = 1 WHERE item = ? AND person = ?", item, person)
+    return True
+
+
+def _still_free(tx: Transaction, stratum: str, item: str, rules: Assign) -> bool:
     sql = "SELECT 1 FROM items WHERE id = ? AND free > 0"
     values = [item]
     if rules.strata and rules.distinct:
         sql += " AND NOT EXISTS (SELECT 1 FROM work WHERE item = items.id AND stratum = ? AND live = 1)"
-        values.append(person.stratum)
+        values.append(stratum)
     return bool(tx.rows(sql, *values))
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
@@ -20,6 +22,8 @@ from unfazed.core.sqlite import connect, interrupted
 
 T = TypeVar("T")
 Cells = tuple[Any, ...]
+_OWN = 0o600  # what people gave is for its owner's eyes
+_BUSY = 30.0  # seconds for others to end their transactions
 AT_ONCE = 256  # changes in one commit, at most
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _SEEN = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)"
@@ -54,6 +58,8 @@ class Backend(Protocol):
     def connect(self, write: bool) -> Connection: ...
 
     def backup(self, to: Path) -> None: ...
+
+    def scrub(self) -> None: ...
 
 
 class Database:
@@ -117,7 +123,12 @@ class Database:
         if to.exists():
             raise StoredFileError(f"{to} exists. Choose another name for the backup.")
         with growing(to, "the backup") as partial:
+            partial.chmod(_OWN)
             self._backend.backup(partial)
+
+    def scrub(self) -> None:
+        """Overwrites what was deleted, so that no file of the database holds it any longer."""
+        self._backend.scrub()
 
     def close(self) -> None:
         if self._closed:
@@ -216,6 +227,14 @@ def _statements() -> tuple[str, ...]:
     return (_SEEN, *(statement for file in files for statement in _statements_of(file)))
 
 
+@lru_cache
+def tables_about(column: str) -> tuple[str, ...]:
+    """The tables that have a column of this name."""
+    table = re.compile(r"CREATE TABLE (\w+) \((.*)\)\s*", re.DOTALL)
+    made = (table.fullmatch(statement.strip().rstrip(";")) for statement in _statements())
+    return tuple(m[1] for m in made if m and re.search(rf"(^|[(,\s]){column} TEXT", m[2]))
+
+
 class _Connection:
     """What connections to both databases share."""
 
@@ -277,9 +296,30 @@ class Sqlite:
 
     def connect(self, write: bool) -> _SqliteConnection:
         try:
+            if write:
+                self._close_to_others()
             return _SqliteConnection(self.file, write)
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise StoredFileError(f"{self.file}: this is not a study's database ({error}).") from error
+
+    def _close_to_others(self) -> None:
+        """The log of SQLite, which it makes beside the file, gets the rights of the file."""
+        with suppress(PermissionError):  # somebody else's file, which we may write
+            self.file.touch(_OWN)
+            if self.file.stat().st_mode & 0o077:
+                self.file.chmod(_OWN)
+
+    def scrub(self) -> None:
+        """What is deleted is overwritten in the file (`secure_delete`), but stays in the log until that is emptied."""
+        end = time.monotonic() + _BUSY
+        with closing(connect(self.file, _statements(), write=True, autocommit=True)) as db:
+            while db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                if time.monotonic() > end:
+                    raise StoredFileError(
+                        f"{self.file}-wal still holds what was deleted: another program is reading the database. "
+                        "Stop it and run the command again."
+                    )
+                time.sleep(0.05)
 
     def backup(self, to: Path) -> None:
         try:
@@ -329,6 +369,10 @@ class Postgres:
             return _PostgresConnection(self.url)
         except psycopg.OperationalError as error:
             raise StoredFileError(f"PostgreSQL can't be reached: {str(error).splitlines()[0]}") from error
+
+    def scrub(self) -> None:
+        with closing(self.connect(write=True)) as connection:
+            connection.run("VACUUM")
 
     def backup(self, to: Path) -> None:
         program = shutil.which("pg_dump")

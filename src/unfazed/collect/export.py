@@ -11,6 +11,7 @@ import msgspec
 
 from unfazed.collect.agreement import Agreement, agreement
 from unfazed.collect.database import Database, Transaction
+from unfazed.collect.people import pseudonyms
 from unfazed.collect.study import PeopleStudy, as_json
 from unfazed.core.edits import Edit, LabelsLost
 from unfazed.core.errors import NothingEvaluated, UsageError, option
@@ -19,14 +20,15 @@ from unfazed.core.suite import Manifest, Suite, plan_id, write_suite
 from unfazed.core.values import Example, Json, Variant
 
 
-def answers_of(study: PeopleStudy, database: Database, logs: bool = False) -> list[Judgement]:
-    """Every answer that there is now."""
-    return database.read(lambda tx: list(_judgements(tx, study, logs)))
+def answers_of(study: PeopleStudy, database: Database, logs: bool = False, names: bool = False) -> list[Judgement]:
+    """Every answer that there is now, by people's pseudonyms or by their `names`."""
+    return database.read(lambda tx: list(_judgements(tx, study, logs, names)))
 
 
-def _judgements(tx: Transaction, study: PeopleStudy, logs: bool) -> Iterator[Judgement]:
+def _judgements(tx: Transaction, study: PeopleStudy, logs: bool, names: bool) -> Iterator[Judgement]:
     """Every answer, in the items' order."""
     decode, kind = msgspec.json.decode, study.make_kind()
+    called = str if names else pseudonyms(tx)
     sql = (
         "SELECT i.id, w.person, w.stratum, w.content, w.live, w.flags, p.excluded, i.gold, w.correct, w.taken, "
         "w.received, w.shown, i.content, i.origin, p.facts, l.events FROM work w JOIN items i ON i.id = w.item "
@@ -42,7 +44,7 @@ def _judgements(tx: Transaction, study: PeopleStudy, logs: bool) -> Iterator[Jud
         shown, asked, origin, about, log = (decode(cell or "null") for cell in rest)
         flags = flagged.split("\n") if flagged else []
         yield Judgement(
-            person=person, kind=study.kind, item=id, asked=asked, answer=decode(answer), counted=bool(live),
+            person=called(person), kind=study.kind, item=id, asked=asked, answer=decode(answer), counted=bool(live),
             why_not="" if live else _why_not(excluded, gold, flags), stratum=stratum, origin=origin,
             gold=None if gold is None else decode(gold), correct=None if correct is None else bool(correct),
             flags=flags, seconds=received - taken, received=received, shown=shown, about=about,
@@ -221,10 +223,10 @@ def _edits(text: str, typed: str) -> list[Edit]:
 
 def export(
     study: PeopleStudy, database: Database, to: Path, logs: bool = False, overwrite: bool = False,
-    recogniser: str | None = None,
+    recogniser: str | None = None, names: bool = False,
 ) -> Exported | int:  # fmt: skip
     """Writes by the name: `.jsonl`, `.parquet`, or a folder for a suite; returns the suite or how many answers."""
-    answers = answers_of(study, database, logs)
+    answers = answers_of(study, database, logs, names)
     if to.suffix not in (".jsonl", ".parquet"):
         return write_people_suite(study, answers, to, overwrite, recogniser)
     write_judgements(answers, to)

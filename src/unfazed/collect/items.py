@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from unfazed.collect.database import Database, Transaction, open_database
 from unfazed.collect.kinds import Kind, kinds
-from unfazed.collect.people import new_password, set_fact, set_password
+from unfazed.collect.owner import new_password, set_password
+from unfazed.collect.people import set_fact
 from unfazed.collect.study import PeopleStudy, as_json, study_template
 from unfazed.core.errors import DataError, StoredFileError, UsageError
 from unfazed.core.files import growing, write_atomically, write_json_lines

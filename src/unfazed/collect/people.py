@@ -1,15 +1,16 @@
-"""People of a study: invitations, whose tokens are stored hashed, consent, and the log of what was done by whom."""
+"""People of a study: invitations, whose tokens are stored hashed, consent, leaving, and the log of what was done."""
 
 from __future__ import annotations
 
+import hmac
 import secrets
 import time
-from hashlib import scrypt, sha256
-from hmac import compare_digest
+from collections.abc import Callable
+from hashlib import sha256
 from typing import NamedTuple
 
-from unfazed.collect.assign import free
-from unfazed.collect.database import Transaction
+from unfazed.collect.assign import free, reclaim
+from unfazed.collect.database import Transaction, tables_about
 from unfazed.collect.study import PeopleStudy, as_json
 from unfazed.core.errors import UnknownName, UsageError, option
 
@@ -51,25 +52,6 @@ def note(tx: Transaction, who: str, what: str, more: str = "", now: float | None
     tx.run("INSERT INTO audit VALUES (?, ?, ?, ?)", time.time() if now is None else now, who, what, more)
 
 
-def new_password() -> str:
-    return secrets.token_urlsafe(12)
-
-
-def set_password(tx: Transaction, password: str) -> None:
-    salt = secrets.token_hex(16)
-    set_fact(tx, "admin", f"{salt}:{_slow_hash(password, salt)}")
-
-
-def is_password(stored: str, password: str) -> bool:
-    salt, _, known = stored.partition(":")
-    return compare_digest(_slow_hash(password, salt), known)
-
-
-def _slow_hash(password: str, salt: str) -> str:
-    given = password.encode("utf-8", "surrogatepass")
-    return scrypt(given, salt=salt.encode(), n=2**14, r=8, p=1).hex()
-
-
 def set_fact(tx: Transaction, name: str, value: str) -> None:
     sql = "INSERT INTO facts VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
     tx.run(sql, name, value)
@@ -84,7 +66,41 @@ def exclude(tx: Transaction, person: str, reason: str) -> None:
     """The person's answers are kept but no longer count, and their places go to others."""
     if not tx.run("UPDATE people SET excluded = ? WHERE id = ? AND excluded IS NULL", reason, person):
         raise UsageError(f"There is nobody named {person!r} who is not excluded already.")
+    counted = "SELECT item, person FROM work WHERE person = ? AND live = 1 AND state = 'answered'"
+    tx.run(f"INSERT INTO set_aside {counted}", person)
     _free_all(tx, person)
+    note(tx, "owner", "excluded", person)
+
+
+def include(tx: Transaction, study: PeopleStudy, person: str) -> int:
+    """Takes `exclude` back. Answers count again where nobody took their place; returns how many do."""
+    if not tx.run("UPDATE people SET excluded = NULL WHERE id = ? AND excluded IS NOT NULL", person):
+        raise UsageError(f"There is nobody named {person!r} who is excluded.")
+    items = [item for (item,) in tx.rows("SELECT item FROM set_aside WHERE person = ? ORDER BY item", person)]
+    back = sum(reclaim(tx, person, item, study.assign) for item in items)
+    tx.run("DELETE FROM set_aside WHERE person = ?", person)
+    note(tx, "owner", "included", person)
+    return back
+
+
+def reissue(tx: Transaction, person: str) -> str:
+    """A new token for a person, whose old link and sessions end."""
+    token = secrets.token_urlsafe(20)
+    if not tx.run("UPDATE people SET token = ? WHERE id = ?", hashed(token), person):
+        raise UsageError(f"There is nobody named {person!r} in this study.")
+    note(tx, "owner", "issued a new link", person)
+    return token
+
+
+def pseudonyms(tx: Transaction) -> Callable[[str], str]:
+    """What stands for a person's name outside of the study: the same in every export, and of no use without its
+    secret."""
+    secret = bytes.fromhex(fact(tx, "secret"))
+
+    def pseudonym(name: str) -> str:
+        return "p" + hmac.new(secret, f"person {name}".encode("utf-8", "surrogatepass"), sha256).hexdigest()[:10]
+
+    return pseudonym
 
 
 class Forgotten(NamedTuple):
@@ -99,11 +115,29 @@ def forget(tx: Transaction, person: str) -> Forgotten:
     tx.run("DELETE FROM heard WHERE name IN (SELECT name FROM audio WHERE person = ?)", person)
     ((count,),) = tx.rows("SELECT count(*) FROM work WHERE person = ? AND state = 'answered'", person)
     tx.run("DELETE FROM audit WHERE who = ? OR more = ?", person, person)
-    for table in ("logs", "work", "audio", "barred"):
+    for table in tables_about("person"):
         tx.run(f"DELETE FROM {table} WHERE person = ?", person)  # noqa: S608 - one of our names
     if not tx.run("DELETE FROM people WHERE id = ?", person):
         raise UsageError(f"There is nobody named {person!r} in this study.")
     return Forgotten(int(count), recordings)
+
+
+def idle_since(tx: Transaction, before: float) -> list[str]:
+    """Those who were invited and did all that they did before a time."""
+    sql = (
+        "SELECT p.id FROM people p LEFT JOIN work w ON w.person = p.id GROUP BY p.id, p.invited, p.consented "
+        "HAVING p.invited < ? AND coalesce(p.consented, 0) < ? AND coalesce(max(w.received), 0) < ? "
+        "AND coalesce(max(w.taken), 0) < ? ORDER BY p.id"
+    )
+    return [person for (person,) in tx.rows(sql, before, before, before, before)]
+
+
+def forget_before(tx: Transaction, before: float) -> tuple[int, Forgotten]:
+    """Forgets everyone who did nothing since, and what the audit log says of that time; returns how many people."""
+    people = idle_since(tx, before)
+    gone = [forget(tx, person) for person in people]
+    tx.run("DELETE FROM audit WHERE at < ?", before)
+    return len(people), Forgotten(sum(g.answers for g in gone), [name for g in gone for name in g.recordings])
 
 
 def _free_all(tx: Transaction, person: str) -> None:

@@ -41,7 +41,6 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-ADMIN_HOURS = 12
 MAX_FORM = 16 << 10  # bytes
 _PEOPLE = 10_000  # callers that a limit remembers
 
@@ -110,17 +109,6 @@ def is_signed(secret: str, what: str, given: str) -> bool:
 def same_site(request: Request) -> bool:
     """Browsers say where a request comes from; one from another site is forged."""
     return request.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
-
-
-def admin_session(secret: str, now: float | None = None) -> str:
-    until = str(int((time.time() if now is None else now) + ADMIN_HOURS * 3600))
-    return f"{until}.{signed(secret, 'admin ' + until)}"
-
-
-def is_admin(secret: str, session: str, now: float | None = None) -> bool:
-    until, _, signature = session.partition(".")
-    alive = until.isdigit() and len(until) < 12 and int(until) > (time.time() if now is None else now)
-    return alive and is_signed(secret, "admin " + until, signature)
 
 
 class Site:
