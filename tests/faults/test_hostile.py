@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unfazed.collect.items import make_study
-from unfazed.collect.people import consent, hashed, invite
 from unfazed.collect.owner import open_session
+from unfazed.collect.people import consent, hashed, invite
 from unfazed.collect.site import signed
 from unfazed.collect.study import read_study
 from unfazed.core.suite import Manifest, write_suite
