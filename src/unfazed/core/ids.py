@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,16 @@ _encoder = msgspec.json.Encoder(order="deterministic")
 def canonical(value: Any) -> bytes:
     """JSON bytes that are equal exactly when the values are: keys sorted, no spaces."""
     return _encoder.encode(value)
+
+
+def canonical_each(values: Iterable[Any]) -> bytes:
+    """The canonical bytes of each value, one after the other."""
+    return _encoder.encode_lines(values).replace(b"\n", b"")  # no line break stands in JSON itself
+
+
+def json_texts(values: Iterable[Any]) -> list[str]:
+    """The canonical bytes of each value as a text."""
+    return _encoder.encode_lines(values).decode().split("\n")[:-1]
 
 
 def content_id(value: Any, size: int = 8) -> str:

@@ -23,6 +23,11 @@ Row = Sequence[Any]
 
 def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> int:
     """Writes rows of `int` and `str` columns; returns how many. Memory holds one batch, however many rows."""
+    return write_columns(path, columns, ([list(c) for c in zip(*block, strict=True)] for block in blocks(rows)))
+
+
+def write_columns(path: Path, columns: Mapping[str, str], pieces: Iterable[list[list[Any]]]) -> int:
+    """The same for rows that come as the columns of many at once. Pieces are put together, so they may be small."""
     from arro3.core import Array, RecordBatch, Schema
 
     kinds = _kinds()
@@ -32,13 +37,30 @@ def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> i
 
     def batches() -> Iterator[Any]:
         nonlocal count
-        for block in blocks(rows):
-            count += len(block)
-            arrays = [Array(list(c), t) for c, t in zip(zip(*block, strict=True), types, strict=True)]
+        for joined in _joined(pieces):
+            count += len(joined[0])
+            arrays = [Array(column, t) for column, t in zip(joined, types, strict=True)]
             yield RecordBatch.from_arrays(arrays, schema=schema)
 
     write_batches(path, schema, batches())
     return count
+
+
+def _joined(pieces: Iterable[list[list[Any]]]) -> Iterator[list[list[Any]]]:
+    joined: list[list[Any]] = []
+    size = 0
+    for piece in pieces:
+        size += sum(sum(map(len, column)) for column in piece if type(column[0]) is str)
+        if joined:
+            for column, more in zip(joined, piece, strict=True):
+                column += more
+        else:
+            joined = piece
+        if len(joined[0]) >= ROWS_A_BATCH or size > BYTES_A_BATCH:
+            yield joined
+            joined, size = [], 0
+    if joined:
+        yield joined
 
 
 def _kinds() -> dict[str, Any]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _SIZE = 64  # bytes of a BLAKE2b digest
 _SCALE = 2.0**-53
+_number = int.from_bytes
 
 
 class Person(NamedTuple):
@@ -56,7 +57,7 @@ class Stream:
             self._block = blake2b(self._block).digest()
             at = 0
         self._at = at + 8
-        return int.from_bytes(self._block[at : at + 8], "little")
+        return _number(self._block[at : at + 8], "little")
 
     def random(self) -> float:
         """A number from 0 up to, not including, 1."""
@@ -64,10 +65,14 @@ class Stream:
 
     def below(self, n: int) -> int:
         """A whole number from 0 to n - 1."""
-        return (self.bits() * n) >> 64
+        at = self._at  # as `bits`, but without calling it: most operators draw little else
+        if at == _SIZE:
+            return (self.bits() * n) >> 64
+        self._at = at + 8
+        return (_number(self._block[at : at + 8], "little") * n) >> 64
 
     def choice(self, items: Sequence[T]) -> T:
-        return items[(self.bits() * len(items)) >> 64]
+        return items[self.below(len(items))]
 
     def weighted(self, items: Sequence[T], weights: Sequence[float]) -> T:
         """One of `items`, each as likely as its weight says."""
@@ -122,7 +127,8 @@ class Seeds:
     def stream(self, example_id: str, draw: int, field: str = "") -> Stream:
         """The stream of one variant, from (seed, operator, version, example id, draw) and the field varied."""
         h = self._prefix.copy()
-        h.update(f"{len(example_id)}:{example_id}\0{draw}\0{field}".encode("utf-8", "surrogatepass"))
+        key = f"{len(example_id)}:{example_id}\0{draw}\0{field}"
+        h.update(key.encode() if key.isascii() else key.encode("utf-8", "surrogatepass"))
         return Stream(h.digest(), self._people.get(draw) or self._person(draw), example_id)
 
     def _person(self, draw: int) -> Person:

@@ -104,6 +104,7 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _Place = tuple[int, int]  # an example's place in a block, and a draw
+_Texts = Sequence[Sequence[Text]]  # of a block's examples, those that are varied
 
 
 def _every(operator: PromptOperator) -> int:
@@ -146,10 +147,10 @@ class Varier:
 
     def block(self, examples: Sequence[Example]) -> tuple[list[Variant], Counter[str]]:
         """The variants of these examples in their order, and how often an operator or set found nothing to change."""
-        fields = [self._fields(example) for example in examples]
-        return self._each(examples, fields) if self.variation.set == "each" else self._random(examples, fields)
+        texts = [self._texts(example) for example in examples]
+        return self._each(examples, texts) if self.variation.set == "each" else self._random(examples, texts)
 
-    def _each(self, examples: Sequence[Example], fields: list[tuple[str, ...]]) -> tuple[list[Variant], Counter[str]]:
+    def _each(self, examples: Sequence[Example], texts: _Texts) -> tuple[list[Variant], Counter[str]]:
         made: list[list[Variant]] = [[] for _ in examples]
         unchanged: Counter[str] = Counter()
         for k, operator in enumerate(self.operators):
@@ -157,14 +158,14 @@ class Varier:
             its = [i for i, example in enumerate(examples) if self._knows(k, example)]
             for draw in range(self.variation.draws):
                 places = [(i, draw) for i in its]
-                for (i, _), variant in self._applied(k, places, examples, fields):
+                for (i, _), variant in self._applied(k, places, examples, texts):
                     made[i].append(variant)
                     changed.add(i)
             if len(changed) < len(its):
                 unchanged[operator.name] += len(its) - len(changed)
         return [variant for variants in made for variant in variants], unchanged
 
-    def _random(self, examples: Sequence[Example], fields: list[tuple[str, ...]]) -> tuple[list[Variant], Counter[str]]:
+    def _random(self, examples: Sequence[Example], texts: _Texts) -> tuple[list[Variant], Counter[str]]:
         """Draws an operator for each place; where it finds nothing to change, another of those not yet tried."""
         places = [(i, draw) for i in range(len(examples)) for draw in range(self.variation.draws)]
         lots = {place: self._lots.stream(examples[place[0]].id, place[1]) for place in places}
@@ -179,7 +180,7 @@ class Varier:
                     drawn[lots[place].choice(rest)].append(place)
             pending = []
             for k, chosen in drawn.items():
-                made.update(self._applied(k, chosen, examples, fields))
+                made.update(self._applied(k, chosen, examples, texts))
                 failed = [place for place in chosen if place not in made]
                 untried |= {place: [o for o in untried.get(place, self._by_name) if o != k] for place in failed}
                 pending += failed
@@ -187,7 +188,7 @@ class Varier:
         return [made[place] for place in places if place in made], Counter({"set/random": left} if left else {})
 
     def _applied(
-        self, k: int, places: Sequence[_Place], examples: Sequence[Example], fields: list[tuple[str, ...]]
+        self, k: int, places: Sequence[_Place], examples: Sequence[Example], texts: _Texts
     ) -> Iterator[tuple[_Place, Variant]]:
         """The variants that one operator makes at these places of a block; none where it finds nothing to change."""
         operator = self.operators[k]
@@ -195,11 +196,13 @@ class Varier:
             yield from self._rewritten(operator, self.seeds[k], places, examples)
             return
         guard = self.variation.guard if operator.meaning == "same" else None
-        for attempt in range(1 if guard is None else _TRIES):
+        if guard is None:
+            yield from self._attempt(k, places, examples, texts)
+            return
+        for attempt in range(_TRIES):
             refused = []
-            for place, variant in self._attempt(k, places, examples, fields, attempt):
-                example = examples[place[0]]
-                if guard and guard.objection(example, variant.inputs, variant.gold, operator.rewords):
+            for place, variant in self._attempt(k, places, examples, texts, attempt):
+                if guard.objection(examples[place[0]], variant.inputs, variant.gold, operator.rewords):
                     refused.append(place)
                 else:
                     yield place, variant
@@ -208,32 +211,60 @@ class Varier:
             places = refused
 
     def _attempt(
-        self,
-        k: int,
-        places: Sequence[_Place],
-        examples: Sequence[Example],
-        fields: list[tuple[str, ...]],
-        attempt: int,
+        self, k: int, places: Sequence[_Place], examples: Sequence[Example], texts: _Texts, attempt: int = 0
     ) -> Iterator[tuple[_Place, Variant]]:
         operator, stream = self.operators[k], self.seeds[k].stream
-        aligned = self.task if self._aligned else None
         again = f" again {attempt}" if attempt else ""
-        texts, rngs = [], []
+        given, rngs = [], []
         for i, draw in places:
-            example = examples[i]
-            language = self._language(example)
-            for field in fields[i]:
-                texts.append(Text(example.inputs[field], language, example.gold, field, aligned, example.inputs))
-                rngs.append(stream(example.id, draw, field + again))
-        changes = operator.changes(texts, rngs)
-        if odd := next((c for c in changes if c is not None and not isinstance(c, tuple)), None):
-            raise UsageError(f"{operator.name} gave {odd!r:.60}. `change` must return a Change, or None for no change.")
+            id = examples[i].id
+            for text in texts[i]:
+                given.append(text)
+                rngs.append(stream(id, draw, text.field + again))
+        changes = operator.changes(given, rngs)
+        for change in changes:
+            if change is not None and not isinstance(change, tuple):
+                raise UsageError(
+                    f"{operator.name} gave {change!r:.60}. `change` must return a Change, or None for no change."
+                )
+        if not self._aligned and len(changes) == len(places) and all(len(texts[i]) == 1 for i, _ in places):
+            yield from self._simple(operator, places, examples, texts, changes)
+            return
         at = 0
         for place in places:
             i, draw = place
-            names = fields[i]
-            variant = self._variant(operator, draw, examples[i], names, changes[at : at + len(names)])
-            at += len(names)
+            its = texts[i]
+            made = self._variant(operator, draw, examples[i], its, changes[at : at + len(its)])
+            at += len(its)
+            if made is not None:
+                yield place, made
+
+    def _simple(
+        self,
+        operator: Operator,
+        places: Sequence[_Place],
+        examples: Sequence[Example],
+        texts: _Texts,
+        changes: Sequence[Change | None],
+    ) -> Iterator[tuple[_Place, Variant]]:
+        """What `_variant` makes, where each example has one text and no label that moves: the common case, sooner."""
+        name, family, meaning = operator.name, operator.family, operator.meaning
+        kept = self.keep_gold or meaning == "same"
+        for place, change in zip(places, changes, strict=True):
+            if change is None:
+                continue
+            i, draw = place
+            example, (text,) = examples[i], texts[i]
+            edits, note = change
+            if len(edits) == 1:
+                ((start, end, new),) = edits
+                before = text.text
+                if (made := before[:start] + new + before[end:]) != before:
+                    gold = example.gold if kept else None
+                    inputs = {**example.inputs, text.field: made}
+                    yield place, Variant(example.row, example.id, draw, name, family, meaning, inputs, gold, note)
+                    continue
+            variant = self._variant(operator, draw, example, (text,), [change])
             if variant is not None:
                 yield place, variant
 
@@ -252,14 +283,15 @@ class Varier:
                 yield (i, draw), Variant(example.row, example.id, draw, *names, inputs, gold, note)
 
     def _variant(
-        self, operator: Operator, draw: int, example: Example, names: tuple[str, ...], changes: list[Change | None]
+        self, operator: Operator, draw: int, example: Example, texts: Sequence[Text], changes: list[Change | None]
     ) -> Variant | None:
         before, gold = example.inputs, example.gold
         inputs, note = before.copy(), ""
-        for field, change in zip(names, changes, strict=True):
+        for text, change in zip(texts, changes, strict=True):
             if change is None:
                 continue
             edits, said = change
+            field = text.field
             if gold is not None and self._aligned:
                 try:
                     inputs[field], gold = self._move(gold, field, before[field], edits)
@@ -267,7 +299,7 @@ class Varier:
                     return None  # the change can't be made without making a label false
             else:
                 inputs[field] = apply(before[field], edits)
-            if len(names) > 1:
+            if len(texts) > 1:
                 said = f"{field}: {said}"
             note = f"{note}; {said}" if note else said
         if inputs == before:
@@ -299,13 +331,16 @@ class Varier:
         """Can this operator vary the example? In a mixed file, some rows are in languages that it does not know."""
         return not self._mixed or knows(self.operators[k].languages, self._language(example))
 
-    def _fields(self, example: Example) -> tuple[str, ...]:
+    def _texts(self, example: Example) -> list[Text]:
+        """The texts that are varied. Every operator and draw is given the same, which find their tokens once."""
         chosen = self._chosen or self.task.texts(example.inputs)
         for field in chosen:
             if field not in example.inputs:
                 has = ", ".join(example.inputs)
                 raise UsageError(f"Example {example.id!r} (row {example.row}) has no input {field!r}; it has {has}.")
-        return chosen
+        inputs, language = example.inputs, self._language(example)
+        aligned = self.task if self._aligned else None
+        return [Text(inputs[field], language, example.gold, field, aligned, inputs) for field in chosen]
 
 
 def in_other_languages(names: Iterable[str], languages: Mapping[str, int]) -> Iterator[str]:

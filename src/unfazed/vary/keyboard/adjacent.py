@@ -15,6 +15,9 @@ from unfazed.vary.operator import Change, Operator, Text
 from unfazed.vary.words import checked_rate, picked, some
 
 
+_GUESSES = 8  # places tried for a letter, before all are listed
+
+
 class Slips(dict[str, tuple[str, ...]]):
     """What comes out on a keyboard when one stroke lands on a key beside its own that writes letters too.
 
@@ -81,6 +84,8 @@ class Adjacent(Operator):
         slips = self._slips.get(text.language) if self._chosen is None else self._chosen
         if slips is None:
             slips = self._slips[text.language] = slips_on(layout_for(text.language).name)
+        if not self.rate and not slips.board.input and text.text.isascii():
+            return _one_letter(text.text, slips, rng)
         if slips.board.input:
             edits = self._together(text, slips, rng)
         else:
@@ -104,7 +109,7 @@ class Adjacent(Operator):
 
     def _one(self, text: str, slips: Slips, rng: Stream) -> list[tuple[int, int]]:
         """A random letter's place. Guessing finds one at once in most texts, and each letter as likely as any."""
-        for _ in range(8 if text else 0):
+        for _ in range(_GUESSES if text else 0):
             found = _places(text, (rng.below(len(text)),), slips)
             if found:
                 return found
@@ -128,6 +133,23 @@ class Adjacent(Operator):
             before = text.text[run.start : run.end]
             edits += _difference(run.start, before, slips.board.compose(strokes, before))
         return edits
+
+
+def _one_letter(text: str, slips: Slips, rng: Stream) -> Change | None:
+    """What `change` does to the one letter of a plain text, in the same draws: the common case, sooner."""
+    length = len(text)
+    for _ in range(_GUESSES if length else 0):
+        at = rng.below(length)
+        if near := slips[text[at]]:
+            break
+    else:
+        letters = _places(text, range(length), slips)
+        if not letters:
+            return None
+        at, _end = rng.choice(letters)
+        near = slips[text[at]]
+    new = rng.choice(near)
+    return Change((Edit(at, at + 1, new),), f"{text[at]}→{new} at {at}")
 
 
 def _in_form_of(text: str, new: str) -> str:

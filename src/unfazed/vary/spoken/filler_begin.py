@@ -7,6 +7,7 @@ from unfazed.core.seeds import Stream
 from unfazed.vary.operator import Change, Operator, Text
 
 FILLERS = ("so", "like", "actually", "okay so", "so okay", "so basically", "now", "well")
+CHANGES = tuple(Change((Edit(0, 0, filler + " "),), f'"{filler}" at the beginning') for filler in FILLERS)
 
 
 class FillerBegin(Operator):
@@ -17,7 +18,4 @@ class FillerBegin(Operator):
     example = ("play some jazz by miles davis", "so play some jazz by miles davis")
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        if not text.text.strip():
-            return None
-        filler = rng.choice(FILLERS)
-        return Change((Edit(0, 0, filler + " "),), f'"{filler}" at the beginning')
+        return rng.choice(CHANGES) if text.text.strip() else None
