@@ -27,7 +27,7 @@ def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> i
 
 
 def write_columns(path: Path, columns: Mapping[str, str], pieces: Iterable[list[list[Any]]]) -> int:
-    """The same for rows that come as the columns of many at once. Pieces are put together, so they may be small."""
+    """The same for rows that come as the columns of a batch at once."""
     from arro3.core import Array, RecordBatch, Schema
 
     kinds = _kinds()
@@ -37,16 +37,17 @@ def write_columns(path: Path, columns: Mapping[str, str], pieces: Iterable[list[
 
     def batches() -> Iterator[Any]:
         nonlocal count
-        for joined in _joined(pieces):
-            count += len(joined[0])
-            arrays = [Array(column, t) for column, t in zip(joined, types, strict=True)]
+        for piece in pieces:
+            count += len(piece[0])
+            arrays = [Array(column, t) for column, t in zip(piece, types, strict=True)]
             yield RecordBatch.from_arrays(arrays, schema=schema)
 
     write_batches(path, schema, batches())
     return count
 
 
-def _joined(pieces: Iterable[list[list[Any]]]) -> Iterator[list[list[Any]]]:
+def joined_columns(pieces: Iterable[list[list[Any]]]) -> Iterator[list[list[Any]]]:
+    """Small pieces put together to batches, none too long and none too large. No value of theirs is missing."""
     joined: list[list[Any]] = []
     size = 0
     for piece in pieces:

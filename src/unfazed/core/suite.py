@@ -22,7 +22,7 @@ from unfazed.core.files import as_path, free, growing_folder, refuse_foreign, un
 from unfazed.core.ids import canonical, canonical_each, content_id, file_hash, json_texts
 from unfazed.core.json import decode
 from unfazed.core.outside import open_hashed, read_bounded
-from unfazed.core.parquet import read_rows, write_columns
+from unfazed.core.parquet import joined_columns, read_rows, write_columns
 from unfazed.core.registry import VERSION
 from unfazed.core.task import Task, task_named, tasks
 from unfazed.core.text import html_table, pandas_frame, polars_frame
@@ -294,10 +294,10 @@ def write_suite(
     with growing_folder(path, "the suite", lambda: refuse_existing(path, overwrite)) as partial:
         rows = languages_counted(examples(), spoken) if "+" in manifest.language else examples()
         n_examples = write_columns(
-            partial / "examples.parquet", _EXAMPLE_COLUMNS, _example_columns(rows, content.update)
+            partial / "examples.parquet", _EXAMPLE_COLUMNS, joined_columns(_example_columns(rows, content.update))
         )
         n_variants = write_columns(
-            partial / "variants.parquet", _VARIANT_COLUMNS, _variant_columns(variants(), content.update)
+            partial / "variants.parquet", _VARIANT_COLUMNS, joined_columns(_variant_columns(variants(), content.update))
         )
         hashes = {name: file_hash(partial / name) for name in ("examples.parquet", "variants.parquet")}
         manifest = msgspec.structs.replace(

@@ -14,7 +14,6 @@ from unfazed.vary.keyboard.layouts import layout as layout_named
 from unfazed.vary.operator import Change, Operator, Text
 from unfazed.vary.words import checked_rate, picked, some
 
-
 _GUESSES = 8  # places tried for a letter, before all are listed
 
 
