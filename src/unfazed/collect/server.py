@@ -35,7 +35,7 @@ _BASE = re.compile("(/[A-Za-z0-9_.-]+)*")
 class Patient(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # one of two classes, by what is installed
     """Drops a connection whose request does not come: `HEADER_SECONDS` for headers, `IDLE_SECONDS` within a body."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
         self._waiting = self._heard = self.loop.time()
         self._look = self.loop.call_later(HEADER_SECONDS, self._drop)

@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -42,6 +42,7 @@ HEADERS = {
     "cache-control": "no-store",
 }
 MAX_FORM = 16 << 10  # bytes
+DRAINED = 64 << 20  # bytes of a body that are read before it is refused
 _PEOPLE = 10_000  # callers that a limit remembers
 
 
@@ -67,17 +68,30 @@ class SafeHeaders:
 
 
 async def body_of(request: Request, most: int) -> bytes:
-    """The body, read no further than `most` bytes."""
+    """The body, of which no more than `most` bytes are kept."""
+    parts = [part async for part in parts_of(request, most)]
+    return b"".join(parts)
+
+
+async def parts_of(request: Request, most: int) -> AsyncIterator[bytes]:
+    """The body piece by piece; raises TooLarge beyond `most` bytes.
+
+    A body that is a little too large is read to its end all the same: a proxy that can't send all of it does not pass
+    on the answer.
+    """
     declared = request.headers.get("content-length", "")
-    if declared.isdigit() and int(declared) > most:
+    size, too_large = 0, declared.isdigit() and int(declared) > most
+    if too_large and int(declared) > DRAINED:
         raise TooLarge
-    parts, size = [], 0
     async for part in request.stream():
         size += len(part)
-        if size > most:
-            raise TooLarge
-        parts.append(part)
-    return b"".join(parts)
+        too_large = too_large or size > most
+        if size > DRAINED:
+            break
+        if not too_large:
+            yield part
+    if too_large:
+        raise TooLarge
 
 
 class Limit:
