@@ -1,16 +1,21 @@
-"""NANO with a small T5 that is made and trained here on FRMT: does it tell dialects, and does the metric gain by it?
+"""NANO with a small T5 that is made and trained here: does it tell dialects, and does the metric gain by it?
 
-Makes the model, trains it with and without the pretraining, and compares both on FRMT's test segments, in minutes. The
-ratings are made: a reference with some of its words left out or exchanged, rated by the share that is kept.
+A T5 first learns to compare two texts, from references with words left out or exchanged. From there three metrics
+start, with several seeds each: NANO's pretraining on FRMT's dev sentences, the same with dialects shuffled among the
+sentences of a language (a placebo), and none. All are fine-tuned on people's ratings of MLQE-PE, English to Chinese,
+and compared on FRMT's test segments, at the end and where they agree equally well with people (Kendall).
 """
 
 from __future__ import annotations
 
+import csv
 import json
+import os
 import random
+import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +23,18 @@ import numpy as np
 
 from benchmarks._measure import SHARED, Row, needs, say, show
 
-FRMT = SHARED / "frmt"
+FRMT, MLQE = SHARED / "frmt", SHARED / "mlqe_pe"
 DIALECTS = {"pt": ("pt-BR", "pt-PT"), "zh": ("zh-CN", "zh-TW")}
 FILES = {"pt-BR": "pt-BR", "pt-PT": "pt-PT", "zh-CN": "zh-CN", "zh-TW": "zh-TW_Simplified"}
-PRETRAIN = {"rounds": 60, "steps": 100, "batch_size": 32, "lr": 0.001, "dialects": 4.0, "hold": 0.03}
-FINETUNE = {"rounds": 16, "steps": 100, "batch_size": 32, "lr": 0.001}
-LENGTHS = {"pretrained": 96, "with": 128, "without": 128}
+SEEDS = (0, 1, 2)
+WAYS = ("nano", "placebo", "none")
+BASE = {"rounds": 10, "steps": 200, "batch_size": 32, "lr": 0.002}
+PRETRAIN = {"rounds": 10, "steps": 250, "batch_size": 32, "lr": 0.002, "dialects": 4.0, "hold": 0.03}
+FINETUNE = {"rounds": 8, "steps": 100, "batch_size": 32, "lr": 0.001}
+LENGTH = 96
+TRAIN = 6_000  # of MLQE-PE's ratings; the other thousand are for the test
+EVERY = 2  # FRMT's test segments that are scored: every second one
+_GAP = re.compile(r"(?<=[^\x00-\x7f]) | (?=[^\x00-\x7f])")  # between tokens of Chinese
 
 
 def segments(split: str) -> list[dict[str, str]]:
@@ -102,8 +113,35 @@ def write(path: Path, rows: list[Any]) -> str:
     return str(path)
 
 
-def told(folder: Path, rows: list[dict[str, str]]) -> dict[str, tuple[int, int]]:
-    """By language: how many test sentences get a higher score with their own dialect's tag, of how many."""
+def real_ratings() -> list[dict[str, object]]:
+    """MLQE-PE: machine translations into Chinese, their post-edits as references, and people's mean ratings."""
+    with (MLQE / "train.enzh.df.short.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    mt, edited = (
+        [_GAP.sub("", line.strip()) for line in (MLQE / name).read_text(encoding="utf-8").splitlines()]
+        for name in ("train.mt", "train.pe")
+    )
+    return [
+        {"candidate": candidate, "reference": reference, "source": row["original"], "language": "zh",
+         "score": float(row["mean"]) / 100}
+        for row, candidate, reference in zip(rows, mt, edited, strict=True)
+    ]  # fmt: skip
+
+
+def shuffled(rows: list[dict[str, str]], seed: int) -> list[dict[str, str]]:
+    """The same sentences, their dialects shuffled among those of a language."""
+    rng = random.Random(seed)
+    made = []
+    for language in DIALECTS:
+        own = [row for row in rows if row["tag"][:2] == language]
+        tags = [row["tag"] for row in own]
+        rng.shuffle(tags)
+        made += [{**row, "tag": tag} for row, tag in zip(own, tags, strict=True)]
+    return made
+
+
+def told(folder: Path, rows: list[dict[str, str]]) -> dict[str, float]:
+    """By language: the share of test sentences that get a higher score with their own dialect's tag."""
     from unfazed.papers.dialect.nano.metric import Nano
 
     nano = Nano(folder)
@@ -113,17 +151,15 @@ def told(folder: Path, rows: list[dict[str, str]]) -> dict[str, tuple[int, int]]
         texts = [row["text"] for row in own]
         right = nano.acceptability(texts, [row["tag"] for row in own])
         wrong = nano.acceptability(texts, [other if row["tag"] == one else one for row in own])
-        found[language] = (sum(a > b for a, b in zip(right, wrong, strict=True)), len(own))
+        found[language] = sum(a > b for a, b in zip(right, wrong, strict=True)) / len(own)
     return found
 
 
-def successes(folder: Path, rows: list[dict[str, str]]) -> dict[str, np.ndarray]:
-    """By language: does the other dialect score above a control that changes the meaning?"""
+def compared(rows: list[dict[str, str]]) -> dict[str, list[tuple[str, str, str]]]:
+    """By language: a reference, the same in the other dialect, and a control that changes the meaning."""
     from unfazed.core.values import Example
-    from unfazed.papers.dialect.nano.metric import Nano
     from unfazed.vary.engine import OperatorSpec, Variation, vary
 
-    nano = Nano(folder)
     found = {}
     for language, (one, other) in DIALECTS.items():
         references = {row["id"]: row["text"] for row in rows if row["tag"] == one}
@@ -131,12 +167,8 @@ def successes(folder: Path, rows: list[dict[str, str]]) -> dict[str, np.ndarray]
         variation = Variation(operators=(OperatorSpec("meaning/control"),), task="text", language=language)
         examples = [Example(i, key, {"text": text}) for i, (key, text) in enumerate(references.items())]
         controls = {v.example_id: v.inputs["text"] for v in vary(examples, variation)}
-        keys = [key for key in references if key in controls and key in dialects]
-        reference = [references[key] for key in keys]
-        none, tag = [""] * len(keys), [language] * len(keys)
-        dialect = nano.score([dialects[key] for key in keys], reference, none, tag)
-        control = nano.score([controls[key] for key in keys], reference, none, tag)
-        found[language] = np.array(dialect) > np.array(control)
+        keys = [key for key in references if key in controls and key in dialects][::EVERY]
+        found[language] = [(references[key], dialects[key], controls[key]) for key in keys]
     return found
 
 
@@ -144,46 +176,136 @@ def toml(values: dict[str, object]) -> str:
     return "".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items())
 
 
-def long_rows() -> Iterator[Row]:
-    from unfazed.core.estimate import binomial_tail
+def trained(folder: Path, name: str, model: str, phase: str, seed: int, after: Any = None) -> None:
     from unfazed.papers.dialect.nano.config import read_config
     from unfazed.papers.dialect.nano.training import train
 
+    file = folder / f"{name}.toml"
+    file.write_text(f'model = "{model}"\nto = "{name}"\nlength = {LENGTH}\nseed = {seed}\n{phase}')
+    found = train(read_config(file), after)
+    say(f"{name}: {max(found.finetune or found.pretrain):.3f} on dev")
+
+
+Curve = list[dict[str, Any]]  # after each round: Kendall on dev and on test, and by language which segments succeed
+
+
+def curve_of(folder: Path, name: str, model: str, seed: int, trials: Mapping[str, Any], test: list[Any]) -> Curve:
+    """A fine-tuning on people's ratings, looked at after every round."""
+    from unfazed.papers.dialect.nano.corpus import Rating, judged
+    from unfazed.score import kendall
+
+    rated = [Rating(r["candidate"], r["reference"], "", "zh", r["score"]) for r in test]
+    people = np.array([rating.score for rating in rated])
+    curve: Curve = []
+
+    def after(phase: str, network: Any, dev: float) -> None:
+        success = {}
+        for language, rows in trials.items():
+            sides = [
+                network.scores([judged(Rating(row[side], row[0], "", language, 0.0), "reference") for row in rows])
+                for side in (1, 2)
+            ]
+            success[language] = [int(a > b) for a, b in zip(*sides, strict=True)]
+        agreed = kendall(np.array(network.scores([judged(rating, "reference") for rating in rated])), people) or 0.0
+        curve.append({"dev": dev, "kendall": agreed, **success})
+
+    trained(folder, name, model, "[finetune]\n" + toml({"data": ["real.jsonl"], **FINETUNE}), seed, after)
+    return curve
+
+
+def of_seed(folder: Path, seed: int) -> dict[str, Any]:
+    """All that one seed gives: how well dialects are told, and a curve for each of the three metrics."""
+    import torch
+
+    torch.set_num_threads(1)
+    test = segments("test")
+    trials, ratings_ = compared(test), real_ratings()[TRAIN:]
+    found: dict[str, Any] = {}
+    for way in WAYS:
+        model = "base"
+        if way != "none":
+            model = f"{way}-{seed}"
+            data = "sentences.jsonl" if way == "nano" else f"shuffled-{seed}.jsonl"
+            if way == "placebo":
+                write(folder / data, shuffled(segments("dev"), seed))
+            trained(folder, model, "base", "[pretrain]\n" + toml({"data": [data], **PRETRAIN}), seed)
+            found[f"told {way}"] = told(folder / model, test[::EVERY])
+        found[way] = curve_of(folder, f"{way}-metric-{seed}", model, seed, trials, ratings_)
+    return found
+
+
+def at_end(curve: Curve) -> dict[str, Any]:
+    """The round that is kept: the best on dev."""
+    return max(curve, key=lambda one: one["dev"])
+
+
+def nearest(curve: Curve, kendall: float) -> dict[str, Any]:
+    """The round whose agreement with people is nearest to this."""
+    return min(curve, key=lambda one: abs(one["kendall"] - kendall))
+
+
+def over_seeds(pairs: Sequence[tuple[Sequence[int], Sequence[int] | None]], within: bool = False) -> str:
+    """The mean of shares, or of paired differences, over seeds, with an interval that includes training."""
+    from unfazed.core.estimate import Estimate, over_trainings
+
+    found = []
+    for one, other in pairs:
+        values = np.array(one, float) - (0 if other is None else np.array(other, float))
+        mean, wide = float(values.mean()), 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5
+        found.append(Estimate(mean, mean - wide, mean + wide, len(values), 0, ""))
+    whole = over_trainings(found, within=(0, 1) if within else None)
+    return f"{whole.value:.3f} [{whole.low:.3f}, {whole.high:.3f}]"
+
+
+def results() -> list[dict[str, Any]]:
+    """What every seed gives."""
     needs(FRMT)
-    dev, test = segments("dev"), segments("test")
+    needs(MLQE)
+    dev, real = segments("dev"), real_ratings()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        make_t5(folder / "t5", [row["text"] for row in dev])
+        make_t5(folder / "t5", [row["text"] for row in dev] + [str(row["candidate"]) for row in real])
+        write(folder / "made.jsonl", [*ratings(dev), *ratings(dev, 1)])
         write(folder / "sentences.jsonl", dev)
-        write(folder / "ratings.jsonl", ratings(dev))
-        began = time.process_time()
-        phases = {
-            "pretrained": ("t5", "[pretrain]\n" + toml({"data": ["sentences.jsonl"], **PRETRAIN})),
-            "with": ("pretrained", "[finetune]\n" + toml({"data": ["ratings.jsonl"], **FINETUNE})),
-            "without": ("t5", "[finetune]\n" + toml({"data": ["ratings.jsonl"], **FINETUNE})),
-        }
-        for name, (model, phase) in phases.items():
-            (folder / f"{name}.toml").write_text(f'model = "{model}"\nto = "{name}"\nlength = {LENGTHS[name]}\n{phase}')
-            found = train(read_config(folder / f"{name}.toml"))
-            say(f"{name}: {max(found.pretrain or found.finetune):.3f} on dev")
-        spent = f"{time.process_time() - began:.0f} CPU s of training"
-        for language, (k, n) in told(folder / "pretrained", test).items():
-            what = f"dialects of {language} told by a small T5 with NANO's pretraining, FRMT test"
-            yield Row(f"{language}: told", what, 100 * k / n, "%", "chance", 50.0, note=f"{n:,} sentences; {spent}")
-        before, after = successes(folder / "without", test), successes(folder / "with", test)
+        write(folder / "real.jsonl", real[:TRAIN])
+        trained(folder, "base", "t5", "[finetune]\n" + toml({"data": ["made.jsonl"], **BASE}), 0)
+        return [of_seed(folder, seed) for seed in SEEDS]
+
+
+def long_rows() -> Iterator[Row]:
+    began = time.monotonic()
+    found = results()
+    (kept := os.environ.get("NANO_CURVES")) and Path(kept).write_text(json.dumps(found))
+    yield from summed(found, f"{len(found)} seeds; {time.monotonic() - began:.0f} s")
+
+
+def summed(found: list[dict[str, Any]], spent: str) -> Iterator[Row]:
     for language in DIALECTS:
-        gained = int((after[language] & ~before[language]).sum())
-        lost = int((before[language] & ~after[language]).sum())
-        p = binomial_tail(gained, gained + lost)
-        yield Row(
-            name=f"{language}: success",
-            what=f"the other dialect of {language} scores above a change of meaning, FRMT test",
-            unit="%",
-            ours=100 * float(after[language].mean()),
-            peer="the same without NANO",
-            theirs=100 * float(before[language].mean()),
-            note=f"{len(after[language]):,} segments; {gained} gained to {lost} lost, exact McNemar p = {p:.2g}",
-        )
+        shares = {way: float(np.mean([one[f"told {way}"][language] for one in found])) for way in ("nano", "placebo")}
+        what = f"dialects of {language} told by a small T5 with NANO's pretraining, FRMT test"
+        yield Row(f"{language}: told", what, 100 * shares["nano"], "%", "shuffled dialects", 100 * shares["placebo"],
+                  note=spent)  # fmt: skip
+    ends = {way: [at_end(one[way]) for one in found] for way in WAYS}
+    for way in WAYS:
+        kendalls = [end["kendall"] for end in ends[way]]
+        what = f"Kendall with people on MLQE-PE's test ratings, {way}"
+        yield Row(f"kendall: {way}", what, float(np.mean(kendalls)), "tau", note=" ".join(f"{k:.3f}" for k in kendalls))
+    for language in DIALECTS:
+        for way in ("placebo", "none"):
+            same = [nearest(one[way], end["kendall"]) for one, end in zip(found, ends["nano"], strict=True)]
+            final = over_seeds([(a[language], b[language]) for a, b in zip(ends["nano"], ends[way], strict=True)])
+            equal = over_seeds([(a[language], b[language]) for a, b in zip(ends["nano"], same, strict=True)])
+            apart = max(abs(a["kendall"] - b["kendall"]) for a, b in zip(ends["nano"], same, strict=True))
+            yield Row(
+                name=f"{language}: success against {way}",
+                what=f"the other dialect of {language} scores above a change of meaning, with NANO, FRMT test",
+                unit="%",
+                ours=100 * float(np.mean([np.mean(end[language]) for end in ends["nano"]])),
+                peer={"placebo": "shuffled dialects", "none": "no pretraining"}[way],
+                theirs=100 * float(np.mean([np.mean(end[language]) for end in ends[way]])),
+                note=f"{len(ends['nano'][0][language])} segments; difference {final}; at equal Kendall (within "
+                f"{apart:.3f}) {equal}",
+            )
 
 
 def main() -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from unfazed.core.errors import nearest as nearest_name
     from unfazed.core.errors import option as option_name
     from unfazed.core.files import write_atomically, write_json_lines
+    from unfazed.core.identify import identify_row
+    from unfazed.core.identify import installed as identifier_installed
     from unfazed.core.ids import canonical, content_id, file_hash
     from unfazed.core.json import decode as decode_json
     from unfazed.core.json import read_json_lines
@@ -42,9 +44,9 @@ __all__ = ["VERSION", "AnswerStore", "Asking", "DataError", "Edit", "Estimate", 
     "Json", "Judgement", "Lock", "Manifest", "MissingExtra", "NothingEvaluated", "Output", "Progress",
     "Registry", "Seeds", "StoredFileError", "Stream", "Suite", "SystemBroken", "Task", "UnfazedError",
     "UnknownName", "UsageError", "Variant", "apply_edits", "ask", "canonical", "content_id",
-    "decode_json", "file_hash", "guess_task", "nearest_name", "option_name", "plan_id", "read_batches",
-    "read_json_lines", "read_judgements", "require_trust", "slots_of", "task_named", "write_atomically",
-    "write_json_lines", "write_judgements", "write_suite"]  # fmt: skip
+    "decode_json", "file_hash", "guess_task", "identifier_installed", "identify_row", "nearest_name",
+    "option_name", "plan_id", "read_batches", "read_json_lines", "read_judgements", "require_trust",
+    "slots_of", "task_named", "write_atomically", "write_json_lines", "write_judgements", "write_suite"]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = door(__name__, __file__)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from unfazed.measure.compared import Difference
     from unfazed.measure.comparison import compare
     from unfazed.measure.error_rate import ErrorRates, Group, error_rates
-    from unfazed.measure.files import check_lengths, file_id, score_values
+    from unfazed.measure.files import check_lengths, darr, file_id, score_values
     from unfazed.measure.measuring import Runlike, flips, measure_run
     from unfazed.measure.mixed import Coefficient, mixed_effects
     from unfazed.measure.pairs import intervals_of, pair_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TIES", "Coefficient", "Difference", "ErrorRates", "Group", "PeopleBlock", "Runlike", "Ties", "Wins",
     "check_lengths",
-    "compare", "error_rates", "file_id", "flips", "intervals_of", "measure_run", "mixed_effects", "pair_of",
+    "compare", "darr", "error_rates", "file_id", "flips", "intervals_of", "measure_run", "mixed_effects", "pair_of",
     "score_values", "typing_errors", "win_rate"]  # fmt: skip
 
 if not TYPE_CHECKING:

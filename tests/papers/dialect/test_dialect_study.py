@@ -10,8 +10,9 @@ from pathlib import Path
 import commands
 import pytest
 import sacrebleu
+from scipy.stats import kendalltau
 
-from unfazed.core.errors import DataError, NothingEvaluated, UsageError
+from unfazed.core.errors import DataError, NothingEvaluated, SystemBroken, UsageError
 from unfazed.papers.dialect.study import Dialect
 
 SHARED = Path(__file__).parents[3] / "../shared/data"
@@ -32,12 +33,32 @@ def aware(items):
     european = ["autocarro" in i["candidate"] or "comboio" in i["candidate"] for i in items]
     return [float((i["tag"] == "pt-PT") == here) for i, here in zip(items, european)]
 aware.uses = ("reference", "tag")
+def one_tag(items):
+    return [float(i["tag"] == "pt-PT") for i in items]
+one_tag.uses = ("reference", "tag")
+def one_dialect(items):
+    return [float("autocarro" in i["candidate"] or "comboio" in i["candidate"]) for i in items]
+one_dialect.uses = ("reference", "tag")
 def german(items):
     return [0.0 for _ in items]
 german.uses, german.tags = ("tag",), ("de-any",)
 def quality(items):
     return [float(len(i["source"])) for i in items]
 quality.uses = ("source",)
+def both(items):
+    return [float(len(i["source"]) + len(i["reference"]) - len(i["candidate"])) for i in items]
+both.uses = ("source", "reference")
+def words(items):
+    return [len(set(i["candidate"].split()) & set(i["source"].split())) for i in items]
+words.uses = ("source",)
+"""
+# Translates word by word, and leaves what it does not know in English.
+TRANSLATOR = """
+WORDS = {"the": "o", "bus": "ônibus", "is": "está", "late.": "atrasado.", "train.": "trem.", "people": "pessoas"}
+def translate(items):
+    return [" ".join(WORDS.get(w.lower(), w) for w in i["text"].split()) for i in items]
+def numbers(items):
+    return [len(i["text"]) for i in items]
 """
 
 
@@ -49,6 +70,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         lines = "".join(f"{row[0]}\t{row[place]}\n" for row in SEGMENTS)
         (folder / f"pt_lexical_test_en_{tag}.tsv").write_text(lines, encoding="utf-8")
     (tmp_path / "dialect_metrics.py").write_text(METRICS)
+    (tmp_path / "dialect_mt.py").write_text(TRANSLATOR)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "frmt"
 
@@ -110,6 +132,105 @@ def test_translations_make_the_papers_conditions(data: Path) -> None:
         Dialect().run(data, given={**given, "mt": ["de=perturbed.txt"]})
     with pytest.raises(UsageError, match="mt= takes LANG=FILE"):
         Dialect().run(data, given={**given, "mt": ["mt.txt"]})
+    with pytest.raises(UsageError, match="translator= translates both texts of pt"):
+        Dialect().run(data, given={**given, "translator": ["pt=dialect_mt:translate"]})
+
+
+def test_a_system_translates_both_texts(data: Path) -> None:
+    given = {"metric": ["chrf"], "to": "out", "translator": ["pt=dialect_mt:translate"]}
+    found = Dialect().run(data, given=given).value["pt"]["chrf"]
+    assert found["translated"]
+    # as files give it, and nothing is translated twice
+    files = {"mt": ["pt=out/pt.mt.txt"], "perturbed": ["pt=out/pt.mt.perturbed.txt"]}
+    assert Path("out/pt.mt.txt").read_text(encoding="utf-8").splitlines()[0] == "o ônibus está atrasado."
+    again = Dialect().run(data, given={"metric": ["chrf"], "to": "again", **files}).value["pt"]["chrf"]
+    assert again == found
+    assert found["mt_over_perturb"]["n"] == found["success"]["n"] == found["success_over_mt"]["n"]
+    assert found["effect"]["dialect_vs_mt"]["value"] == pytest.approx(
+        found["effect"]["dialect_vs_perturb"]["value"] - found["effect"]["mt_vs_perturb"]["value"]
+    )
+    # Table 8, what people judge and the explanation are about the English that was changed
+    judged = [json.loads(line) for line in Path("out/judge.jsonl").read_text(encoding="utf-8").splitlines()]
+    english = {row[0] for row in SEGMENTS}
+    assert judged
+    assert all(one["original"] in english and one["text"] != one["original"] for one in judged)
+    changed = Path("out/pt.perturbed.txt").read_text(encoding="utf-8").splitlines()
+    assert found["examples"]["replace"] + found["examples"].get("insert", 0) >= sum(map(bool, changed))
+    page = Path("out/study.html").read_text(encoding="utf-8")
+    assert "controls of pt are machine translations of changed English" in page
+    assert "change a word of the reference itself" not in page
+    with pytest.raises(SystemBroken, match=r"numbers is to translate: it must return a text"):
+        Dialect().run(data, given={**given, "translator": ["pt=dialect_mt:numbers"], "to": "other"})
+    with pytest.raises(UsageError, match="translations for en, for which"):
+        Dialect().run(data, given={**given, "translator": ["en=dialect_mt:translate"], "to": "other"})
+
+
+def test_without_translation_the_page_says_why_shares_are_low(data: Path) -> None:
+    Dialect().run(data, ["table1"], {"metric": ["chrf"], "to": "out"})
+    page = Path("out/study.html").read_text(encoding="utf-8")
+    assert "change a word of the reference itself" in page
+    assert "not translated" in page
+    assert "chrF 0.35" in page
+
+
+def test_trainings_of_a_metric_are_put_together(data: Path) -> None:
+    names = ["mine=dialect_metrics:length", "mine=dialect_metrics:sometimes", "bleu"]
+    found = Dialect().run(data, given={"metric": names, "to": "out"}).value["pt"]
+    assert list(found) == ["mine", "mine #2", "bleu"]
+    page = Path("out/study.html").read_text(encoding="utf-8")
+    assert "Several trainings together; intervals include training" in page
+    mean = (found["mine"]["success"]["value"] + found["mine #2"]["success"]["value"]) / 2
+    assert f"{mean:.2f} [" in page
+
+
+def test_agreement_with_people_is_darr_or_kendall(data: Path) -> None:
+    """daRR as `unfazed measure darr` gives it, Kendall as SciPy does, and quality estimation by itself."""
+    rows = [
+        {"pair": "en-pt", "system": system, "segment": str(i), "candidate": "a b c d"[: 2 * good - 1],
+         "reference": "a b c d", "source": "a b c d", "score": 30 * good}
+        for i in range(6)
+        for system, good in (("one", 1 + i % 2), ("two", 3), ("three", 4))
+    ]  # fmt: skip
+    Path("rated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    metrics = ["dialect_metrics:length", "dialect_metrics:words", "dialect_metrics:both"]
+    given = {"metric": metrics, "to": "out", "ratings": "rated.jsonl"}
+    outcome = Dialect().run(data, ["table3", "table12", "table14"], given)
+    found = {name: one["agreement"]["en-pt"] for name, one in outcome.value["ratings"].items()}
+    assert [found[metrics[0]][key] for key in ("measure", "value", "high", "n")] == ["daRR", 1.0, 1.0, 18]
+    assert found[metrics[2]]["value"] == -1.0
+    page = Path("out/study.html").read_text(encoding="utf-8")
+    three, twelve = (page[page.index(f"Table {n}") :] for n in (3, 12))
+    assert three.index("dialect_metrics:length") < three.index("Table 12") < three.index("dialect_metrics:words")
+    assert twelve.index("dialect_metrics:words") < twelve.index("Table 14") < twelve.index("dialect_metrics:both")
+    alone = [row for row in rows if row["system"] == "one"]
+    for i, row in enumerate(alone):
+        row |= {"score": i * 10, "candidate": "a b c d"[: 1 + (i * 5) % 7]}
+    Path("rated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in alone))
+    one = Dialect().run(data, ["table3"], given).value["ratings"][metrics[0]]["agreement"]["en-pt"]
+    expected = kendalltau([-abs(len(r["candidate"]) - 7) for r in alone], [r["score"] for r in alone]).statistic
+    assert one["measure"] == "Kendall"
+    assert one["value"] == pytest.approx(expected)
+    assert one["low"] < one["value"] < one["high"]
+    Path("rated.jsonl").write_text('{"pair": "en-pt"}\n')
+    with pytest.raises(DataError, match=r"rated\.jsonl:1"):
+        Dialect().run(data, ["table3"], given)
+
+
+def test_every_table_and_figure_is_made_by_name(data: Path) -> None:
+    names = [f"dialect_metrics:{name}" for name in ("aware", "quality", "both")]
+    given = {"metric": names, "translator": ["pt=dialect_mt:translate"]}
+    titles = {"table3": "Table 3", "table10": "Table 10", "table12": "Table 12", "table13": "Table 13",
+              "table14": "Table 14", "table15": "Table 15", "figure3": "Figure 3", "figure4": "Figure 4"}  # fmt: skip
+    for name, title in titles.items():
+        Dialect().run(data, [name], {**given, "to": f"out-{name}"})
+        page = Path(f"out-{name}/study.html").read_text(encoding="utf-8")
+        assert title in page
+        assert page.count("<h2") == 1
+        assert ("<svg" in page) == name.startswith("figure")
+    three = Dialect().run(data, ["figure3"], {**given, "to": "out-figure3"}).value["pt"]
+    # without a reference, both dialects are candidates
+    assert three["dialect_metrics:quality"]["effect"]["reference_vs_perturb"]["value"] == pytest.approx(0)
+    assert three["dialect_metrics:both"]["effect"]["reference_vs_perturb"] is None
 
 
 def test_what_a_metric_cannot_score_is_counted(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,16 +253,38 @@ def test_what_a_metric_cannot_score_is_counted(data: Path, capsys: pytest.Captur
     assert "<svg" in page
 
 
-def test_awareness_is_whether_the_right_tag_wins(data: Path) -> None:
-    found = (
-        Dialect()
-        .run(data, given={"metric": ["dialect_metrics:aware"], "to": "out"})
-        .value["pt"]["dialect_metrics:aware"]
-    )
-    own = found["awareness"]["pt-PT"]
-    assert own["right_tag_wins"]["wins"] == 2  # the third sentence has neither word
-    assert own["means"] == {"pt-BR": pytest.approx(1 / 3), "pt-PT": pytest.approx(2 / 3)}
-    assert found["awareness"]["pt-BR"]["right_tag_wins"]["value"] == 1.0
+def test_awareness_compares_two_texts_under_one_tag(data: Path) -> None:
+    names = [f"dialect_metrics:{name}" for name in ("aware", "one_tag", "one_dialect")]
+    given = {"metric": names, "to": "out", "comparisons": 1, "level": 0.6}  # so few examples are sure of nothing else
+    found = Dialect().run(data, given=given).value["pt"]
+    aware, one_tag, one_dialect = (found[name]["awareness"] for name in names)
+    assert aware["by_tag"]["pt-PT"]["wins"] == 2  # the third sentence has neither word
+    assert aware["by_tag"]["pt-BR"]["wins"] == 2
+    assert aware["means"]["pt-PT"] == {"pt-BR": pytest.approx(1 / 3), "pt-PT": pytest.approx(2 / 3)}
+    # A tag that is always preferred decides between no two texts, and a dialect only under its own tag.
+    assert [one["wins"] for one in one_tag["by_tag"].values()] == [0, 0]
+    assert [one["wins"] for one in one_dialect["by_tag"].values()] == [0, 2]
+    assert not one_tag["aware"]
+    assert not one_dialect["aware"]
+    page = Path("out/study.html").read_text(encoding="utf-8")
+    assert "yes *" not in page
+    assert "Definition 2.3" in page
+
+
+def test_only_a_metric_that_is_right_under_both_tags_has_a_star(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "frmt/lexical_bucket"
+    folder.mkdir(parents=True)
+    for tag, word in (("pt-BR", "ônibus"), ("pt-PT", "autocarro")):
+        rows = [f"There were {n} buses.\tHavia {n} {word} na rua em {1900 + n}.\n" for n in range(20, 50)]
+        (folder / f"pt_lexical_test_en_{tag}.tsv").write_text("".join(rows), encoding="utf-8")
+    Path("dialect_metrics.py").write_text(METRICS)
+    names = [f"dialect_metrics:{name}" for name in ("aware", "one_tag", "one_dialect")]
+    found = Dialect().run(tmp_path / "frmt", ["table15"], {"metric": names, "to": "out"}).value["pt"]
+    assert [found[name]["awareness"]["aware"] for name in names] == [True, False, False]
+    assert Path("out/study.html").read_text(encoding="utf-8").count("yes *") == 1
 
 
 def test_what_people_refuse_is_left_out(data: Path) -> None:
@@ -171,7 +314,7 @@ def test_only_one_table_leaves_the_others_on_the_page(data: Path, capsys: pytest
     whole = Dialect().run(data, given=given)
     page, text = Path("out/study.html").read_bytes(), Path("out/study.json").read_bytes()
     assert list(Dialect().run(data, ["table8"], given).value["pt"]["dialect_metrics:length"]) == [
-        *("excluded", "excluded_by", "examples")
+        *("excluded", "excluded_by", "examples", "translated")
     ]
     assert (Path("out/study.html").read_bytes(), Path("out/study.json").read_bytes()) == (page, text)
     assert json.loads(text) == json.loads(whole.text("json"))

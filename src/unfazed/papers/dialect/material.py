@@ -23,9 +23,9 @@ from unfazed.core import (
     write_atomically,
     write_json_lines,
 )
-from unfazed.data import read_lines, without_break
 from unfazed.papers.dialect.corpora import BASES, read_pairs, read_segments
 from unfazed.papers.dialect.corpora import FILE as PAIRS
+from unfazed.papers.dialect.translation import Translate, read_translations
 from unfazed.vary import Operator, OperatorSpec, Text
 
 OTHERS = {"pt": "pt-PT", "zh": "zh-TW_Simplified"}  # as in the paper, Taiwan's Mandarin is read in simplified script
@@ -35,16 +35,17 @@ CHANGED, SAME = "yes", "no"
 
 
 class Trial(NamedTuple):
-    """One example. `perturbed` is None where no control is possible, `mt` where nothing was translated."""
+    """One example. `mt` is None where nothing was translated; `judged` is what people compare to judge the control."""
 
     id: str
     group: str
     source: str | None
     reference: str
     dialect: str
-    perturbed: str | None
+    perturbed: str
     mt: str | None
     note: str
+    judged: tuple[str, str]
 
 
 class Trials(NamedTuple):
@@ -56,8 +57,8 @@ class Trials(NamedTuple):
     controls: list[Trial]  # those that people are to judge, also where they refused the control
     counts: dict[str, int]
     excluded: Counter[str]
-    asked: list[str]  # the English of every example, in the order of translations
-    perturbed: list[str]  # the same with its control; empty where there is none
+    texts: dict[str, list[str]]  # for each example: its English, that with its control, and both by machine
+    translated: bool  # are the controls translations of changed English, as in the paper?
 
 
 class Verdict(NamedTuple):
@@ -68,11 +69,12 @@ class Verdict(NamedTuple):
 
 
 class TrialFiles(NamedTuple):
-    """Files that people or translation systems made, by language."""
+    """By language, translations in files or a system that translates; and what people judged, by a control's id."""
 
-    mt: Mapping[str, Path]
-    perturbed: Mapping[str, Path]
-    judged: Mapping[str, Verdict]  # by a control's id
+    mt: Mapping[str, Path] = {}
+    perturbed: Mapping[str, Path] = {}
+    judged: Mapping[str, Verdict] = {}
+    translators: Mapping[str, Translate] = {}
 
 
 def read_trials(data: Path, given: TrialFiles, seed: int = 0) -> list[Trials]:
@@ -89,9 +91,12 @@ def read_trials(data: Path, given: TrialFiles, seed: int = 0) -> list[Trials]:
         raise NothingEvaluated(
             f"{data} holds neither FRMT's test files nor {PAIRS}. Fetch them: unfazed data pull frmt"
         )
-    unknown = (set(given.mt) | set(given.perturbed)) - {trials.language for trials in found}
+    here = {trials.language for trials in found if trials.language != "en"}
+    unknown = {*given.mt, *given.perturbed, *given.translators} - here
     if unknown:
-        raise UsageError(f"There are translations for {', '.join(sorted(unknown))}, which {data} does not hold.")
+        raise UsageError(
+            f"There are translations for {', '.join(sorted(unknown))}, for which {data} holds no English segments."
+        )
     if given.judged and not any(trial.id in given.judged for trials in found for trial in trials.controls):
         raise UsageError(
             f"The judgements are of other items, such as {next(iter(given.judged))!r}, not of these controls."
@@ -125,32 +130,34 @@ _Row = tuple[str, str, str | None, str, str]
 
 
 def _trials(language: str, tags: tuple[str, str], rows: Sequence[_Row], given: TrialFiles, seed: int) -> Trials:
-    mt = _translations(given.mt.get(language), len(rows))
-    made = _translations(given.perturbed.get(language), len(rows))
+    english = [_controls("en", id, source, seed) if source else {} for id, _, source, _, _ in rows]
+    texts = {
+        "source": [source or reference for _, _, source, reference, _ in rows],
+        "perturbed": [next(iter(ways.values()), ("", ""))[0] for ways in english],
+    }
+    mt, made = _translated(language, texts, given)
+    translated = language in given.perturbed or language in given.translators
     counts: Counter[str] = Counter({"all": len(rows)})
     excluded: Counter[str] = Counter()
     used: list[Trial] = []
     controls: list[Trial] = []
-    english = []
-    for row, translated, perturbed in zip(rows, mt, made, strict=True):
+    for row, ways, machine, perturbed in zip(rows, english, mt, made, strict=True):
         id, group, source, reference, dialect = row
-        ways = _controls(language, id, reference, seed)
+        if not translated:
+            ways = _controls(language, id, reference, seed)
         counts.update(way for way in WAYS if way in ways)
-        english.append(next(iter(_controls("en", id, source, seed).values()), ("", "")) if source else ("", ""))
-        chosen = (perturbed, "translated") if perturbed is not None else next(iter(ways.values()), None)
-        if language in given.perturbed and perturbed is None:
-            chosen = None
-        if dialect == reference:
-            excluded["the dialects do not differ"] += 1
+        control, note = next(iter(ways.values()), ("", "translated"))
+        judged = (source or reference, control) if translated and control else (reference, perturbed or control)
+        text = perturbed if translated else control
+        why = _left_out(reference, dialect, text, machine if translated else None)
+        if why:
+            excluded[why] += 1
             continue
-        if chosen is None:
-            excluded["no control"] += 1
-            continue
-        controls.append(Trial(id, group, source, reference, dialect, chosen[0], translated, chosen[1]))
-        verdict = given.judged.get(id, Verdict(True, chosen[0]))
-        if verdict.text not in (None, chosen[0]):
+        controls.append(Trial(id, group, source, reference, dialect, text or "", machine, note, judged))
+        verdict = given.judged.get(id, Verdict(True, judged[1]))
+        if verdict.text not in (None, judged[1]):
             raise UsageError(
-                f"People judged another control of {id} than today's: {verdict.text!r:.80}, not {chosen[0]!r:.80}. Use "
+                f"People judged another control of {id} than today's: {verdict.text!r:.80}, not {judged[1]!r:.80}. Use "
                 f"the data and {option_name('seed')} of the study that they took part in."
             )
         if not verdict.changed:
@@ -158,8 +165,29 @@ def _trials(language: str, tags: tuple[str, str], rows: Sequence[_Row], given: T
         else:
             used.append(controls[-1])
     counts["used"] = len(used)
-    sources = [source or reference for _, _, source, reference, _ in rows]
-    return Trials(language, tags, used, controls, dict(counts), excluded, sources, [text for text, _ in english])
+    if language in given.translators:
+        texts |= {"mt": [text or "" for text in mt], "mt.perturbed": [text or "" for text in made]}
+    return Trials(language, tags, used, controls, dict(counts), excluded, texts, translated)
+
+
+def _left_out(reference: str, dialect: str, control: str | None, machine: str | None) -> str:
+    """Why an example can't be used, if it can't."""
+    if dialect == reference:
+        return "the dialects do not differ"
+    if not control:
+        return "no control"
+    return "the translation of the control is that of the original" if control == machine else ""
+
+
+def _translated(
+    language: str, texts: Mapping[str, list[str]], given: TrialFiles
+) -> tuple[list[str | None], list[str | None]]:
+    """The English and the changed English in the language, by file or by system."""
+    if translate := given.translators.get(language):
+        both = translate([*texts["source"], *texts["perturbed"]])
+        return both[: len(texts["source"])], both[len(texts["source"]) :]
+    mt, perturbed = (read_translations(files.get(language), len(texts["source"])) for files in given[:2])
+    return mt, perturbed
 
 
 def _controls(language: str, id: str, text: str, seed: int) -> dict[str, tuple[str, str]]:
@@ -177,16 +205,6 @@ def _controls(language: str, id: str, text: str, seed: int) -> dict[str, tuple[s
 def _operator(way: str, seed: int) -> tuple[Operator, Seeds]:
     operator = OperatorSpec(f"meaning/{way}").make()
     return operator, Seeds(seed, operator.name, operator.version)
-
-
-def _translations(file: Path | None, count: int) -> list[str | None]:
-    """A translation a line; an empty line is none."""
-    if file is None:
-        return [None] * count
-    lines = [without_break(line).strip() or None for line in read_lines(file)]
-    if len(lines) != count:
-        raise DataError(f"this file has {len(lines)} lines, but there are {count} examples to translate.", file)
-    return lines
 
 
 class _Choice(msgspec.Struct):
@@ -218,7 +236,9 @@ def _by_hand(row: Mapping[str, Any]) -> Judgement:
 
 
 def write_material(to: Path, all_trials: Sequence[Trials]) -> None:
-    """What people are to judge, with a key that they must not see, and the English to be translated by machine.
+    """What people are to judge, with a key that they must not see, and the English with its translations by machine.
+
+    A control that is a translation is judged by its English, before and after.
 
     A study in the collection app, `judge.toml`, is written once, since users edit it.
     """
@@ -226,10 +246,10 @@ def write_material(to: Path, all_trials: Sequence[Trials]) -> None:
     keys: list[dict[str, str]] = []
     for trials in all_trials:
         for trial in trials.controls:
-            asked = {"id": trial.id, "group": trials.language, "original": trial.reference}
-            items.append({**asked, "text": trial.perturbed or ""})
+            original, text = trial.judged
+            items.append({"id": trial.id, "group": trials.language, "original": original, "text": text})
             keys.append({"id": trial.id, "note": trial.note})
-        for name, texts in (("source", trials.asked), ("perturbed", trials.perturbed)):
+        for name, texts in trials.texts.items():
             if trials.language != "en":
                 write_atomically(to / f"{trials.language}.{name}.txt", _text(texts))
     write_json_lines(to / "judge.jsonl", items)
@@ -243,17 +263,6 @@ def write_material(to: Path, all_trials: Sequence[Trials]) -> None:
 
 def _text(lines: Sequence[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
-
-
-def named_files(given: Sequence[str], option: str) -> dict[str, Path]:
-    """LANG=FILE options as files by language."""
-    found: dict[str, Path] = {}
-    for one in given:
-        language, equals, file = one.partition("=")
-        if not equals or not file:
-            raise UsageError(f"{option_name(option)} takes LANG=FILE, such as pt=pt.txt, not {one!r}.")
-        found[language] = Path(file)
-    return found
 
 
 def groups_of(trials: Trials) -> Iterator[str]:

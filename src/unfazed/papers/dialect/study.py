@@ -1,4 +1,4 @@
-"""Dialect-robust evaluation (ACL 2023): do metrics prefer a dialect to a changed meaning? Five tables and Figure 2."""
+"""Dialect-robust evaluation (ACL 2023): do metrics prefer a dialect to a changed meaning? Its tables and figures."""
 
 from __future__ import annotations
 
@@ -11,21 +11,34 @@ from typing import Any, ClassVar
 
 from unfazed.core import AnswerStore, Json, UsageError, option_name
 from unfazed.measure import TIES
-from unfazed.papers.dialect import page
-from unfazed.papers.dialect.material import TrialFiles, named_files, read_judged, read_trials, write_material
+from unfazed.papers.dialect import page, page_models
+from unfazed.papers.dialect.agreement import agreement, read_rated
+from unfazed.papers.dialect.awareness import awareness
+from unfazed.papers.dialect.material import TrialFiles, read_judged, read_trials, write_material
 from unfazed.papers.dialect.tables import WinSettings, hold_together, measured
+from unfazed.papers.dialect.translation import by_language, translator
 from unfazed.report import Given, Option, Printed, Study, StudyContext, StudyTable
 from unfazed.systems import Metric, Scores, open_system
 
 # What of a metric's entry each table prints; together they are all of it.
 _PARTS = {
-    "table1": ("success", "success_over_mt", "robust", "by", "unmeasured", "paper"),
+    "table1": ("success", "success_over_mt", "mt_over_perturb", "robust", "by", "unmeasured", "paper"),
     "table2": ("effect", "paper"),
+    "table3": ("agreement",),
     "table4": ("success", "unmeasured", "paper"),
     "table5": ("awareness",),
-    "table8": ("excluded", "excluded_by", "examples"),
+    "table8": ("excluded", "excluded_by", "examples", "translated"),
+    "table10": ("effect", "success", "success_over_mt"),
+    "table12": ("agreement",),
+    "table13": ("success", "success_over_mt"),
+    "table14": ("agreement",),
+    "table15": ("awareness",),
     "figure2": ("effect",),
+    "figure3": ("effect",),
+    "figure4": ("effect",),
 }
+_RATED = ("table3", "table12", "table14")
+RATINGS = "ratings"  # stands for a language where entries are by language
 
 
 class _Stages(StudyContext):
@@ -34,27 +47,50 @@ class _Stages(StudyContext):
     @cached_property
     def files(self) -> TrialFiles:
         given = self.given
-        return TrialFiles(
-            named_files(given.get("mt") or (), "mt"),
-            named_files(given.get("perturbed") or (), "perturbed"),
-            read_judged(Path(given["judged"]) if given.get("judged") else None),
+        mt, perturbed = (
+            {language: Path(file) for language, file in by_language(given.get(name) or (), name).items()}
+            for name in ("mt", "perturbed")
         )
+        systems = by_language(given.get("translator") or (), "translator", "SYSTEM", "pt=cmd:translate")
+        twice = next((language for language in systems if language in mt or language in perturbed), None)
+        if twice:
+            raise UsageError(
+                f"{option_name('translator')} translates both texts of {twice}: leave its {option_name('mt')} and "
+                f"{option_name('perturbed')} out."
+            )
+        made = {language: translator(system, self.to / "translations") for language, system in systems.items()}
+        return TrialFiles(mt, perturbed, read_judged(Path(given["judged"]) if given.get("judged") else None), made)
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:
-        return {name: open_system(name, Metric) for name in self.given.get("metric") or ("bleu", "chrf", "yisi1")}
+        """By name. `LABEL=SYSTEM` names a metric, and several trainings of it are told by their number."""
+        found: dict[str, Metric] = {}
+        for given in self.given.get("metric") or ("bleu", "chrf", "yisi1"):
+            label, system = page.label_of(given)
+            name = label or given
+            if label and any(page.training_of(other) == label for other in found):
+                name = f"{label} #{1 + sum(page.training_of(other) == label for other in found)}"
+            found[name] = open_system(system, Metric)
+        return found
+
+    @cached_property
+    def settings(self) -> WinSettings:
+        return _settings(self.given)
 
     @cached_property
     def found(self) -> dict[str, dict[str, dict[str, Json]]]:
         """By language and metric: success, effect, what was left out, and the paper's numbers."""
-        metrics = self.metrics
+        metrics, settings = self.metrics, self.settings
         trials = read_trials(self.data, self.files, int(self.given.get("seed") or 0))
-        settings = _settings(self.given)
         with AnswerStore.writer(self.to / "scores") as store:
             opened = {name: Scores(metric, store) for name, metric in metrics.items()}
-            found = {
-                t.language: {name: measured(t, scores, settings) for name, scores in opened.items()} for t in trials
-            }
+            found: dict[str, dict[str, dict[str, Json]]] = {}
+            for one in trials:
+                entries = found.setdefault(one.language, {})
+                for name, scores in opened.items():
+                    entries[name] = measured(one, scores, settings) | {"translated": one.translated}
+                    if entries[name]["success"] is not None:
+                        entries[name]["awareness"] = awareness(one, scores, settings)
             print(f"Scores: {store.told().sentence}.", file=sys.stderr)
         hold_together(found)
         for language, entries in found.items():
@@ -66,15 +102,37 @@ class _Stages(StudyContext):
         write_material(self.to, trials)
         return found
 
+    @cached_property
+    def agreed(self) -> dict[str, dict[str, Json]]:
+        """By metric and language pair: agreement with the people whose ratings are given."""
+        if not self.given.get("ratings"):
+            return {}
+        rated = read_rated(Path(self.given["ratings"]))
+        with AnswerStore.writer(self.to / "scores") as store:
+            return {
+                name: agreement(rated, Scores(metric, store), self.to, self.settings.level)
+                for name, metric in self.metrics.items()
+            }
+
     def printed(self, name: str) -> Printed:
         uses = {name: metric.uses for name, metric in self.metrics.items()}
+        level = self.settings.level
+        if name in _RATED:
+            section = page_models.agreement(name, self.agreed, paper(), uses, level)
+            value: Json = {RATINGS: {m: {"agreement": one} for m, one in self.agreed.items()}} if self.agreed else {}
+            return Printed(value, [section])
         sections = {
-            "table1": lambda: page.table1(self.found, paper(), uses, not self.files.perturbed),
+            "table1": lambda: page.table1(self.found, paper(), uses, level),
             "table2": lambda: page.table2(self.found, paper()),
-            "table4": lambda: page.table4(self.found, paper(), uses),
-            "table5": lambda: page.table5(self.found, paper()),
+            "table4": lambda: page_models.table4(self.found, paper(), uses),
+            "table5": lambda: page_models.awareness("Table 5", self.found, paper(), "zh"),
             "table8": lambda: page.table8(self.found, paper()),
-            "figure2": lambda: page.figure2(self.found),
+            "table10": lambda: page_models.table10(self.found, paper(), uses, level),
+            "table13": lambda: page_models.table13(self.found, paper(), uses),
+            "table15": lambda: page_models.awareness("Table 15", self.found, paper(), "pt"),
+            "figure2": lambda: page.figure2(self.found, [n for n in uses if "source" not in uses[n]]),
+            "figure3": lambda: page_models.figure3(self.found, uses),
+            "figure4": lambda: page_models.figure4(self.found, uses),
         }
         value = {
             language: {m: {k: entry[k] for k in _PARTS[name] if k in entry} for m, entry in entries.items()}
@@ -90,14 +148,15 @@ def _table(name: str) -> StudyTable:
 class Dialect(Study):
     """Dialect-robust evaluation (2023): does a metric score another dialect above a changed meaning?
 
-    DIR holds FRMT's files, or `pairs_derived.tsv` with pairs of Indian and US English, or folders of them. A control is
+    DIR holds FRMT's files, or `pairs_derived.tsv` with pairs of Indian and US English, or folders of them. With
+    --translator, controls are machine translations of changed English, as in the paper. Without it, a control is
     made of every reference by `meaning/control`. Writes study.json, study.md and study.html, the English
     that a translation system is to translate for --mt and --perturbed, and what people are to judge: `unfazed collect
     new judge.toml` makes a study of it.
 
     \b
       unfazed study dialect --data frmt/ --metric bleu --metric chrf --format json
-      unfazed study dialect --data data/ --metric yisi1 --metric my_module:score --mt pt=pt.txt -o out/
+      unfazed study dialect --data data/ --metric yisi1 --translator "pt=cmd:node bergamot.mjs enpt/ en pt" -o out/
     """
 
     title = page.TITLE
@@ -105,11 +164,14 @@ class Dialect(Study):
     tables: ClassVar[Mapping[str, StudyTable]] = {name: _table(name) for name in _PARTS}
     options = (
         Option("to", "Folder of scores, pages and what is to be judged.", "dialect", short="-o"),
-        Option("metric", "A metric of `unfazed metrics list`, or module:function. Repeatable. Default: bleu, chrf, "
-               "yisi1.", multiple=True),
-        Option("mt", "LANG=FILE: machine translations of LANG.source.txt, one a line. Repeatable.", multiple=True),
-        Option("perturbed", "LANG=FILE: machine translations of LANG.perturbed.txt, one a line. Repeatable.",
+        Option("metric", "A metric of `unfazed list metrics`, or module:function. LABEL=METRIC names it; the same "
+               "label again is another training of it. Repeatable. Default: bleu, chrf, yisi1.", multiple=True),
+        Option("translator", "LANG=SYSTEM: translates English into LANG, also the changed English. SYSTEM is named "
+               "as for `unfazed run`. Repeatable.", multiple=True),
+        Option("mt", "LANG=FILE: machine translations of LANG.source.txt, one per line. Repeatable.", multiple=True),
+        Option("perturbed", "LANG=FILE: machine translations of LANG.perturbed.txt, one per line. Repeatable.",
                multiple=True),
+        Option("ratings", "People's ratings of translations for Tables 3, 12 and 14: MLQE-PE's folder, or JSON lines."),
         Option("judged", "FILE that `unfazed collect export` wrote for judge.toml. A control that no majority finds to "
                "change the meaning is left out."),
         Option("ties", "What a tie is: loss, half or drop.", "loss"),
@@ -155,10 +217,13 @@ def _printed(language: str, metric: str) -> dict[str, Json] | None:
     if ours is None or language not in paper()["languages"]:
         return None
     place = paper()["languages"].index(language)
-    entry: dict[str, Json] = {"name": ours["name"], "success": paper()["table1"][ours["name"]][place]}
+    entry: dict[str, Json] = {"name": ours["name"]}
+    if ours["name"] in paper()["table1"]:
+        entry["success"] = paper()["table1"][ours["name"]][place]
     if ours["name"] in paper()["table2"]:
         value, se = paper()["table2"][ours["name"]][place]
-        entry["effect"] = {"value": value * ours["scale"], "se": se * ours["scale"]}
+        scale = ours["scale"]
+        entry["effect"] = {"value": value * scale, "se": se * scale, "rounded": 0.005 * scale}
     return entry
 
 

@@ -1,16 +1,16 @@
-"""How a metric fares on a language's examples: success rates, the regression, dialect awareness."""
+"""How a metric fares on a language's examples: success rates and the regression."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from unfazed.core import Json, content_id
-from unfazed.core.estimate import correct, share_of
+from unfazed.core.estimate import Estimate, correct, over_trainings, share_of
 from unfazed.measure import Coefficient, Ties, Wins, mixed_effects, win_rate
 from unfazed.papers.dialect.material import Trial, Trials, groups_of
 from unfazed.systems import Metric, Scores, Segment
@@ -18,6 +18,15 @@ from unfazed.systems import Metric, Scores, Segment
 Array = npt.NDArray[np.float64]
 _EQUAL = 1e-9  # scores that differ by less are the same
 _ITSELF = "reference"  # the reference as a candidate: what a dialect would score under a metric that is blind to it
+
+
+# Which condition is to score above which.
+COMPARED = {
+    "success": ("dialect", "perturb"),
+    "success_over_mt": ("dialect", "mt"),
+    "mt_over_perturb": ("mt", "perturb"),
+}
+EFFECTS = ("dialect_vs_perturb", "mt_vs_perturb", "dialect_vs_mt", "reference_vs_perturb")
 
 
 class WinSettings(msgspec.Struct, frozen=True):
@@ -38,7 +47,7 @@ def unknown_tags(metric: Metric, tags: Sequence[str]) -> list[str]:
 
 def measured(trials: Trials, scores: Scores, settings: WinSettings) -> dict[str, Json]:
     """One metric on one language."""
-    entry: dict[str, Json] = {"success": None, "effect": {"dialect_vs_perturb": None, "mt_vs_perturb": None}}
+    entry: dict[str, Json] = {"success": None, "effect": dict.fromkeys(EFFECTS)}
     excluded = dict(trials.excluded)
     unfit = _unfit(trials, scores.metric)
     if unfit:
@@ -48,17 +57,15 @@ def measured(trials: Trials, scores: Scores, settings: WinSettings) -> dict[str,
         scores.learn([trial.reference for trial in trials.used])
         table = _scored(trials, scores)
         signed = {"metric": scores.metric.name, "trials": content_id([scores.metric.identity, trials.used], size=8)}
-        wins = win_rate(table["dialect"], table["perturb"], settings.ties, settings.level, **signed)
-        entry["success"] = _shown(wins, settings)
-        entry["effect"] = _effects(trials.used, table, settings)
-        if "mt" in table:
-            over = win_rate(table["dialect"], table["mt"], settings.ties, settings.level, **signed)
-            entry["success_over_mt"] = _shown(over, settings)
+        for name, (better, worse) in COMPARED.items():
+            if better in table and worse in table:
+                wins = win_rate(table[better], table[worse], settings.ties, settings.level, **signed)
+                entry[name] = shown_wins(wins, settings)
+        entry["effect"] = _effects(trials.used, table, settings, "reference" not in scores.metric.uses)
         entry["robust"] = _robust(table, settings)
         entry["by"] = _by(trials, table, settings)
-        entry["awareness"] = awareness(trials, scores, settings)
-        if wins.share.missing:
-            excluded["no finite score"] = wins.share.missing
+        if entry["success"]["missing"]:
+            excluded["no finite score"] = entry["success"]["missing"]
     return entry | {"excluded": sum(excluded.values()), "excluded_by": excluded, "examples": trials.counts}
 
 
@@ -92,18 +99,24 @@ def _scored(trials: Trials, scores: Scores) -> dict[str, Array]:
     return table
 
 
-def _effects(used: Sequence[Trial], table: dict[str, Array], settings: WinSettings) -> dict[str, Json]:
-    """The regression's differences from the control; None for what can't be estimated."""
-    found: dict[str, Json] = {"dialect_vs_perturb": None, "mt_vs_perturb": None}
+def _effects(used: Sequence[Trial], table: dict[str, Array], settings: WinSettings, free: bool) -> dict[str, Json]:
+    """The regression's differences from the control, and from machine translation; None for what can't be estimated.
+
+    Where the metric is free of references, the reference itself is one more candidate.
+    """
+    found: dict[str, Json] = dict.fromkeys(EFFECTS)
     known = np.isfinite(table["dialect"]) & np.isfinite(table["perturb"])
     if known.sum() < 2:
         return found
-    compared = {condition: scores for condition, scores in table.items() if condition != _ITSELF}
+    compared = {condition: scores for condition, scores in table.items() if free or condition != _ITSELF}
     ids = [str(i) for _ in compared for i in range(len(used))]
     conditions = [condition for condition in compared for _ in used]
-    fit = mixed_effects(ids, conditions, np.concatenate(list(compared.values())).tolist(), "perturb", settings.level)
-    for condition, coefficient in fit.coefficients.items():
-        found[f"{condition}_vs_perturb"] = _coefficient(coefficient)
+    values = np.concatenate(list(compared.values())).tolist()
+    for base in [name for name in ("perturb", "mt") if name in compared]:
+        fit = mixed_effects(ids, conditions, values, base, settings.level)
+        for condition, coefficient in fit.coefficients.items():
+            if f"{condition}_vs_{base}" in found:
+                found[f"{condition}_vs_{base}"] = _coefficient(coefficient)
     return found
 
 
@@ -122,7 +135,7 @@ def _coefficient(one: Coefficient) -> dict[str, Json]:
     return {name: getattr(one, name) for name in ("value", "se", "low", "high", "p", "p_holm", "df", "pooled_se")}
 
 
-def _shown(wins: Wins, settings: WinSettings) -> dict[str, Json]:
+def shown_wins(wins: Wins, settings: WinSettings) -> dict[str, Json]:
     share = wins.share
     bonferroni = None if wins.p is None else min(1.0, wins.p * settings.comparisons)
     return {
@@ -144,35 +157,6 @@ def _by(trials: Trials, table: dict[str, Array], settings: WinSettings) -> dict[
     return found
 
 
-def awareness(trials: Trials, scores: Scores, settings: WinSettings) -> dict[str, Json] | None:
-    """For each dialect the mean score under each tag, and how often the right tag scores higher than the wrong one.
-
-    References are machine translations where there are any, else the text in the other dialect.
-    """
-    if "tag" not in scores.metric.uses:
-        return None
-    unseen = unknown_tags(scores.metric, trials.tags)
-    if unseen:
-        return {"unmeasured": f"{scores.metric.name} never saw the tag {', '.join(unseen)}"}
-    found: dict[str, Json] = {}
-    texts = {trials.tags[0]: [t.reference for t in trials.used], trials.tags[1]: [t.dialect for t in trials.used]}
-    for own, other in (trials.tags, trials.tags[::-1]):
-        references = [t.mt or text for t, text in zip(trials.used, texts[other], strict=True)]
-        by_tag = {
-            tag: np.array(scores.score(
-                Segment(text, reference, t.source, tag)
-                for text, reference, t in zip(texts[own], references, trials.used, strict=True)
-            ))
-            for tag in trials.tags
-        }  # fmt: skip
-        wins = win_rate(by_tag[own], by_tag[other], settings.ties, settings.level, metric=scores.metric.name)
-        means = {
-            tag: float(np.nanmean(values)) if np.isfinite(values).any() else None for tag, values in by_tag.items()
-        }
-        found[own] = {"means": means, "right_tag_wins": _shown(wins, settings)}
-    return found
-
-
 def hold_together(found: dict[str, dict[str, dict[str, Json]]]) -> None:
     """Adds Holm's p, each metric's comparisons over all languages taken together."""
     for metric in {name: None for entries in found.values() for name in entries}:
@@ -180,8 +164,15 @@ def hold_together(found: dict[str, dict[str, dict[str, Json]]]) -> None:
             entry[key]
             for entries in found.values()
             if (entry := entries.get(metric))
-            for key in ("success", "success_over_mt")
+            for key in COMPARED
             if entry.get(key)
         ]
         for test, p in zip(tests, correct([test["p"] for test in tests]), strict=True):
             test["p_holm"] = p
+
+
+def over_seeds(entries: Sequence[Mapping[str, Json]], name: str, level: float) -> Estimate:
+    """A win rate of several trainings of a metric together; its interval includes training."""
+    shares = [one for entry in entries if (one := entry.get(name))]
+    found = [Estimate(s["value"], s["low"], s["high"], s["n"], s["missing"], s["signature"]) for s in shares]
+    return over_trainings(found, level, (0.0, 1.0))

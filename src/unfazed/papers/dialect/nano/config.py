@@ -17,7 +17,7 @@ class Pretraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Acceptability: does a sentence belong to a language or dialect?
 
     `dialects` is the paper's λ: 1 takes dialect and language tags equally often, 0 only languages, 2 dialects twice as
-    often. `agree` are the languages whose identified locale must agree with the region of the URL.
+    often. `agree` are the languages whose identified locale, where there is one, must agree with the region of the URL.
     """
 
     data: tuple[str, ...]
@@ -25,7 +25,8 @@ class Pretraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dialects: float = 1.0
     positive: float = 0.5
     languages: tuple[str, ...] = ()  # only these; all where empty
-    identify: str = ""  # `module:function` from a text to a tag, or the name of a field that holds one
+    identify: str = ""  # `lid.176`, `module:function` from a text to a tag, or the name of a field that holds one
+    split: bool = True  # texts into sentences
     agree: tuple[str, ...] = ("pt", "zh")
     hold: float = 0.05  # of the sentences for dev, where no dev is given
     rounds: int = 20  # of `steps` each; after a round the dev score is taken and a checkpoint left

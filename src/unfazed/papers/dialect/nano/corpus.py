@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from glob import glob
@@ -12,7 +13,18 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from unfazed.core import DataError, Json, StoredFileError, Stream, UsageError, decode_json, read_batches
+from unfazed.core import (
+    DataError,
+    Json,
+    MissingExtra,
+    StoredFileError,
+    Stream,
+    UsageError,
+    decode_json,
+    identifier_installed,
+    identify_row,
+    read_batches,
+)
 from unfazed.papers.dialect.nano.config import Format
 
 ANY = "any"  # the region of a tag that names a language alone: pt-any
@@ -84,7 +96,7 @@ class Sentence(NamedTuple):
     text: str
     language: str
     dialect: str
-    key: str  # what is held for dev together: a segment's id where there is one, or the text itself
+    key: str  # what is held for dev together: a segment's id, the document's URL, or the text itself
 
 
 class Rating(NamedTuple):
@@ -151,10 +163,36 @@ def url_region(url: str) -> str | None:
 
 
 Identify = Callable[[str], str]
+LID = "lid.176"  # fastText's identifier, which knows languages and no locales
+
+_END = re.compile(
+    r"(?<=[。！？])(?![”’」』）。！？])|(?<=[。！？][”’」』）])"  # Chinese, with a quotation that ends there
+    r"|(?<=[.!?…])[\"'”’»)\]]*\s+(?=[\"'“‘«(\[¿¡]*[^\W\d_a-zà-öø-ÿ])"  # before a capital, or a script without
+    r"|\s*\n\s*"
+)
+_SHORT = re.compile(
+    r"(?:^|[\s(])(?:[^\W\d_]|[Dd]ra?s?|[Ss]ra?s?|[Pp]rof|[Mm]rs?|[Ss]t|[Nn]o|[Aa]v|[Ee]x|vs|etc|Jr|art)\.$"
+)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text: at line breaks, and after an end mark, but not after an initial or an abbreviation."""
+    found: list[str] = []
+    at = 0
+    for end in _END.finditer(text):
+        if "\n" not in end[0] and _SHORT.search(text[at : end.start()]):
+            continue
+        found.append(text[at : end.end()].strip())
+        at = end.end()
+    return [sentence for sentence in (*found, text[at:].strip()) if sentence]
 
 
 def identifier(name: str) -> Identify | None:
-    """The function behind `module:function`; None where `name` is a field's."""
+    """The identifier `lid.176`, or the function behind `module:function`; None where `name` is a field's."""
+    if name == LID:
+        if not identifier_installed():
+            raise MissingExtra(f'identify = "{LID}"', "lang")
+        return identify_row
     if ":" not in name:
         return None
     module, _, function = name.partition(":")
@@ -171,47 +209,54 @@ class Shards:
     """Sentences of shards. `dropped` counts those left out, by reason, in the last pass."""
 
     def __init__(
-        self, patterns: Sequence[str], languages: Sequence[str] = (), identify: str = "", agree: Sequence[str] = ()
+        self,
+        patterns: Sequence[str],
+        languages: Sequence[str] = (),
+        identify: str = "",
+        agree: Sequence[str] = (),
+        split: bool = True,
     ) -> None:
         self.files = shards(patterns)
         self.languages = set(languages)
         self.agree = set(agree)
+        self.split = split
         self.dropped: Counter[str] = Counter()
-        self._field = "" if ":" in identify else identify
         self._identify = identifier(identify)
+        self._field = "" if self._identify else identify
 
     def __iter__(self) -> Iterator[Sentence]:
         self.dropped = Counter()
         for file in self.files:
             for row, record in records(file):
-                found = self._sentence(file, row, record)
-                if isinstance(found, Sentence):
-                    yield found
-                else:
-                    self.dropped[found] += 1
+                whole = record.get("text")
+                if not isinstance(whole, str):
+                    raise DataError('"text" must be a text.', file, row)
+                for text in sentences(whole) if self.split and whole.strip() else [whole]:
+                    found = self._sentence(file, row, text, record)
+                    if isinstance(found, Sentence):
+                        yield found
+                    else:
+                        self.dropped[found] += 1
 
-    def _sentence(self, file: Path, row: int, record: dict[str, Json]) -> Sentence | str:
+    def _sentence(self, file: Path, row: int, text: str, record: dict[str, Json]) -> Sentence | str:
         """The sentence, or why it is left out."""
-        text = record.get("text")
-        if not isinstance(text, str):
-            raise DataError('"text" must be a text.', file, row)
         if not text.strip():
             return "empty"
         said = self._said(text, record)
         if not isinstance(said, str) or not said:
             raise DataError('a language is needed: "tag" or "language", or `identify` in [pretrain].', file, row)
+        if said == "und":
+            return "the language is not sure"
         language, _, region = said.partition("-")
         if self.languages and language not in self.languages and said not in self.languages:
             return "another language"
         url = record.get("url")
         from_url = url_region(url) if isinstance(url, str) else None
-        if from_url and language in self.agree and from_url != region:
+        if from_url and region and language in self.agree and from_url != region:
             return "URL and language identification disagree"
         region = region or from_url or str(record.get("region") or "")
-        key = record.get("id")
-        return Sentence(
-            text, language, f"{language}-{region}" if region else language, text if key is None else str(key)
-        )
+        key = next((str(record[name]) for name in ("id", "url") if record.get(name) is not None), text)
+        return Sentence(text, language, f"{language}-{region}" if region else language, key)
 
     def _said(self, text: str, record: dict[str, Json]) -> Json:
         if self._identify:

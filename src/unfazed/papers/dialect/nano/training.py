@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unfazed.core import Progress, Seeds, Stream, UsageError, content_id, write_atomically
+from unfazed.core import Progress, Seeds, Stream, UsageError, content_id, decode_json, write_atomically
 from unfazed.papers.dialect.nano.config import Config, Finetuning, Pretraining
 from unfazed.papers.dialect.nano.corpus import (
     ANY,
@@ -104,6 +104,7 @@ def _token(tokenizer: Any, model: Any) -> int:
 _BUFFER = 20_000  # sentences that are shuffled together
 _DEV_MOST = 2_000
 Instances = Callable[[], Iterator[Instance]]
+After = Callable[[str, "NanoNetwork", float], None]
 
 
 class Trained(msgspec.Struct):
@@ -151,21 +152,24 @@ class _Phase(Loop):
         return f"round {epoch + 1} of {self.settings.epochs}"
 
 
-def train(config: Config) -> Trained:
-    """Pretrains, fine-tunes, or both, and saves the model. Called again after a stop, it goes on."""
+def train(config: Config, after: After | None = None) -> Trained:
+    """Pretrains, fine-tunes, or both, and saves the model. Called again after a stop, it goes on.
+
+    `after` is called after every round with the phase, the network and its score on dev.
+    """
     need("training NANO", "transformers")
     to = Path(config.to)
     if (to / "nano.json").exists():
         raise UsageError(f"{to} holds a trained model. Choose another place, or remove it.")
     to.mkdir(parents=True, exist_ok=True)
-    found = Trained(length=config.length)
+    found = _so_far(config)
     with threads(config.threads):
         network = load(config.model, _settings(config.pretrain or config.finetune), config.length)
         if config.pretrain:
-            found.pretrain = _pretrain(network, config, config.pretrain, found)
+            found.pretrain = _pretrain(network, config, config.pretrain, found, after)
         if config.finetune:
             network = NanoNetwork(network.model, network.tokenizer, _settings(config.finetune), config.length)
-            found.finetune = _finetune(network, config, config.finetune)
+            found.finetune = _finetune(network, config, config.finetune, after)
             found.format = config.finetune.format
     network.model.save_pretrained(to)
     network.tokenizer.save_pretrained(to)
@@ -173,6 +177,15 @@ def train(config: Config) -> Trained:
     for phase in ("pretrain", "finetune"):
         _checkpoint(config, phase).remove()
     return found
+
+
+def _so_far(config: Config) -> Trained:
+    """What the model that is started from has learnt, where it was trained here: its tags and its first curve."""
+    file = Path(config.model, "nano.json")
+    if not file.exists():
+        return Trained(length=config.length)
+    before = decode_json(file.read_bytes(), Trained)
+    return Trained(before.pretrain, dropped=before.dropped, tags=before.tags, length=config.length)
 
 
 def _settings(phase: Pretraining | Finetuning | None) -> TrainingSettings:
@@ -188,18 +201,31 @@ def _checkpoint(config: Config, phase: str) -> Checkpoint:
 
 
 def _run(
-    name: str, network: NanoNetwork, config: Config, instances: Instances, dev: Callable[[NanoNetwork], float]
+    name: str,
+    network: NanoNetwork,
+    config: Config,
+    instances: Instances,
+    dev: Callable[[NanoNetwork], float],
+    after: After | None,
 ) -> list[float]:
+    def scored(n: NanoNetwork) -> float:
+        score = dev(n)
+        if after:
+            after(name, n, score)
+        return score
+
     settings = network.settings
     steps = (config.pretrain if name == "pretrain" else config.finetune).steps  # type: ignore[union-attr]
     total = settings.epochs * steps * settings.batch_size
     with seeded(config.seed), Progress(name, total) as progress:
-        phase = _Phase(network, instances, dev, steps, Seeds(config.seed, f"nano/{name}", 1))
+        phase = _Phase(network, instances, scored, steps, Seeds(config.seed, f"nano/{name}", 1))
         return phase.run(_checkpoint(config, name), progress).scores
 
 
-def _pretrain(network: NanoNetwork, config: Config, phase: Pretraining, found: Trained) -> list[float]:
-    corpus = Shards(phase.data, phase.languages, phase.identify, phase.agree)
+def _pretrain(
+    network: NanoNetwork, config: Config, phase: Pretraining, found: Trained, after: After | None
+) -> list[float]:
+    corpus = Shards(phase.data, phase.languages, phase.identify, phase.agree, phase.split)
     kinds: dict[tuple[str, str], Sentence] = {}
     held: list[Sentence] = []
     share = 0.0 if phase.dev else phase.hold
@@ -211,9 +237,9 @@ def _pretrain(network: NanoNetwork, config: Config, phase: Pretraining, found: T
     if not kinds:
         raise UsageError(f"No sentence is left of {', '.join(phase.data)}: {dict(corpus.dropped)}.")
     tags = Tags(list(kinds.values()))
-    found.tags = [*tags.languages, *tags.dialects]
+    found.tags = [*dict.fromkeys([*found.tags, *tags.languages, *tags.dialects])]
     if phase.dev:
-        held = list(islice(Shards(phase.dev, phase.languages, phase.identify, phase.agree), _DEV_MOST))
+        held = list(islice(Shards(phase.dev, phase.languages, phase.identify, phase.agree, phase.split), _DEV_MOST))
     if not held:
         raise UsageError("No sentence is held for dev. Raise `hold`, or name files in `dev`.")
     seeds = Seeds(config.seed, "nano/acceptability", 1)
@@ -224,7 +250,7 @@ def _pretrain(network: NanoNetwork, config: Config, phase: Pretraining, found: T
             for sentence in _shuffled(learnt, seeds.stream("order", turn)):
                 yield tags.instance(sentence, seeds.stream(sentence.text, turn), phase.dialects, phase.positive)
 
-    return _run("pretrain", network, config, instances, lambda n: sum(told_apart(n, held, tags)) / len(held))
+    return _run("pretrain", network, config, instances, lambda n: sum(told_apart(n, held, tags)) / len(held), after)
 
 
 def told_apart(network: NanoNetwork, sentences: Sequence[Sentence], tags: Tags) -> list[float]:
@@ -255,7 +281,7 @@ def _rivals(sentence: Sentence, tags: Tags) -> tuple[str, list[str]]:
     return own, [tag for tag in tags.languages if tag != own]
 
 
-def _finetune(network: NanoNetwork, config: Config, phase: Finetuning) -> list[float]:
+def _finetune(network: NanoNetwork, config: Config, phase: Finetuning, after: After | None) -> list[float]:
     given = ratings(phase.data)
     share = 0.0 if phase.dev else phase.hold
     held = ratings(phase.dev) if phase.dev else [r for r in given if _held(_key(r), share)]
@@ -274,7 +300,7 @@ def _finetune(network: NanoNetwork, config: Config, phase: Finetuning) -> list[f
     def agreement(n: NanoNetwork) -> float:
         return kendall(np.array(n.scores(texts)), people) or 0.0
 
-    return _run("finetune", network, config, instances, agreement)
+    return _run("finetune", network, config, instances, agreement, after)
 
 
 def _key(rating: Rating) -> str:
