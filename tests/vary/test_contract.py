@@ -123,7 +123,8 @@ def test_hash_seed_and_worker_count_change_nothing(tmp_path_factory: pytest.Temp
 @pytest.mark.parametrize("name", NAMES)
 def test_seeds_and_draws_differ(name: str) -> None:
     text = sample(operators.get(name))
-    made = [variants(name, [f"{text} {i}" for i in range(30)], seed=seed, draws=2) for seed in (0, 1)]
+    more = " in the hall" if text == SAMPLES["en"] else ""  # a second place, where an operator finds only articles
+    made = [variants(name, [f"{text}{more} {i}" for i in range(30)], seed=seed, draws=2) for seed in (0, 1)]
     if any(made):
         assert made[0] != made[1] or operators.get(name).meaning == "changed" or not made[0]
 

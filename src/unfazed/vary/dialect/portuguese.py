@@ -14,8 +14,9 @@ from unfazed.vary.words import checked_choice, checked_rate
 
 _CIRCUMFLEX = re.compile(r"\b(\w*)([ôê])(?=[mn][aeiouáéíóú])(\w*)")
 _ACUTE = {"ô": "ó", "ê": "é"}
-_GERUND = re.compile(r"\b(est(?:ou|á|ão|amos|ava|avam))( não)? (\w{2,}?)(a|e|i)ndo\b")
-_BUS = re.compile(r"\b(\w+ )?ônibus\b", re.IGNORECASE)
+_GERUND = re.compile(r"\b(est(?:ou|á|ão|amos|ava|avam))( não)? ([a-zà-ÿ]{2,}?)(a|e|i)ndo\b")
+_BUS = re.compile(r"\b(\w+ )?ônibus\b(?! espaciais| espacial)", re.IGNORECASE)
+_NAME_BEFORE, _NAME_AFTER = re.compile(r"\b[A-ZÀ-Ý][\w.]* $"), re.compile(r" (?:d[aeo]s? )?[A-ZÀ-Ý]")
 
 
 class Portuguese(Operator):
@@ -55,9 +56,15 @@ def _kept() -> frozenset[str]:
 def _accents(text: str) -> Iterator[Place]:
     """*econômico* → *económico*."""
     for match in _CIRCUMFLEX.finditer(text):
-        if match[0].lower() not in _kept() and match[0].lower() != "ônibus":
+        if match[0].lower() not in _kept() and not _in_full_name(text, match.start(), match.end()):
             new = f"{match[1]}{_ACUTE[match[2]]}{match[3]}"
             yield Place(Edit(match.start(), match.end(), new), "spelling")
+
+
+def _in_full_name(text: str, start: int, end: int) -> bool:
+    """Is this part of a name of several words, such as *Antônio Carlos Jobim*, which keeps its spelling?"""
+    capital = text[start].isupper()
+    return capital and bool(_NAME_BEFORE.search(text[:start]) or _NAME_AFTER.match(text[end:]))
 
 
 def _gerunds(text: str) -> Iterator[Place]:

@@ -38,8 +38,8 @@ def exchange(back: bool) -> Exchange:
 def _pairs(back: bool) -> Iterator[tuple[str, str, str]]:
     table = read_table("us_uk")
     yield from pairs_of(table["spelling"], "spelling", back, table["endings"])
-    for stems, endings in ((table["ize"], _IZE), (table["yze"], _YZE)):
-        for stem in stems.split():
+    for stems, endings, both in ((table["ize"], _IZE, False), (table["yze"], _YZE, True)):
+        for stem in stems.split() if both or back else ():
             for ending in endings:
                 american, british = stem + ending, stem + ending.replace("z", "s")
                 yield (british, american, "spelling") if back else (american, british, "spelling")
