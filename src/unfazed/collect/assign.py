@@ -1,8 +1,9 @@
 """Who gets which item, decided inside the writer's transaction, so that it is right however many ask at once.
 
-An item has `free` places. A lease or a counted answer is `live` and takes one; a place whose lease expires, or whose
-answer does not count, is free again. `people.reached` is a place in the list before which nobody need look for that
-person: whatever frees a place moves everyone's back to it.
+Items of one unit, such as the texts of an example, go to the same people. An item has `free` places. A lease or a counted
+answer is `live` and takes one; the places of a unit's items are taken and given back together. A place whose lease
+expires, or whose answer does not count, is free again. `people.reached` is a place in the list before which nobody need
+look for that person: whatever frees a place moves everyone's back to it.
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ from typing import NamedTuple
 import msgspec
 
 from unfazed.collect.database import Transaction
-from unfazed.collect.kinds import Delivery, Flag, Kind
+from unfazed.collect.kinds import Kind
 from unfazed.collect.study import Assign, as_json
 from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Json
 
+BEFORE = ("training", "qualification")  # phases whose items come before the tasks, in this order
+
 
 class Person(NamedTuple):
+    """`consent` is the version of the text agreed to; `ended` says how their part ended, where it did before the tasks."""
+
     id: str
     stratum: str
     consented: bool
@@ -27,22 +32,23 @@ class Person(NamedTuple):
     answered: int
     gold_seen: int
     reached: int
+    consent: str = ""
+    told: bool = False
+    instructed: bool = False
+    ended: str = ""
+    arrived: str = "{}"
 
 
 class Lease(NamedTuple):
-    """An item that a person has now."""
+    """An item that a person has now, with the phase it belongs to and the attempts that they made at it."""
 
     item: str
     content: Json
     shown: dict[str, Json]
-
-
-class Receipt(NamedTuple):
-    """What became of an answer. `fresh` is false where the same answer had come before."""
-
-    counted: bool
-    flags: list[str]
-    fresh: bool = True
+    phase: str = "task"
+    attempts: int = 0
+    verdict: tuple[str, ...] = ()  # the flags of the last attempt
+    draft: tuple[dict[str, Json], ...] = ()
 
 
 class NotAllowed(UsageError):
@@ -59,27 +65,56 @@ class AlreadyAnswered(NotAllowed):
 
 def person_of(tx: Transaction, token: str) -> Person | None:
     """The person whose token has this hash."""
-    sql = "SELECT id, stratum, consented, excluded, answered, gold_seen, reached FROM people WHERE token = ?"
-    for id, stratum, consented, *rest in tx.rows(sql, token):
-        return Person(id, stratum, consented is not None, *rest)
+    sql = (
+        "SELECT p.id, p.stratum, p.consented, p.excluded, p.answered, p.gold_seen, p.reached, coalesce(j.consent, ''), "
+        "j.told, j.instructed, coalesce(j.ended, ''), coalesce(j.arrived, '{}') "
+        "FROM people p LEFT JOIN journeys j ON j.person = p.id WHERE p.token = ?"
+    )
+    for id, stratum, consented, excluded, answered, gold, reached, consent, told, instructed, *rest in tx.rows(sql, token):
+        return Person(
+            id, stratum, consented is not None, excluded, answered, gold, reached, consent, told is not None,
+            instructed is not None, *rest
+        )  # fmt: skip
     return None
 
 
-def next_item(tx: Transaction, person: Person, rules: Assign, kind: Kind, now: float) -> Lease | None:
-    """The item that the person has, or the next one; None where there is nothing for them now."""
+def next_items(tx: Transaction, person: Person, rules: Assign, kind: Kind, now: float) -> list[Lease]:
+    """The items of the page that the person has, or of their next one; none where there is nothing for them now."""
     expire(tx, now)
-    held = tx.rows("SELECT item FROM work WHERE person = ? AND state = 'leased'", person.id)
-    if held:
-        tx.run("UPDATE work SET shows = shows + 1 WHERE item = ? AND person = ?", held[0][0], person.id)
-        return _lease(tx, held[0][0], person)
-    if person.excluded is not None or _is_full(tx, person, rules):
-        return None
-    gold = _gold_item(tx, person, rules)
-    item = gold or _open_item(tx, person, rules)
-    if item is None:
-        return None
-    _take(tx, item, person, rules, kind, now, live=gold is None)
-    return _lease(tx, item, person)
+    held = _held(tx, person)
+    if not held:
+        if person.excluded is not None:
+            return []
+        item = _item_before(tx, person)
+        live = item is None
+        if item is None:
+            if _is_full(tx, person, rules):
+                return []
+            gold = _gold_item(tx, person, rules)
+            item, live = gold or _open_item(tx, person, rules), gold is None
+        if item is None:
+            return []
+        _take(tx, item, person, rules, kind, now, live)
+        held = _held(tx, person)
+    page = held[: kind.on_a_page()]
+    for item in page:
+        # The clock of an attempt begins when it is first shown.
+        tx.run(
+            "UPDATE work SET shows = shows + 1, taken = CASE WHEN shows = 0 THEN ? ELSE taken END "
+            "WHERE item = ? AND person = ?",
+            now, item, person.id,
+        )  # fmt: skip
+    return [_lease(tx, item, person) for item in page]
+
+
+def next_item(tx: Transaction, person: Person, rules: Assign, kind: Kind, now: float) -> Lease | None:
+    """The first item of the person's page."""
+    return next(iter(next_items(tx, person, rules, kind, now)), None)
+
+
+def _held(tx: Transaction, person: Person) -> list[str]:
+    sql = "SELECT w.item FROM work w JOIN items i ON i.id = w.item WHERE w.person = ? AND w.state = 'leased' ORDER BY i.place"
+    return [item for (item,) in tx.rows(sql, person.id)]
 
 
 def expire(tx: Transaction, now: float) -> None:
@@ -91,13 +126,14 @@ def expire(tx: Transaction, now: float) -> None:
 
 
 def free(tx: Transaction, item: str, person: str) -> None:
-    """Gives back the place that a person's lease or answer takes, if it takes one."""
-    gave = tx.rows(
-        "UPDATE work SET live = 0 WHERE item = ? AND person = ? AND live = 1 RETURNING stratum", item, person
+    """Gives back the places that a person takes in the item's unit, answered or not: a unit is whole or does not count."""
+    sql = (
+        "UPDATE work SET live = 0 WHERE person = ? AND live = 1 AND item IN "
+        "(SELECT item FROM parts WHERE unit = (SELECT unit FROM parts WHERE item = ?)) RETURNING item, stratum"
     )
-    if gave:
-        tx.run("UPDATE strata SET live = live - 1 WHERE name = ?", gave[0][0])
-        ((place,),) = tx.rows("UPDATE items SET free = free + 1 WHERE id = ? RETURNING place", item)
+    for part, stratum in tx.rows(sql, person, item):
+        tx.run("UPDATE strata SET live = live - 1 WHERE name = ?", stratum)
+        ((place,),) = tx.rows("UPDATE items SET free = free + 1 WHERE id = ? RETURNING place", part)
         tx.run("UPDATE people SET reached = ? WHERE reached > ?", place, place)
 
 
@@ -110,24 +146,43 @@ def _is_full(tx: Transaction, person: Person, rules: Assign) -> bool:
     return any(live >= most for (live,) in tx.rows("SELECT live FROM strata WHERE name = ?", person.stratum))
 
 
+_DONE = "state IN ('answered', 'failed', 'skipped')"
+
+
+def _item_before(tx: Transaction, person: Person) -> str | None:
+    """The next item of training, then of qualification."""
+    sql = (
+        "SELECT i.id FROM parts p JOIN items i ON i.id = p.item WHERE p.phase <> 'task' AND p.phase = ? "
+        "AND (i.only_for = '' OR i.only_for = ?) AND NOT EXISTS "
+        f"(SELECT 1 FROM work WHERE item = i.id AND person = ? AND {_DONE}) ORDER BY i.place LIMIT 1"
+    )
+    for phase in BEFORE:
+        for (id,) in tx.rows(sql, phase, person.stratum, person.id):
+            return str(id)
+    return None
+
+
 def _gold_item(tx: Transaction, person: Person, rules: Assign) -> str | None:
     ordinary = person.answered - person.gold_seen
     if not rules.gold_every or person.gold_seen >= ordinary // rules.gold_every:
         return None
     sql = (
-        "SELECT id FROM items WHERE gold IS NOT NULL AND (only_for = '' OR only_for = ?) AND NOT EXISTS "
-        "(SELECT 1 FROM work WHERE item = items.id AND person = ? AND state = 'answered') ORDER BY place LIMIT 1"
+        "SELECT id FROM items JOIN parts ON parts.item = items.id WHERE gold IS NOT NULL AND phase = 'task' "
+        "AND (only_for = '' OR only_for = ?) AND NOT EXISTS "
+        f"(SELECT 1 FROM work WHERE item = items.id AND person = ? AND {_DONE}) ORDER BY place LIMIT 1"
     )
     return next((id for (id,) in tx.rows(sql, person.stratum, person.id)), None)
 
 
 def _open_item(tx: Transaction, person: Person, rules: Assign) -> str | None:
-    """The first item with a free place that this person and their stratum have not had."""
-    values: list[str | int] = [person.reached, person.stratum, person.id, person.id]
+    """The first item with a free place in whose unit this person has given nothing up, and their stratum has nobody."""
+    values: list[str | int] = [person.reached, person.stratum, person.id, person.id, person.id]
     sql = (
         "SELECT id, place FROM items WHERE gold IS NULL AND free > 0 AND place >= ? "
         "AND (only_for = '' OR only_for = ?) "
-        "AND NOT EXISTS (SELECT 1 FROM work WHERE item = items.id AND person = ? AND state = 'answered') "
+        f"AND NOT EXISTS (SELECT 1 FROM work WHERE item = items.id AND person = ? AND {_DONE}) "
+        "AND NOT EXISTS (SELECT 1 FROM parts one JOIN parts other ON other.unit = one.unit JOIN work w "
+        "ON w.item = other.item WHERE one.item = items.id AND w.person = ? AND w.state IN ('failed', 'skipped')) "
         "AND NOT EXISTS (SELECT 1 FROM barred WHERE item = items.id AND person = ?) "
     )
     if rules.strata and rules.distinct:
@@ -142,18 +197,46 @@ def _open_item(tx: Transaction, person: Person, rules: Assign) -> str | None:
 
 
 def _take(tx: Transaction, item: str, person: Person, rules: Assign, kind: Kind, now: float, live: bool) -> None:
-    ((content,),) = tx.rows("SELECT content FROM items WHERE id = ?", item)
-    rng = Seeds(rules.seed, "collect", 1).stream(item, 0, person.id)
-    shown = as_json(kind.shown(kind.item(msgspec.json.decode(content)), rng))
-    # A lease that this person let expire is taken up again, with the same lot and its time going on.
-    tx.run(
-        "INSERT INTO work (item, person, stratum, state, live, shown, shows, taken, expires) "
-        "VALUES (?, ?, ?, 'leased', ?, ?, 1, ?, ?) ON CONFLICT (item, person) DO UPDATE "
-        "SET state = 'leased', live = excluded.live, shows = work.shows + 1, expires = excluded.expires",
-        item, person.id, person.stratum, int(live), shown, now, now + rules.lease_minutes * 60,
+    """Leases every item of the unit that the person has not answered; their answers to the others count again."""
+    sql = (
+        "SELECT i.id, i.content FROM items i JOIN parts p ON p.item = i.id "
+        "WHERE p.unit = (SELECT unit FROM parts WHERE item = ?) ORDER BY i.place"
+    )
+    for part, content in tx.rows(sql, item) if live else [(item, _content(tx, item))]:
+        rng = Seeds(rules.seed, "collect", 1).stream(part, 0, person.id)
+        shown = as_json(kind.shown(kind.item(msgspec.json.decode(content)), rng))
+        # A lease that this person let expire is taken up again, with the same lot and its time going on.
+        tx.run(
+            "INSERT INTO work (item, person, stratum, state, live, shown, shows, taken, expires) "
+            "VALUES (?, ?, ?, 'leased', ?, ?, 0, ?, ?) ON CONFLICT (item, person) DO UPDATE "
+            "SET state = CASE WHEN work.state = 'answered' THEN work.state ELSE 'leased' END, "
+            "live = excluded.live, expires = excluded.expires",
+            part, person.id, person.stratum, int(live), shown, now, now + rules.lease_minutes * 60,
+        )  # fmt: skip
+        if live:
+            _claim(tx, part, person.stratum)
+
+
+def _content(tx: Transaction, item: str) -> str:
+    return str(tx.rows("SELECT content FROM items WHERE id = ?", item)[0][0])
+
+
+def reclaim(tx: Transaction, person: str, item: str, rules: Assign) -> bool:
+    """Answers to a whole unit that were set aside count again, unless their places were taken meanwhile."""
+    unit = "(SELECT item FROM parts WHERE unit = (SELECT unit FROM parts WHERE item = ?))"
+    ((size,),) = tx.rows("SELECT count(*) FROM parts WHERE unit = (SELECT unit FROM parts WHERE item = ?)", item)
+    own = tx.rows(
+        f"SELECT item, stratum, live FROM work WHERE person = ? AND state = 'answered' AND item IN {unit}",  # noqa: S608
+        person, item,
     )  # fmt: skip
-    if live:
-        _claim(tx, item, person.stratum)
+    if len(own) == size and all(live for _, _, live in own):
+        return True
+    if len(own) < size or not _still_free(tx, own[0][1], item, rules):
+        return False
+    for part, stratum, _ in own:
+        _claim(tx, part, stratum)
+        tx.run("UPDATE work SET live = 1 WHERE item = ? AND person = ?", part, person)
+    return True
 
 
 def _claim(tx: Transaction, item: str, stratum: str) -> None:
@@ -161,75 +244,11 @@ def _claim(tx: Transaction, item: str, stratum: str) -> None:
     tx.run("UPDATE strata SET live = live + 1 WHERE name = ?", stratum)
 
 
-def _lease(tx: Transaction, item: str, person: Person) -> Lease:
-    sql = "SELECT i.content, w.shown FROM items i JOIN work w ON w.item = i.id WHERE i.id = ? AND w.person = ?"
-    ((content, shown),) = tx.rows(sql, item, person.id)
-    return Lease(item, msgspec.json.decode(content), msgspec.json.decode(shown))
-
-
-def take_answer(
-    tx: Transaction, person: Person, item: str, facts: Json, log: list[dict[str, Json]], rules: Assign, kind: Kind,
-    now: float,
-) -> Receipt:  # fmt: skip
-    """Keeps an answer. It counts unless a flag says otherwise, or the item went to somebody else meanwhile."""
-    sql = (
-        "SELECT w.state, w.live, w.shown, w.shows, w.taken, w.content, w.flags, i.content, i.gold "
-        "FROM work w JOIN items i ON i.id = w.item WHERE w.item = ? AND w.person = ?"
-    )
-    rows = tx.rows(sql, item, person.id)
-    if not rows:
-        raise NotYours("This item was not given to you.")
-    state, live, shown, shows, taken, before, flagged, content, gold = rows[0]
-    asked = kind.item(msgspec.json.decode(content))
-    answer = kind.answer(facts, asked, msgspec.json.decode(shown))
-    if kind.uploads and not tx.rows(
-        "SELECT 1 FROM audio WHERE name = ? AND item = ? AND person = ?", facts["audio"], item, person.id
-    ):
-        raise msgspec.ValidationError("there is no such recording of yours")
-    sent = as_json(answer)
-    if state == "answered":
-        if sent != before:
-            raise AlreadyAnswered("This item has been answered; an answer can't be changed.")
-        return Receipt(bool(live), _names(flagged), fresh=False)
-    flags = kind.flags(asked, answer, Delivery(log, now - taken, shows))
-    counts = _settle(tx, person, item, bool(live), flags, rules, gold is None)
-    correct = None if gold is None else int(kind.right(msgspec.json.decode(gold), msgspec.json.decode(sent)))
-    names = [flag.name for flag in flags]
-    tx.run(
-        "UPDATE work SET state = 'answered', received = ?, content = ?, flags = ?, correct = ? "
-        "WHERE item = ? AND person = ?",
-        now, sent, "\n".join(names), correct, item, person.id,
-    )  # fmt: skip
-    if log:
-        tx.run("INSERT INTO logs (item, person, events) VALUES (?, ?, ?)", item, person.id, as_json(log))
-    seen = int(gold is not None)
-    tx.run("UPDATE people SET answered = answered + 1, gold_seen = gold_seen + ? WHERE id = ?", seen, person.id)
-    return Receipt(counts, names)
-
-
-def _settle(
-    tx: Transaction, person: Person, item: str, live: bool, flags: list[Flag], rules: Assign, ordinary: bool
-) -> bool:
-    """Keeps or gives back the item's place, and says whether the answer counts."""
-    wanted = ordinary and person.excluded is None and not any(flag.again for flag in flags)
-    if wanted and not live:  # the lease had run out: it counts if nobody took the place
-        if not _still_free(tx, person.stratum, item, rules):
-            flags.append(Flag("late"))
-            return False
-        _claim(tx, item, person.stratum)
-        tx.run("UPDATE work SET live = 1 WHERE item = ? AND person = ?", item, person.id)
-    elif live and not wanted:
-        free(tx, item, person.id)
-    return wanted
-
-
-def reclaim(tx: Transaction, person: str, item: str, rules: Assign) -> bool:
-    """An answer that was set aside counts again, unless its place was taken meanwhile."""
-    ((stratum,),) = tx.rows("SELECT stratum FROM work WHERE item = ? AND person = ?", item, person)
-    if not _still_free(tx, stratum, item, rules):
+def claim_again(tx: Transaction, person: Person, item: str, rules: Assign, kind: Kind, now: float) -> bool:
+    """Takes back the places of a unit whose lease had run out, if nobody took them."""
+    if not _still_free(tx, person.stratum, item, rules):
         return False
-    _claim(tx, item, stratum)
-    tx.run("UPDATE work SET live = 1 WHERE item = ? AND person = ?", item, person)
+    _take(tx, item, person, rules, kind, now, live=True)
     return True
 
 
@@ -242,5 +261,41 @@ def _still_free(tx: Transaction, stratum: str, item: str, rules: Assign) -> bool
     return bool(tx.rows(sql, *values))
 
 
-def _names(flagged: str | None) -> list[str]:
-    return flagged.split("\n") if flagged else []
+def _lease(tx: Transaction, item: str, person: Person) -> Lease:
+    sql = (
+        "SELECT i.content, w.shown, p.phase FROM items i JOIN work w ON w.item = i.id JOIN parts p ON p.item = i.id "
+        "WHERE i.id = ? AND w.person = ?"
+    )
+    ((content, shown, phase),) = tx.rows(sql, item, person.id)
+    sql = "SELECT flags FROM attempts WHERE item = ? AND person = ? ORDER BY number"
+    flags = [one for (one,) in tx.rows(sql, item, person.id)]
+    last = tuple(flags[-1].split("\n")) if flags else ()
+    draft = draft_of(tx, item, person.id, len(flags) + 1)
+    return Lease(item, msgspec.json.decode(content), msgspec.json.decode(shown), phase, len(flags), last, tuple(draft))
+
+
+def draft_of(tx: Transaction, item: str, person: str, attempt: int) -> list[dict[str, Json]]:
+    """The log of an attempt as far as it was sent."""
+    sql = "SELECT events FROM drafts WHERE item = ? AND person = ? AND attempt = ? ORDER BY begins"
+    return [event for (events,) in tx.rows(sql, item, person, attempt) for event in msgspec.json.decode(events)]
+
+
+def skip(tx: Transaction, person: Person, item: str, reason: str, comment: str, now: float) -> None:
+    """The person passes over an item, and over the others of its unit, which go to somebody else."""
+    if item not in _held(tx, person):
+        raise NotYours("This item was not given to you.")
+    free(tx, item, person.id)
+    sql = "SELECT item FROM parts WHERE unit = (SELECT unit FROM parts WHERE item = ?)"
+    for (part,) in tx.rows(sql, item):
+        changed = "UPDATE work SET state = 'skipped', received = ? WHERE item = ? AND person = ? AND state = 'leased'"
+        if tx.run(changed, now, part, person.id):
+            remark(tx, part, person.id, comment, reason)
+
+
+def remark(tx: Transaction, item: str, person: str, comment: str, skipped: str = "", told: bool = True) -> None:
+    """Keeps what a person says of an item beside their answer. `told`: they need not be shown feedback."""
+    sql = (
+        "INSERT INTO remarks VALUES (?, ?, ?, ?, ?) ON CONFLICT (item, person) DO UPDATE "
+        "SET comment = excluded.comment, skipped = excluded.skipped, told = excluded.told"
+    )
+    tx.run(sql, item, person, comment, skipped, int(told))

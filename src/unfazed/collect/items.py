@@ -25,7 +25,10 @@ from unfazed.core.values import Json
 
 
 class Entry(NamedTuple):
-    """An item as it is stored. `origin` is where it comes from, which people do not see."""
+    """An item as it is stored. `origin` is where it comes from, which people do not see; `unit`: all of it is one person's.
+
+    `phase` is `task`, or `training` or `qualification`, which come first; `feedback` is said after training.
+    """
 
     id: str
     content: Json
@@ -33,10 +36,13 @@ class Entry(NamedTuple):
     gold: Json = None
     only_for: str = ""
     not_for: tuple[str, ...] = ()
+    unit: str = ""
+    phase: str = "task"
+    feedback: str | dict[str, str] = ""
 
 
 def entries(study: PeopleStudy) -> list[Entry]:
-    """All items, in the order in which they are given out."""
+    """All items, in the order in which they are given out; what comes before the tasks keeps its own order."""
     kind = study.make_kind()
     place = study.folder / (study.items.suite or study.items.path or "")
     if study.items.suite:
@@ -45,10 +51,41 @@ def entries(study: PeopleStudy) -> list[Entry]:
         items = list(_from_lines(study, kind, place))
     if not items:
         raise DataError("there is no item in it", place)
+    units = _units(kind, items)
     if study.assign.shuffle:
         stream = Seeds(study.assign.seed, "collect/order", 1).stream("", 0)
-        items = stream.sample(items, len(items))
-    return items
+        units = stream.sample(units, len(units))
+    return [*_before(study, kind, {entry.id for entry in items}), *(entry for unit in units for entry in unit)]
+
+
+def _units(kind: Kind, items: Sequence[Entry]) -> list[list[Entry]]:
+    """The items by unit. A unit that is shown on one page has no more items than go on a page."""
+    most = kind.on_a_page()
+    found: dict[tuple[str, ...], list[Entry]] = {}
+    for entry in items:
+        key = (kind.unit(entry.id, entry.content, entry.origin), entry.only_for, *sorted(entry.not_for))
+        key = (entry.id,) if entry.gold is not None else key
+        found.setdefault(key, []).append(entry)
+    size = most if most > 1 else len(items)
+    chunks = [own[at : at + size] for own in found.values() for at in range(0, len(own), size)]
+    return [[entry._replace(unit=own[0].id) for entry in own] for own in chunks]
+
+
+def _before(study: PeopleStudy, kind: Kind, taken: set[str]) -> Iterator[Entry]:
+    """The items of training and qualification, each with its right answer."""
+    for phase, declared in (("training", study.training), ("qualification", study.qualification)):
+        if declared is None:
+            continue
+        place, found = study.folder / declared.path, 0
+        for found, entry in enumerate(_from_lines(study, kind, place), 1):
+            if entry.gold is None:
+                raise DataError(f"an item of the {phase} needs `gold`, the right answer", place, found)
+            if entry.id in taken:
+                raise DataError(f"the id {entry.id!r} comes a second time", place, found)
+            taken.add(entry.id)
+            yield entry._replace(unit=entry.id, phase=phase)
+        if not found:
+            raise DataError("there is no item in it", place)
 
 
 def suite_entries(kind: type[Kind], place: Path, fields: Sequence[str] = (), study: str = "") -> Iterator[Entry]:
@@ -116,7 +153,7 @@ def _from_lines(study: PeopleStudy, kind: Kind, place: Path) -> Iterator[Entry]:
         try:
             id = facts.pop("id", None) or content_id(facts)
             gold, not_for = facts.pop("gold", None), facts.pop("not_for", [])
-            only_for = str(facts.pop("group", ""))
+            only_for, feedback = str(facts.pop("group", "")), facts.pop("feedback", "")
             if only_for and only_for not in study.assign.strata:
                 raise DataError(f"the item is for the group {only_for!r}, which assign.strata does not have")
             kind.item(facts)
@@ -131,7 +168,7 @@ def _from_lines(study: PeopleStudy, kind: Kind, place: Path) -> Iterator[Entry]:
         seen.add(id)
         if control is not None:
             gold, only_for = control, ""
-        yield Entry(id, facts, origin, gold, only_for, tuple(map(str, not_for)))
+        yield Entry(id, facts, origin, gold, only_for, tuple(map(str, not_for)), feedback=feedback)
 
 
 def _keys(place: Path) -> dict[str, dict[str, Json]]:
@@ -160,7 +197,7 @@ def make_study(study: PeopleStudy) -> tuple[Database, str, int]:
     else:
         _make_file(Path(study.place), fill)
         database = open_database(study.place)
-    return database, password, len(items)
+    return database, password, sum(entry.phase == "task" for entry in items)
 
 
 def _make_file(place: Path, fill: Callable[[Transaction], None]) -> None:
@@ -187,6 +224,7 @@ def _fill(tx: Transaction, study: PeopleStudy, items: list[Entry], password: str
             "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?)",
             entry.id, place, as_json(entry.content), as_json(entry.origin), gold, entry.only_for, free,
         )  # fmt: skip
+        tx.run("INSERT INTO parts VALUES (?, ?, ?, ?)", entry.id, entry.unit, entry.phase, as_json(entry.feedback))
         for person in entry.not_for:
             tx.run("INSERT INTO barred VALUES (?, ?) ON CONFLICT DO NOTHING", entry.id, person)
     for name in study.assign.strata or ("",):

@@ -1,7 +1,8 @@
-"""A study as its TOML file declares it: the kind of task, the items, who gets how many of them."""
+"""A study as its TOML file declares it: the kind of task, the items, who gets how many of them, and what comes before."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,15 @@ from unfazed.core.ids import content_id
 from unfazed.core.outside import read_bounded
 from unfazed.core.values import Json
 
+Text = str | dict[str, str]  # the same for all, or by language
+
+
+def said(text: Text, language: str, default: str = "en") -> str:
+    """A text of the study in a language; without one, in the study's language, or in any."""
+    if isinstance(text, str):
+        return text
+    return text.get(language) or text.get(default) or next(iter(text.values()), "")
+
 
 class Items(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where items come from: a suite's examples, or a JSON-lines file with an item a line."""
@@ -25,12 +35,70 @@ class Items(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fields: tuple[str, ...] = ()  # of a suite's inputs; none: those that the task varies
 
 
+class Arrive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How people come without an invitation of their own: by `/join`, with a platform's parameters."""
+
+    open: bool = False
+    parameters: tuple[str, ...] = ()  # the first names the person
+    frames: tuple[str, ...] = ()  # hosts that may show the study in a frame, such as https://www.mturk.com
+
+
+class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What people are asked about themselves. `ranges` are the strata of a number, with their bounds."""
+
+    name: str
+    text: Text
+    answers: tuple[str, ...] | dict[str, Text] = ()
+    number: tuple[float, float] | None = None
+    ranges: dict[str, tuple[float, float]] = {}
+    required: bool = True
+
+    def label(self, value: str, language: str, default: str) -> str:
+        return said(self.answers[value], language, default) if isinstance(self.answers, dict) else value
+
+    def problem(self, value: str) -> bool:
+        """Is this no answer to the question?"""
+        if not value.strip():
+            return self.required
+        if self.number is not None:
+            try:
+                return not self.number[0] <= float(value) <= self.number[1]
+            except ValueError:
+                return True
+        return bool(self.answers) and value not in self.answers
+
+    def stratum(self, value: str) -> str:
+        """The stratum that an answer puts a person in."""
+        if not self.ranges:
+            return value
+        return next((name for name, (low, high) in self.ranges.items() if low <= float(value or "nan") <= high), "")
+
+
+class Before(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Items that come before the tasks, each with its right answer: training tells it, qualification asks for `least`."""
+
+    path: str
+    least: float = 0.0
+
+
+class Completion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"back": "return"}):
+    """What people get at the end. Without `code`, each person's is their own. `return` may hold {code} and parameters."""
+
+    code: str = ""
+    back: str = ""
+    text: Text = ""
+    screened_code: str = ""
+    unqualified_code: str = ""
+
+
 class Assign(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who gets what. `k` people answer an item, each of another stratum unless `distinct` is false."""
 
     k: int = 1
     strata: tuple[str, ...] = ()
+    by: str = ""  # the question whose answer is a person's stratum
     distinct: bool = True
+    attempts: int = 3  # at an item, by the same person
     lease_minutes: float = 30
     gold_every: int = 0  # a gold item after so many ordinary ones; 0: none
     per_person: int | None = None
@@ -45,17 +113,35 @@ class PeopleStudy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     title: str
     kind: str
     language: str = "en"  # of the pages
-    consent: str
+    consent: Text
     contact: str
     database: str = ""
     items: Items
+    arrive: Arrive = Arrive()
+    questions: tuple[Question, ...] = ()
+    instructions: Text = ""
+    training: Before | None = None
+    qualification: Before | None = None
     assign: Assign = Assign()
+    completion: Completion | None = None
     options: dict[str, Json] = {}
     file: str = ""
 
     @property
     def id(self) -> str:
         return content_id([self.title, self.kind])
+
+    @property
+    def consent_version(self) -> str:
+        return content_id(self.consent)
+
+    @property
+    def asked(self) -> tuple[Question, ...]:
+        """The questions about the person: the study's, or the one that its kind of task always asks."""
+        about = kinds.get(self.kind).about
+        if self.questions or about is None:
+            return self.questions
+        return (Question(name=about.name, text={"en": about.en, "zh": about.zh}),)
 
     @property
     def folder(self) -> Path:
@@ -107,11 +193,12 @@ def _check(study: PeopleStudy, path: Path) -> None:
             bool(rules.strata) and rules.distinct and rules.k > len(rules.strata),
         ),
         ("assign.quota names a stratum that assign.strata has not", bool(set(rules.quota) - set(rules.strata))),
+        ("assign.attempts must be 1 or more", rules.attempts < 1),
         ("items needs either suite or path", (study.items.suite is None) == (study.items.path is None)),
-        ("consent is empty: people must be told what is recorded", not study.consent.strip()),
+        ("consent is empty: people must be told what is recorded", not _is_said(study.consent)),
         ("contact is empty: people must be told whom to ask for deletion", not study.contact.strip()),
     ]
-    for message, wrong in problems:
+    for message, wrong in (*problems, *_problems_before(study)):
         if wrong:
             raise DataError(message, path)
     try:
@@ -120,6 +207,35 @@ def _check(study: PeopleStudy, path: Path) -> None:
         raise DataError(f"options: {error}", path) from error
 
 
+def _is_said(text: Text) -> bool:
+    return bool(text.strip() if isinstance(text, str) else text and all(one.strip() for one in text.values()))
+
+
+def _problems_before(study: PeopleStudy) -> Sequence[tuple[str, bool]]:
+    """What is wrong with how people arrive, what they are asked, and how they leave."""
+    names = [question.name for question in study.questions]
+    by = next((question for question in study.questions if question.name == study.assign.by), None)
+    given = set(by.ranges or by.answers) if by else set()
+    frames = study.arrive.frames
+    return [
+        ("questions: two have the same name, or one has none", len(set(names) - {""}) < len(names)),
+        (f"assign.by is {study.assign.by!r}, and no question has this name", bool(study.assign.by) and by is None),
+        ("assign.by needs assign.strata: the answers that lead to a stratum", by is not None and not study.assign.strata),
+        (
+            "assign.strata has a name that no answer to the question of assign.by leads to",
+            by is not None and not set(study.assign.strata) <= given,
+        ),
+        ("questions: a number's bounds stand in `number = [LOWEST, HIGHEST]`; `ranges` need them",
+         any(question.ranges and question.number is None for question in study.questions)),
+        ("qualification.least must be from 0 to 1",
+         study.qualification is not None and not 0 <= study.qualification.least <= 1),
+        ("arrive.frames takes hosts such as https://www.mturk.com", any(not _HOST.fullmatch(host) for host in frames)),
+        ("completion.return must begin with https:// or http://", study.completion is not None
+         and bool(study.completion.back) and not study.completion.back.startswith(("https://", "http://"))),
+    ]  # fmt: skip
+
+
+_HOST = re.compile(r"https?://[A-Za-z0-9.*-]+(:[0-9]+)?")
 _NO_STRATA = '# strata = ["sogou", "baidu", "gboard"]      # an item\'s people are of different strata'
 _GROUPS = "strata = {strata}\ndistinct = false             # an item's people are of the same stratum"
 

@@ -17,7 +17,7 @@ ItemText = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
 
 
 class Flag(NamedTuple):
-    """A doubt about an answer. Where `again`, the answer is kept but does not count, and the item is queued again."""
+    """A doubt about an answer. Where `again`, the answer is kept but does not count, and the person is asked again."""
 
     name: str
     again: bool = False
@@ -27,12 +27,13 @@ class Delivery(NamedTuple):
     """What the server knows of an answer apart from its content."""
 
     log: list[dict[str, Json]]
-    elapsed: float  # seconds since the item was first shown
-    shows: int  # how often it was shown
+    elapsed: float  # seconds since the item was first shown for this attempt
+    shows: int  # how often it was shown for this attempt
+    draft: list[dict[str, Json]] = []  # the part of the log that came before the answer
 
 
 class About(NamedTuple):
-    """A fact that people are asked for with the consent: its name, and the question in the languages of the pages."""
+    """A fact that people are asked for if the study asks nothing else: its name, and the question by language."""
 
     name: str
     en: str
@@ -81,6 +82,14 @@ class Kind:
         for field in fields:
             origin = {"example": example.id, "field": field}
             yield SuiteItem(f"{example.id}/{field}", {"text": example.inputs[field]}, origin)
+
+    def unit(self, id: str, content: dict[str, Json], origin: dict[str, Json]) -> str:
+        """Items of the same unit go to the same person: here the texts of one example."""
+        return str(origin.get("example") or id) if self.makes_text else id
+
+    def on_a_page(self) -> int:
+        """How many items of a unit are shown together, at most."""
+        return 1
 
     def shown(self, item: Any, rng: Stream) -> dict[str, Json]:
         """What is drawn by lot when an item is shown, such as sides; it is stored with the answer."""
