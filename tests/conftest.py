@@ -181,7 +181,8 @@ def unfazed() -> Callable[..., str]:
 def answer_online(unfazed: Callable[..., str]) -> Callable[..., None]:
     """Serves a study as `unfazed collect serve` does and lets people answer all that they are asked, over HTTP.
 
-    `answer` gets a person's name and the texts on their page, unescaped, and returns what they answer.
+    `answer` gets a person's name and the texts on their page, unescaped, and returns what they answer. Of a page with
+    several items, it gets the texts that all share and those of one.
     """
     return lambda study, people, answer: _answer_online(unfazed, study, people, answer)
 
@@ -216,11 +217,19 @@ def _answer_all(http: Any, url: str, name: str, answer: Answer) -> None:
             time.sleep(0.2)
             continue
         item, csrf = (html.unescape(_between(page.text, f'data-{what}="', '"')) for what in ("item", "csrf"))
-        texts = [html.unescape(part.partition("</p>")[0]) for part in page.text.split('<p class="text">')[1:]]
-        body = {"item": item, "answer": answer(name, texts)}
+        shared, *sections = page.text.split('data-one="')
+        said = {item: answer(name, _texts(shared))} if not sections else {
+            html.unescape(section.partition('"')[0]): answer(name, [*_texts(shared), *_texts(section)])
+            for section in sections
+        }  # fmt: skip
+        body = {"item": item, "answer": said.pop(item), "more": said}
         while (reply := http.post(f"{url}/answer", json=body, headers={"x-csrf": csrf})).status_code == 429:
             time.sleep(0.2)
         assert reply.status_code == 200, reply.text
+
+
+def _texts(part: str) -> list[str]:
+    return [html.unescape(one.partition(">")[2].partition("</p>")[0]) for one in part.split('<p class="text"')[1:]]
 
 
 def _between(text: str, start: str, end: str) -> str:

@@ -37,6 +37,17 @@ def tone(seconds=1.0, rate=48_000, loud=0.3, channels=1, hertz=440):
     return out.getvalue()
 
 
+def typing(text, seconds=1.0, spelled=None):
+    """The log of a text that somebody typed key by key, evenly; `spelled` are the keys, if they are not the text."""
+    keys = spelled or text
+    events, step = [], seconds * 1000 / max(len(text), 1)
+    for n, character in enumerate(text):
+        for key in keys[n * len(keys) // len(text) : (n + 1) * len(keys) // len(text)] or "x":
+            events.append({"t": round(n * step), "e": "down", "k": key, "c": f"Key{key.upper()}"})
+        events.append({"t": round((n + 1) * step), "e": "commit", "d": character})
+    return events
+
+
 def postgres_programs() -> Path | None:
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     return found[-1].parent if found and (os.geteuid() != 0 or shutil.which("runuser")) else None

@@ -54,7 +54,9 @@ class Person:
         self.csrf = signed(server.site.secret, hashed(token))
 
     def agree(self):
-        self.page = self.http.post("/consent", data={"csrf": self.csrf, "agree": "yes", "ime": "x"})
+        self.page = self.http.post("/consent", data={"csrf": self.csrf, "agree": "yes"})
+        if self.page.url.path.endswith("/questions"):
+            self.page = self.http.post("/questions", data={"csrf": self.csrf, "ime": "x", "dialect": "y"})
         return self
 
     def item(self):
@@ -76,7 +78,7 @@ def test_from_invitation_to_the_last_item(site):
     for n in range(4):
         item = anna.item()
         reply = anna.say(item)
-        assert reply.json() == {"counted": True, "flags": [], "fresh": True}
+        assert reply.json() == {"counted": True, "flags": [], "fresh": True, "again": False}
         assert anna.say(item).json()["fresh"] is False
         assert anna.say(item, {"choice": ["speech"]}).status_code == 409
         assert f'<b id="own">{n}</b>' not in anna.http.get("/task").text

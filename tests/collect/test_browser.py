@@ -18,6 +18,7 @@ FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --disable-dev-shm-usage"
 )
+FAST = "most_per_minute = 1e6"  # the tests type faster than people
 PICTURES = os.environ.get("UNFAZED_PICTURES")  # a folder to keep screenshots in
 
 pytestmark = [
@@ -78,10 +79,11 @@ class Visit:
 
     def enter(self, token, about=None):
         self.driver.get(f"{self.server.url}/i/{token}")
-        if about:
-            self.find("input[maxlength]").send_keys(about)
         self.find("input[name=agree]").click()
         self.find("form button").click()
+        if about:
+            self.wait(lambda: self.find("input[maxlength]"), "the questions come").send_keys(about)
+            self.find("form button").click()
 
     def ready(self):
         """The page's module has run."""
@@ -152,7 +154,7 @@ def log_of(visit, item):
 
 def test_chinese_is_typed_and_nothing_committed_changes(visit):
     items = [{"id": "i1", "text": "里程很长"}, {"id": "i2", "text": "好"}]
-    v = visit(kind="retype", items=items, assign="k = 1\nshuffle = false", lang="zh")
+    v = visit(kind="retype", items=items, assign="k = 1\nshuffle = false", lang="zh", options=FAST)
     v.size(1000)
     v.enter(v.server.invite(), about="fcitx5-pinyin 5.0")
     v.ready()
@@ -196,7 +198,8 @@ def test_from_a_suite_through_people_to_a_run(driver, serve, tmp_path):
     (tmp_path / "clean.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     import_suite(tmp_path / "clean.jsonl", tmp_path / "clean", task="classify", language="zh")
     file = write_study(tmp_path, "retype", [], 'k = 3\nstrata = ["sogou", "baidu", "gboard"]\nshuffle = false')
-    file.write_text(file.read_text().replace('path = "items.jsonl"', 'suite = "clean"'))
+    text = file.read_text().replace('path = "items.jsonl"', 'suite = "clean"')
+    file.write_text(text.replace("[options]", f"[options]\n{FAST}"))
     study = read_study(file)
     store, _, _ = make_study(study)
     typed = {
@@ -243,7 +246,7 @@ def test_from_a_suite_through_people_to_a_run(driver, serve, tmp_path):
 
 
 def test_no_way_of_cheating_changes_the_text(visit):
-    v = visit(kind="retype", items=[{"id": "i1", "text": "abc def"}], assign="k = 1")
+    v = visit(kind="retype", items=[{"id": "i1", "text": "abc def"}], assign="k = 1", options=FAST)
     v.size(1000)
     v.enter(v.server.invite(), about="none")
     v.ready()
@@ -341,8 +344,8 @@ def test_the_slider_begins_nowhere(visit):
     v.send()
     assert "Move the slider" in v.wait(lambda: v.find("#say").text, "the page says what is missing")
     assert v.answers() == []
-    assert v.find("#similarity").get_attribute("aria-valuetext") == "not chosen yet"
-    v.find("#similarity").click()  # in the middle, where a browser's slider would have begun
+    assert v.find("#similarity-1").get_attribute("aria-valuetext") == "not chosen yet"
+    v.find("#similarity-1").click()  # in the middle, where a browser's slider would have begun
     v.send()
     v.wait(v.answers, "the answer arrives")
     assert json.loads(v.answers()[0][2]) == {"similarity": 50, "grammatical": True}
@@ -388,7 +391,7 @@ def test_sides_are_drawn_and_stored(visit):
     v.enter(v.server.invite())
     for n in range(4):
         v.ready()
-        left = v.find(".card").text.strip()
+        left = v.find(".card .text").text.strip()
         v.find(".card input").click()
         v.send()
         v.wait(lambda n=n: len(v.answers()) == n + 1, "the answer arrives")
@@ -399,7 +402,7 @@ def test_sides_are_drawn_and_stored(visit):
 
 
 def test_the_owner_sees_progress_and_replays(visit, make):
-    v = visit(kind="retype", items=[{"id": "i1", "text": "ab"}], assign="k = 1")
+    v = visit(kind="retype", items=[{"id": "i1", "text": "ab"}], assign="k = 1", options=FAST)
     v.size(1000)
     v.enter(v.server.invite("<b>bo</b>"), about="none")
     v.ready()

@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from unfazed.collect.assign import AlreadyAnswered
 from unfazed.collect.export import agreements, answers_of, export, summaries
 from unfazed.collect.items import make_study
+from unfazed.collect.status import progress
 from unfazed.collect.study import read_study
 from unfazed.core.errors import DataError, NothingEvaluated, UnknownName, UsageError
 from unfazed.core.judgement import read_judgements
@@ -15,12 +17,9 @@ from unfazed.core.parquet import read_batches
 from unfazed.core.suite import Suite
 from unfazed.core.suite_jsonl import import_suite
 
+from .conftest import typing as log
 from .conftest import write_study
 from .test_assign import Desk
-
-
-def log(text, seconds=1.0):
-    return [{"t": 0, "e": "down"}, {"t": seconds * 1000, "e": "commit", "d": text}]
 
 
 def suite_study(
@@ -88,12 +87,13 @@ def test_people_make_a_suite(tmp_path):
         done = export(d.study, d.store, tmp_path / "made", names=True)
         assert (done.incomplete, done.labels_lost) == (0, 0)
         variants = [
-            (v.example_id, v.source, v.inputs["text"], v.gold, v.note) for v in Suite(tmp_path / "made").variants()
+            (v.example_id, v.source, v.draw, v.inputs["text"], v.gold, v.note)
+            for v in Suite(tmp_path / "made").variants()
         ]
         assert variants == [
-            ("e0", "people/s", "turn it on", "on", "by a"),
-            ("e0", "people/t", "tunr it on", "on", "by b"),
-            ("e1", "people/s", "trun it off", "off", "by a"),
+            ("e0", "people/s", 0, "turn it on", "on", "by a"),
+            ("e0", "people/t", 1, "tunr it on", "on", "by b"),
+            ("e1", "people/s", 0, "trun it off", "off", "by a"),
         ]
         with pytest.raises(UsageError, match="overwrite"):
             export(d.study, d.store, tmp_path / "made")
@@ -119,31 +119,82 @@ def test_labels_move_with_the_words_or_the_version_is_left_out(tmp_path):
         assert variant.gold["slots"] == ["O", "O", "O", "B-time"]
 
 
-def test_a_version_that_lacks_a_text_is_left_out(tmp_path):
-    examples = [{"row": 0, "id": "e", "inputs": {"a": "one text", "b": "another"}, "gold": "yes"}]
-    d = suite_study(tmp_path, examples, task="classify", assign="k = 1\nshuffle = false")
+def test_all_texts_of_an_example_are_one_persons(tmp_path):
+    examples = [
+        {"row": n, "id": f"e{n}", "inputs": {"a": f"one text {n}", "b": f"another {n}"}, "gold": "yes"}
+        for n in range(3)
+    ]
+    d = suite_study(tmp_path, examples, task="classify", assign="k = 2\nlease_minutes = 1\nshuffle = false")
     with d.store:
-        d.invite("a")
+        d.invite("a"), d.invite("b"), d.invite("c")
         with pytest.raises(NothingEvaluated):
             export(d.study, d.store, tmp_path / "made")
-        d.say("a", d.ask("a"), {"text": "one text"}, log("one text"))
-        assert export(d.study, d.store, tmp_path / "made").incomplete == 1
+
+        def type_one(name):
+            item = d.ask(name)
+            example, field = item.split("/")
+            text = examples[int(example[1])]["inputs"][field]
+            d.now += 1
+            assert d.say(name, item, {"text": text}, log(text)).counted
+            return item
+
+        assert [type_one("a"), type_one("b"), type_one("b"), type_one("b")] == ["e0/a", "e0/a", "e0/b", "e1/a"]
+        d.check()
+        assert d.store.read(progress)["versions"] == 1
+        d.now += 61  # a and b leave in the middle of an example
+        assert type_one("c") == "e0/a", "a's place, not b's"
+        assert type_one("c") == "e0/b"
+        done = export(d.study, d.store, tmp_path / "made")
+        assert (done.suite.manifest.variants, done.incomplete) == (2, 0) == (d.store.read(progress)["versions"], 0)
+        assert {r.why_not.partition(":")[0] for r in answers_of(d.study, d.store) if not r.counted} == {"unfinished"}
+        assert [type_one("b"), type_one("a"), type_one("a")] == ["e1/b", "e1/a", "e1/b"], "b's first text counts again"
+        d.check()
+        while d.ask("c"):
+            type_one("c")
+        while d.ask("a"):
+            type_one("a")
+        found = d.store.read(progress)
+        assert (found["items complete"], found["versions"], found["still wanted"]) == (6, 6, 0)
+        done = export(d.study, d.store, tmp_path / "all")
+        assert (done.suite.manifest.variants, done.incomplete) == (6, 0)
+        assert len({(v.example_id, v.draw) for v in done.suite.variants()}) == 6
+        assert done.suite.manifest.people == {"*": "draw"}
 
 
-def test_a_slow_answer_is_kept_and_asked_for_again(make):
+def test_a_slow_answer_is_asked_again_of_the_same_person(make):
     study, store, _ = make(kind="retype", items=[{"id": "i", "text": "x" * 20}], assign="k = 1")
     d = Desk(study, store)
-    d.invite("a"), d.invite("b"), d.invite("c")
+    d.invite("a"), d.invite("b")
     d.ask("a")
     d.now += 60
-    assert d.say("a", "i", {"text": "x" * 20}, log("x" * 20, 41)) == (False, ["slow"], True)
-    assert d.ask("b") == "i"
-    assert d.say("b", "i", {"text": "x" * 19}, log("x" * 20)).flags == ["log differs from text"]
-    d.ask("c")
+    slow = d.say("a", "i", {"text": "x" * 20}, log("x" * 20, 41))
+    assert slow == (False, ["slow"], True, True)
+    assert d.say("a", "i", {"text": "x" * 20}, log("x" * 20, 41), attempt=1) == (False, ["slow"], False, True)
+    with pytest.raises(AlreadyAnswered):
+        d.say("a", "i", {"text": "x" * 19}, log("x" * 19, 41), attempt=1)
+    assert d.ask("a") == "i", "the same person"
+    assert d.ask("b") is None, "nobody else"
+    assert d.say("a", "i", {"text": "x" * 19}, log("x" * 20)).flags == ["log differs from text"]
     d.now += 60
-    assert d.say("c", "i", {"text": "x" * 20}, log("x" * 20, 39)).counted, "not significantly slower"
-    assert d.ask("a") is None, "nobody gets an item twice"
-    assert len(answers_of(study, store)) == 3
+    assert d.say("a", "i", {"text": "x" * 20}, log("x" * 20, 39)).counted, "not significantly slower"
+    (row,) = answers_of(study, store)
+    assert [attempt["flags"] for attempt in row.attempts] == [["slow"], ["log differs from text"]]
+    assert d.ask("a") is None
+
+
+def test_who_can_not_do_it_gives_it_to_somebody_else(make):
+    study, store, _ = make(kind="retype", items=[{"id": "i", "text": "x" * 20}], assign="k = 1\nattempts = 2")
+    d = Desk(study, store)
+    d.invite("a"), d.invite("b")
+    for n in range(2):
+        assert d.ask("a") == "i"
+        d.now += 60
+        assert d.say("a", "i", {"text": "x" * 20}, log("x" * 20, 50)).again == (n == 0)
+    assert d.ask("a") is None
+    d.check()
+    assert d.ask("b") == "i"
+    (row,) = answers_of(study, store)
+    assert (row.counted, row.why_not) == (False, "flagged: slow")
 
 
 def test_summaries_and_agreement(make):

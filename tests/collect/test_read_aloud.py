@@ -28,6 +28,7 @@ __all__ = ["close_clients", "site"]
     [
         (tone(0.2), "audio_short"),
         (tone(3, loud=0.001), "audio_quiet"),
+        (tone(3, loud=1), "audio_clipped"),
         (tone(61, rate=8000), "audio_long"),
         (b"", "audio_bad"),
         (b"RIFF\x00\x00\x00\x00WAVE", "audio_bad"),
@@ -68,19 +69,27 @@ def test_from_upload_to_text(site, tmp_path):
     anna, ben = (Person(server, server.invite(name)).agree() for name in ("anna", "ben"))
     item = anna.item()
 
-    def upload(person, item, content):
-        return person.http.post("/audio", params={"item": item}, content=content, headers={"x-csrf": person.csrf})
+    def upload(person, item, content, take="a" * 32):
+        params = {"item": item, "take": take}
+        return person.http.post("/audio", params=params, content=content, headers={"x-csrf": person.csrf})
 
     refused = upload(anna, item, tone(0.1))
     assert (refused.status_code, refused.json()["error"]) == (422, "The recording is too short. Record again.")
     assert upload(ben, item, tone()).status_code == 403, "another's item"
     assert anna.http.post("/audio", params={"item": item}, content=tone()).status_code == 403, "no form"
-    first, second = (upload(anna, item, tone(hertz=h)).json()["audio"] for h in (400, 500))
-    assert [f.stem for f in audio_folder(server.study).iterdir()] == [second], "the first take is replaced"
-    assert anna.say(item, {"audio": first}).status_code == 422
+    first, second = "1" * 32, "2" * 32
+    for take, hertz in ((second, 500), (first, 400), (second, 500)):  # an earlier take may arrive later, or one twice
+        assert upload(anna, item, tone(hertz=hertz), take).json()["audio"] == take
+    assert upload(ben, ben.item(), tone(), second).status_code == 403, "another's take"
+    assert upload(anna, item, tone(), "../../etc/passwd").status_code == 403
     assert ben.say(ben.item(), {"audio": second}).status_code == 422, "another's recording"
+    assert anna.say(item, {"audio": "3" * 32}).status_code == 422
     assert anna.say(item, {"audio": "../../etc/passwd"}).status_code == 422
     assert anna.say(item, {"audio": second}).json()["counted"]
+    assert [f.stem for f in audio_folder(server.study).iterdir()] == [second], "the take that was sent is kept"
+    with wave.open(str(audio_file(server.study, second))) as file:
+        samples = np.frombuffer(file.readframes(file.getnframes()), "<i2")
+    assert np.argmax(np.abs(np.fft.rfft(samples))) == pytest.approx(500, abs=2)
     assert upload(anna, item, tone()).status_code == 403, "it has been answered"
     assert anna.http.get(f"/admin/audio/{second}").status_code == 403
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.collect.kinds.retype import Piece, label, pieces, typing_errors
+from unfazed.collect.typing_log import Piece, label, pieces, typing_errors
 
 RECORDED = Path(__file__).parents[2] / "../shared/collect"
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from unfazed.collect.status import coverage, flags, progress, record, throughput
 
+from .conftest import typing
 from .test_assign import Desk
 
 
 def test_counts(make, database):
     items = [{"id": f"i{n}", "text": "x" * 10} for n in range(4)]
-    assign = 'k = 2\nstrata = ["s", "t"]\nshuffle = false'
+    assign = 'k = 2\nstrata = ["s", "t"]\nattempts = 1\nshuffle = false'
     study, store, _ = make(kind="retype", items=items, assign=assign, database=database)
     d = Desk(study, store)
     d.invite("a", "s"), d.invite("b", "t"), d.invite("c", "t")
@@ -17,14 +18,14 @@ def test_counts(make, database):
     def say(name, seconds):
         item = d.ask(name)
         d.now += seconds
-        log = [{"t": 0, "e": "down"}, {"t": seconds * 1000, "e": "commit", "d": "x" * 10}]
-        d.say(name, item, {"text": "x" * 10}, log)
+        d.say(name, item, {"text": "x" * 10}, typing("x" * 10, seconds))
 
     say("a", 1), say("a", 1), say("b", 1), say("c", 50)
     d.ask("b")
     found = store.read(progress)
     assert found == {
-        "items": 4, "items complete": 1, "answers": 4, "counted": 3, "flagged": 1, "out now": 1, "still wanted": 5,
+        "items": 4, "items complete": 1, "versions": 3, "answers": 4, "counted": 3, "asked again": 0, "skipped": 0,
+        "flagged": 1, "out now": 1, "still wanted": 5,
     }  # fmt: skip
     assert store.read(coverage) == [
         {"stratum": "s", "people": 1, "answers": 2, "counted or out": 2},
@@ -36,5 +37,5 @@ def test_counts(make, database):
         ("b", 1, 1, 0),
         ("c", 1, 0, 1),
     ]
-    assert sum(store.read(lambda tx: throughput(tx, now=d.now))) == 4
-    assert store.read(lambda tx: throughput(tx, 2, now=d.now + 3700)) == [4, 0]
+    assert sum(store.read(lambda tx: throughput(tx, now=d.now))) == 3
+    assert store.read(lambda tx: throughput(tx, 2, now=d.now + 3700)) == [3, 0]

@@ -16,7 +16,7 @@ MAX_DRAFT = 50_000  # events of an attempt
 
 
 class Receipt(NamedTuple):
-    """What became of an answer. `fresh` is false where the same answer had come before; `again`: it is asked once more."""
+    """What became of an answer. `fresh` is false where the same had come before; `again`: it is asked once more."""
 
     counted: bool
     flags: list[str]
@@ -24,7 +24,9 @@ class Receipt(NamedTuple):
     again: bool = False
 
 
-def keep_draft(tx: Transaction, person: Person, item: str, attempt: int, begins: int, events: list[dict[str, Json]]) -> int:
+def keep_draft(
+    tx: Transaction, person: Person, item: str, attempt: int, begins: int, events: list[dict[str, Json]]
+) -> int:
     """Keeps the log of an attempt under way, from the event number `begins` on; returns how many events are kept.
 
     What was kept is never taken back: a page that is loaded anew goes on where the last one was.

@@ -1,9 +1,9 @@
 """Who gets which item, decided inside the writer's transaction, so that it is right however many ask at once.
 
-Items of one unit, such as the texts of an example, go to the same people. An item has `free` places. A lease or a counted
-answer is `live` and takes one; the places of a unit's items are taken and given back together. A place whose lease
-expires, or whose answer does not count, is free again. `people.reached` is a place in the list before which nobody need
-look for that person: whatever frees a place moves everyone's back to it.
+Items of one unit, such as the texts of an example, go to the same people. An item has `free` places. A lease or a
+counted answer is `live` and takes one; the places of a unit's items are taken and given back together. A place whose
+lease expires, or whose answer does not count, is free again. `people.reached` is a place in the list before which
+nobody need look for that person: whatever frees a place moves everyone's back to it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BEFORE = ("training", "qualification")  # phases whose items come before the tas
 
 
 class Person(NamedTuple):
-    """`consent` is the version of the text agreed to; `ended` says how their part ended, where it did before the tasks."""
+    """`consent` is the version of the text agreed to; `ended` says how their part ended, if it has."""
 
     id: str
     stratum: str
@@ -70,7 +70,9 @@ def person_of(tx: Transaction, token: str) -> Person | None:
         "j.told, j.instructed, coalesce(j.ended, ''), coalesce(j.arrived, '{}') "
         "FROM people p LEFT JOIN journeys j ON j.person = p.id WHERE p.token = ?"
     )
-    for id, stratum, consented, excluded, answered, gold, reached, consent, told, instructed, *rest in tx.rows(sql, token):
+    for id, stratum, consented, excluded, answered, gold, reached, consent, told, instructed, *rest in tx.rows(
+        sql, token
+    ):
         return Person(
             id, stratum, consented is not None, excluded, answered, gold, reached, consent, told is not None,
             instructed is not None, *rest
@@ -113,7 +115,10 @@ def next_item(tx: Transaction, person: Person, rules: Assign, kind: Kind, now: f
 
 
 def _held(tx: Transaction, person: Person) -> list[str]:
-    sql = "SELECT w.item FROM work w JOIN items i ON i.id = w.item WHERE w.person = ? AND w.state = 'leased' ORDER BY i.place"
+    sql = (
+        "SELECT w.item FROM work w JOIN items i ON i.id = w.item WHERE w.person = ? AND w.state = 'leased' "
+        "ORDER BY i.place"
+    )
     return [item for (item,) in tx.rows(sql, person.id)]
 
 
@@ -126,7 +131,7 @@ def expire(tx: Transaction, now: float) -> None:
 
 
 def free(tx: Transaction, item: str, person: str) -> None:
-    """Gives back the places that a person takes in the item's unit, answered or not: a unit is whole or does not count."""
+    """Gives back the places that a person takes in the item's unit: a unit counts as a whole or not at all."""
     sql = (
         "UPDATE work SET live = 0 WHERE person = ? AND live = 1 AND item IN "
         "(SELECT item FROM parts WHERE unit = (SELECT unit FROM parts WHERE item = ?)) RETURNING item, stratum"
@@ -146,15 +151,13 @@ def _is_full(tx: Transaction, person: Person, rules: Assign) -> bool:
     return any(live >= most for (live,) in tx.rows("SELECT live FROM strata WHERE name = ?", person.stratum))
 
 
-_DONE = "state IN ('answered', 'failed', 'skipped')"
-
-
 def _item_before(tx: Transaction, person: Person) -> str | None:
     """The next item of training, then of qualification."""
     sql = (
         "SELECT i.id FROM parts p JOIN items i ON i.id = p.item WHERE p.phase <> 'task' AND p.phase = ? "
         "AND (i.only_for = '' OR i.only_for = ?) AND NOT EXISTS "
-        f"(SELECT 1 FROM work WHERE item = i.id AND person = ? AND {_DONE}) ORDER BY i.place LIMIT 1"
+        "(SELECT 1 FROM work WHERE item = i.id AND person = ? AND state IN ('answered', 'failed', 'skipped')) "
+        "ORDER BY i.place LIMIT 1"
     )
     for phase in BEFORE:
         for (id,) in tx.rows(sql, phase, person.stratum, person.id):
@@ -169,7 +172,8 @@ def _gold_item(tx: Transaction, person: Person, rules: Assign) -> str | None:
     sql = (
         "SELECT id FROM items JOIN parts ON parts.item = items.id WHERE gold IS NOT NULL AND phase = 'task' "
         "AND (only_for = '' OR only_for = ?) AND NOT EXISTS "
-        f"(SELECT 1 FROM work WHERE item = items.id AND person = ? AND {_DONE}) ORDER BY place LIMIT 1"
+        "(SELECT 1 FROM work WHERE item = items.id AND person = ? AND state IN ('answered', 'failed', 'skipped')) "
+        "ORDER BY place LIMIT 1"
     )
     return next((id for (id,) in tx.rows(sql, person.stratum, person.id)), None)
 
@@ -180,7 +184,8 @@ def _open_item(tx: Transaction, person: Person, rules: Assign) -> str | None:
     sql = (
         "SELECT id, place FROM items WHERE gold IS NULL AND free > 0 AND place >= ? "
         "AND (only_for = '' OR only_for = ?) "
-        f"AND NOT EXISTS (SELECT 1 FROM work WHERE item = items.id AND person = ? AND {_DONE}) "
+        "AND NOT EXISTS (SELECT 1 FROM work WHERE item = items.id AND person = ? "
+        "AND state IN ('answered', 'failed', 'skipped')) "
         "AND NOT EXISTS (SELECT 1 FROM parts one JOIN parts other ON other.unit = one.unit JOIN work w "
         "ON w.item = other.item WHERE one.item = items.id AND w.person = ? AND w.state IN ('failed', 'skipped')) "
         "AND NOT EXISTS (SELECT 1 FROM barred WHERE item = items.id AND person = ?) "

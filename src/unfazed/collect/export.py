@@ -31,31 +31,44 @@ def _judgements(tx: Transaction, study: PeopleStudy, logs: bool, names: bool) ->
     called = str if names else pseudonyms(tx)
     sql = (
         "SELECT i.id, w.person, w.stratum, w.content, w.live, w.flags, p.excluded, i.gold, w.correct, w.taken, "
-        "w.received, w.shown, i.content, i.origin, p.facts, l.events FROM work w JOIN items i ON i.id = w.item "
-        "JOIN people p ON p.id = w.person LEFT JOIN logs l ON l.item = w.item AND l.person = w.person "
-        "WHERE w.state = 'answered' ORDER BY i.place, w.received, w.person"
+        "w.received, b.phase, coalesce(r.comment, ''), w.shown, i.content, i.origin, p.facts, l.events "
+        "FROM work w JOIN items i ON i.id = w.item JOIN people p ON p.id = w.person JOIN parts b ON b.item = w.item "
+        "LEFT JOIN logs l ON l.item = w.item AND l.person = w.person "
+        "LEFT JOIN remarks r ON r.item = w.item AND r.person = w.person "
+        "WHERE w.state IN ('answered', 'failed') ORDER BY i.place, w.received, w.person"
     )
+    earlier: dict[tuple[str, str], list[Json]] = defaultdict(list)
+    for item, who, answer, flagged, seconds, received in tx.rows(
+        "SELECT item, person, content, flags, seconds, received FROM attempts ORDER BY number"
+    ):
+        attempt = {"answer": decode(answer), "flags": flagged.split("\n"), "seconds": seconds, "received": received}
+        earlier[item, who].append(attempt)
     heard: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for item, who, recogniser, text in tx.rows(
         "SELECT a.item, a.person, h.recogniser, h.text FROM audio a JOIN heard h ON h.name = a.name"
     ):
         heard[item, who][recogniser] = text
-    for id, person, stratum, answer, live, flagged, excluded, gold, correct, taken, received, *rest in tx.rows(sql):
+    for (
+        id, person, stratum, answer, live, flagged, excluded, gold, correct, taken, received, phase, comment, *rest
+    ) in tx.rows(sql):  # fmt: skip
         shown, asked, origin, about, log = (decode(cell or "null") for cell in rest)
         flags = flagged.split("\n") if flagged else []
         yield Judgement(
             person=called(person), kind=study.kind, item=id, asked=asked, answer=decode(answer), counted=bool(live),
-            why_not="" if live else _why_not(excluded, gold, flags), stratum=stratum, origin=origin,
+            why_not="" if live else _why_not(excluded, gold, flags, phase), stratum=stratum, origin=origin,
             gold=None if gold is None else decode(gold), correct=None if correct is None else bool(correct),
             flags=flags, seconds=received - taken, received=received, shown=shown, about=about,
-            errors=kind.details(asked, log or []), heard=heard[id, person], log=log if logs else None,
+            errors=kind.details(asked, log or []), heard=heard[id, person], comment=comment,
+            attempts=earlier[id, person], log=log if logs else None,
         )  # fmt: skip
 
 
-def _why_not(excluded: str | None, gold: str | None, flags: list[str]) -> str:
+def _why_not(excluded: str | None, gold: str | None, flags: list[str], phase: str) -> str:
     if excluded is not None:
         return EXCLUDED + excluded
-    return GOLD if gold is not None else f"flagged: {', '.join(flags)}"
+    if gold is not None:
+        return GOLD if phase == "task" else phase
+    return f"flagged: {', '.join(flags)}" if flags else UNFINISHED
 
 
 def agreements(study: PeopleStudy, answers: list[Judgement]) -> dict[str, Agreement]:
@@ -105,6 +118,9 @@ def summaries(study: PeopleStudy, answers: list[Judgement]) -> list[dict[str, Js
     return rows
 
 
+UNFINISHED = "unfinished: the person left before the other texts of the example"
+
+
 class Exported(NamedTuple):
     suite: Suite
     incomplete: int  # versions of an example that lack the answer to one of its texts
@@ -114,29 +130,27 @@ class Exported(NamedTuple):
 def write_people_suite(
     study: PeopleStudy, answers: list[Judgement], to: Path, overwrite: bool = False, recogniser: str | None = None
 ) -> Exported:
-    """The study's suite with what people made of its texts: a variant for each stratum, or for each of k people.
+    """The study's suite with what people made of its texts: each version is one person's, and each draw a person.
 
-    A variant takes all its texts from one stratum. What came back unchanged is a variant too: people's versions are
-    a sample, and leaving out the clean ones would make people look worse than they are.
+    What came back unchanged is a variant too: people's versions are a sample, and leaving out the clean ones would make
+    people look worse than they are.
     """
     kind = study.make_kind()
     if not kind.makes_text or study.items.suite is None:
         raise UsageError("Only a study of a suite's texts can be exported as a suite. Choose .jsonl or .parquet.")
     origin = _pinned(Suite(study.folder / study.items.suite), answers)
-    fields = study.items.fields or origin.task.varied
     if kind.uploads:
         answers = [_as_heard(row, recogniser or _only_recogniser(answers)) for row in answers]
-    versions: dict[str, dict[str, dict[str, Judgement]]] = defaultdict(lambda: defaultdict(dict))
-    for row in answers:
-        if row.counted and "text" in row.answer:
-            versions[row.origin["example"]][_source(row, versions)][row.origin["field"]] = row
+    versions, numbers = _versions(answers), _numbers(answers)
     counts: Counter[str] = Counter()
 
     def variants() -> Iterator[Variant]:
         for example in origin.examples():
-            wanted = [f for f in fields or example.inputs if example.inputs[f].strip()]
-            for name, texts in sorted(versions[example.id].items()):
-                variant = _variant(example, wanted, name, texts, origin, kind.source, counts)
+            wanted = _wanted(study, origin, example)
+            own = versions.get(example.id, {})
+            for person, texts in sorted(own.items(), key=lambda one: numbers[one[0]]):
+                name = f"people/{next(iter(texts.values())).stratum or kind.source}"
+                variant = _variant(example, wanted, (name, numbers[person]), texts, origin, kind.source, counts)
                 if variant is not None:
                     yield variant
 
@@ -145,9 +159,29 @@ def write_people_suite(
     decided = sorted((row.item, row.person, as_json(row.answer)) for row in answers if row.counted)
     plan = plan_id(origin.id, decided)
     facts = origin.manifest
-    manifest = Manifest(task=facts.task, language=facts.language, labels=facts.labels, people={"*": "note"}, plan=plan)
+    manifest = Manifest(task=facts.task, language=facts.language, labels=facts.labels, people={"*": "draw"}, plan=plan)
     suite = write_suite(to, manifest, origin.examples, variants, overwrite)
     return Exported(suite, counts["incomplete"], counts["labels"])
+
+
+def _wanted(study: PeopleStudy, origin: Suite, example: Example) -> list[str]:
+    fields = study.items.fields or origin.task.varied
+    return [field for field in fields or example.inputs if example.inputs[field].strip()]
+
+
+def _versions(answers: list[Judgement]) -> dict[str, dict[str, dict[str, Judgement]]]:
+    """By example and person, the answers that count to each of its texts."""
+    versions: dict[str, dict[str, dict[str, Judgement]]] = defaultdict(lambda: defaultdict(dict))
+    for row in answers:
+        if row.counted and "text" in row.answer:
+            versions[row.origin["example"]][row.person][row.origin["field"]] = row
+    return versions
+
+
+def _numbers(answers: list[Judgement]) -> dict[str, int]:
+    """Each person's number, by their first answer that counts: later answers change no earlier number."""
+    counted = sorted((row.received or 0.0, row.person) for row in answers if row.counted)
+    return {person: number for number, person in enumerate(dict.fromkeys(person for _, person in counted))}
 
 
 def _pinned(suite: Suite, answers: list[Judgement]) -> Suite:
@@ -179,19 +213,9 @@ def _as_heard(row: Judgement, recogniser: str) -> Judgement:
     return msgspec.structs.replace(row, answer=answer)
 
 
-def _source(row: Judgement, versions: dict[str, dict[str, dict[str, Judgement]]]) -> str:
-    """The stratum; without strata, the first of the k versions of this example that lacks this text."""
-    if row.stratum:
-        return f"people/{row.stratum}"
-    own, number = versions[row.origin["example"]], 1
-    while row.origin["field"] in own.get(f"people/{number}", {}):
-        number += 1
-    return f"people/{number}"
-
-
 def _variant(
-    example: Example, wanted: list[str], name: str, texts: dict[str, Judgement], origin: Suite, family: str,
-    counts: Counter[str],
+    example: Example, wanted: list[str], maker: tuple[str, int], texts: dict[str, Judgement], origin: Suite,
+    family: str, counts: Counter[str],
 ) -> Variant | None:  # fmt: skip
     if set(wanted) - texts.keys():
         counts["incomplete"] += 1
@@ -206,8 +230,8 @@ def _variant(
                 counts["labels"] += 1
                 return None
         inputs[field] = text
-    people = sorted({texts[field].person for field in wanted})
-    return Variant(example.row, example.id, 0, name, family, "same", inputs, gold, "by " + ", ".join(people))
+    (name, number), (person,) = maker, {texts[field].person for field in wanted}
+    return Variant(example.row, example.id, number, name, family, "same", inputs, gold, f"by {person}")
 
 
 def _edits(text: str, typed: str) -> list[Edit]:

@@ -25,7 +25,7 @@ from unfazed.core.values import Json
 
 
 class Entry(NamedTuple):
-    """An item as it is stored. `origin` is where it comes from, which people do not see; `unit`: all of it is one person's.
+    """An item as it is stored. `origin` is where it comes from, which people do not see; a `unit` goes to one person.
 
     `phase` is `task`, or `training` or `qualification`, which come first; `feedback` is said after training.
     """

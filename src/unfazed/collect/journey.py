@@ -1,4 +1,4 @@
-"""A person's way through a study: arrival, consent, questions, instructions, training, qualification, tasks, completion."""
+"""A person's way through a study: arrival, consent, questions, instructions, training, qualification, completion."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ def step_of(person: Person, study: PeopleStudy) -> Step:
         return "consent"
     if person.ended in ("screened", "unqualified"):
         return "screened" if person.ended == "screened" else "unqualified"
-    if study.asked and not person.told and not person.answered:
+    if study.asked and not person.told and person.consent:
         return "questions"
-    if study.instructions and not person.instructed and not person.answered:
+    if study.instructions and not person.instructed and person.consent:
         return "instructions"
     return "tasks"
 
@@ -128,8 +128,9 @@ def qualifies(tx: Transaction, study: PeopleStudy, person: Person) -> bool:
     if study.qualification is None:
         return True
     sql = (
-        "SELECT count(*), count(w.correct), coalesce(sum(w.correct), 0) FROM parts p LEFT JOIN work w ON w.item = p.item "
-        "AND w.person = ? AND w.state IN ('answered', 'failed') WHERE p.phase = 'qualification'"
+        "SELECT count(*), count(w.correct), coalesce(sum(w.correct), 0) FROM parts p "
+        "LEFT JOIN work w ON w.item = p.item AND w.person = ? AND w.state IN ('answered', 'failed') "
+        "WHERE p.phase = 'qualification'"
     )
     ((items, answered, right),) = tx.rows(sql, person.id)
     return bool(answered < items or right >= study.qualification.least * items)
@@ -154,8 +155,8 @@ def feedback_for(tx: Transaction, person: Person) -> Feedback | None:
         "WHERE r.person = ? AND r.told = 0 ORDER BY i.place LIMIT 1"
     )
     for id, asked, answer, gold, correct, feedback in tx.rows(sql, person.id):
-        values = (msgspec.json.decode(cell) for cell in (asked, answer, gold))
-        return Feedback(id, *values, bool(correct), msgspec.json.decode(feedback))
+        decode = msgspec.json.decode
+        return Feedback(id, decode(asked), decode(answer), decode(gold), bool(correct), decode(feedback))
     return None
 
 

@@ -23,7 +23,7 @@ def hashed(token: str) -> str:
 def invite(tx: Transaction, study: PeopleStudy, name: str, stratum: str = "", now: float | None = None) -> str:
     """Adds a person and returns their token, which is stored nowhere."""
     strata = study.assign.strata
-    if strata and stratum not in strata:
+    if strata and stratum not in strata and not (study.assign.by and not stratum):  # a question will tell
         raise UnknownName("stratum", stratum, strata)
     if not strata and stratum:
         raise UsageError(f"The study has no strata, so {stratum!r} can't be a person's stratum.")
@@ -113,7 +113,7 @@ def forget(tx: Transaction, person: str) -> Forgotten:
     _free_all(tx, person)
     recordings = [name for (name,) in tx.rows("SELECT name FROM audio WHERE person = ?", person)]
     tx.run("DELETE FROM heard WHERE name IN (SELECT name FROM audio WHERE person = ?)", person)
-    ((count,),) = tx.rows("SELECT count(*) FROM work WHERE person = ? AND state = 'answered'", person)
+    ((count,),) = tx.rows("SELECT count(*) FROM work WHERE person = ? AND state IN ('answered', 'failed')", person)
     tx.run("DELETE FROM audit WHERE who = ? OR more = ?", person, person)
     for table in tables_about("person"):
         tx.run(f"DELETE FROM {table} WHERE person = ?", person)  # noqa: S608 - one of our names

@@ -51,11 +51,12 @@ class TooLarge(Exception):
 
 
 class SafeHeaders:
-    """Puts the headers above on every answer, also on errors."""
+    """Puts the headers above on every answer, also on errors. `frames`: hosts that may show the pages in a frame."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, frames: Sequence[str] = ()) -> None:
         self.app = app
-        self._headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+        own = HEADERS | {"content-security-policy": CSP.replace("ancestors 'none'", f"ancestors {' '.join(frames)}")}
+        self._headers = [(name.encode(), value.encode()) for name, value in (own if frames else HEADERS).items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def sending(message: Message) -> None:
@@ -173,9 +174,10 @@ class Site:
         return words(self.language(request)).get(name, name)
 
     def keep(self, response: Response, name: str, value: str, strict: bool = False, seconds: int = 90 * 86400) -> None:
-        site: Any = "strict" if strict else "lax"
-        place = self.base or "/"
-        response.set_cookie(name, value, seconds, path=place, httponly=True, secure=self.secure, samesite=site)
+        framed = bool(self.study.arrive.frames) and not strict  # inside another host's page
+        site: Any = "strict" if strict else "none" if framed else "lax"
+        place, secure = self.base or "/", self.secure or framed
+        response.set_cookie(name, value, seconds, path=place, httponly=True, secure=secure, samesite=site)
 
     def drop(self, response: Response, name: str) -> None:
         response.delete_cookie(name, path=self.base or "/", httponly=True, secure=self.secure)

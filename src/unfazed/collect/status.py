@@ -12,23 +12,28 @@ HOUR = 3600.0
 
 
 def progress(tx: Transaction) -> dict[str, Any]:
-    """Counts over the whole study."""
-    ((items, open_, free),) = tx.rows(
-        "SELECT count(*), coalesce(sum(CASE WHEN free > 0 THEN 1 ELSE 0 END), 0), coalesce(sum(free), 0) "
-        "FROM items WHERE gold IS NULL"
+    """Counts over the whole study. A version is what one person made of a unit, such as all texts of an example."""
+    ((items, free),) = tx.rows("SELECT count(*), coalesce(sum(free), 0) FROM items WHERE gold IS NULL")
+    ((complete,),) = tx.rows(
+        "SELECT count(*) FROM items i JOIN parts p ON p.item = i.id WHERE i.gold IS NULL AND i.free = 0 AND NOT EXISTS "
+        "(SELECT 1 FROM parts o JOIN work w ON w.item = o.item WHERE o.unit = p.unit AND w.state = 'leased' "
+        "AND w.live = 1)"
     )
-    ((leased,),) = tx.rows("SELECT count(*) FROM work WHERE state = 'leased'")
-    ((answers,),) = tx.rows("SELECT count(*) FROM work WHERE state = 'answered'")
-    ((flagged,),) = tx.rows("SELECT count(*) FROM work WHERE flags <> ''")
     ((live,),) = tx.rows("SELECT coalesce(sum(live), 0) FROM strata")
-    ((almost,),) = tx.rows(
-        "SELECT count(DISTINCT w.item) FROM work w JOIN items i ON i.id = w.item "
-        "WHERE w.state = 'leased' AND w.live = 1 AND i.free = 0"
+    ((versions,),) = tx.rows(
+        "SELECT count(*) FROM (SELECT 1 AS one FROM work w JOIN parts p ON p.item = w.item WHERE w.live = 1 "
+        "GROUP BY p.unit, w.person HAVING sum(CASE WHEN w.state = 'answered' THEN 0 ELSE 1 END) = 0) AS whole"
     )
+    ((leased,),) = tx.rows("SELECT count(*) FROM work WHERE state = 'leased' AND shows > 0")
+    ((answers,),) = tx.rows("SELECT count(*) FROM work WHERE state IN ('answered', 'failed')")
+    ((again,),) = tx.rows("SELECT count(*) FROM attempts")
+    ((skipped,),) = tx.rows("SELECT count(*) FROM work WHERE state = 'skipped'")
+    ((flagged,),) = tx.rows("SELECT count(*) FROM work WHERE flags <> ''")
     ((held,),) = tx.rows("SELECT coalesce(sum(live), 0) FROM work WHERE state = 'leased'")
     return {
-        "items": items, "items complete": items - open_ - almost, "answers": answers, "counted": int(live) - int(held),
-        "flagged": flagged, "out now": leased, "still wanted": int(free) + int(held),
+        "items": items, "items complete": complete, "versions": versions, "answers": answers,
+        "counted": int(live) - int(held), "asked again": again, "skipped": skipped, "flagged": flagged,
+        "out now": leased, "still wanted": int(free) + int(held),
     }  # fmt: skip
 
 
@@ -50,7 +55,7 @@ def record(tx: Transaction) -> list[dict[str, Any]]:
     sql = (
         "SELECT p.id, p.stratum, p.consented, p.excluded, count(w.item), coalesce(sum(w.live), 0), "
         "coalesce(sum(CASE WHEN w.flags <> '' THEN 1 ELSE 0 END), 0), count(w.correct), coalesce(sum(w.correct), 0) "
-        "FROM people p LEFT JOIN work w ON w.person = p.id AND w.state = 'answered' "
+        "FROM people p LEFT JOIN work w ON w.person = p.id AND w.state IN ('answered', 'failed') "
         "GROUP BY p.id, p.stratum, p.consented, p.excluded ORDER BY p.id"
     )
     return [

@@ -1,4 +1,4 @@
-"""A study as its TOML file declares it: the kind of task, the items, who gets how many of them, and what comes before."""
+"""A study as its TOML file declares it: the kind of task, the items, who gets them, and what comes before."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class Before(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Items that come before the tasks, each with its right answer: training tells it, qualification asks for `least`."""
+    """Items that come before the tasks, with their right answers. Qualification asks for a share of `least`."""
 
     path: str
     least: float = 0.0
 
 
 class Completion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"back": "return"}):
-    """What people get at the end. Without `code`, each person's is their own. `return` may hold {code} and parameters."""
+    """What people get at the end. Without `code`, each has their own. `return` may hold {code} and parameters."""
 
     code: str = ""
     back: str = ""
@@ -220,7 +220,7 @@ def _problems_before(study: PeopleStudy) -> Sequence[tuple[str, bool]]:
     return [
         ("questions: two have the same name, or one has none", len(set(names) - {""}) < len(names)),
         (f"assign.by is {study.assign.by!r}, and no question has this name", bool(study.assign.by) and by is None),
-        ("assign.by needs assign.strata: the answers that lead to a stratum", by is not None and not study.assign.strata),
+        ("assign.by needs assign.strata, the answers that count", by is not None and not study.assign.strata),
         (
             "assign.strata has a name that no answer to the question of assign.by leads to",
             by is not None and not set(study.assign.strata) <= given,

@@ -44,6 +44,8 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     about: dict[str, str] = {}
     errors: list[Json] = []
     heard: dict[str, str] = {}
+    comment: str = ""
+    attempts: list[Json] = []  # earlier ones at the same item, which did not count
     log: Json = None
 
     @property
@@ -126,7 +128,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 _PLAIN = {"person": "str", "kind": "str", "item": "str", "counted": "int", "why_not": "str", "stratum": "str",
-          "correct": "int"}  # fmt: skip
+          "correct": "int", "comment": "str"}  # fmt: skip
 _TIMES = {"seconds": "milliseconds", "received": "received"}  # whole milliseconds in Parquet
 _NAMES = {field: _TIMES.get(field, field) for field in Judgement.__struct_fields__}
 _COLUMNS = {column: "int" if field in _TIMES else _PLAIN.get(field, "str") for field, column in _NAMES.items()}

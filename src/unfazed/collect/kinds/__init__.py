@@ -29,7 +29,7 @@ class Delivery(NamedTuple):
     log: list[dict[str, Json]]
     elapsed: float  # seconds since the item was first shown for this attempt
     shows: int  # how often it was shown for this attempt
-    draft: list[dict[str, Json]] = []  # the part of the log that came before the answer
+    draft: Sequence[dict[str, Json]] = ()  # the part of the log that came before the answer
 
 
 class About(NamedTuple):

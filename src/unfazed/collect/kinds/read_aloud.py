@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import math
 import re
-import secrets
 import time
 import wave
 from collections.abc import Callable
@@ -28,6 +27,7 @@ from unfazed.core.values import Json
 
 RATE = 16_000
 MAX_AUDIO = 40 << 20  # bytes of an upload
+_FULL = 0.99  # of full scale: louder samples are taken for clipped
 _RATES = range(8_000, 192_001)
 _NAME = re.compile("[0-9a-f]{32}")
 
@@ -37,7 +37,7 @@ class ReadingItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ReadingAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The name that the server gave the recording, and what the browser says of the microphone."""
+    """The id of the take, under which it was sent before, and what the browser says of the microphone."""
 
     audio: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
     settings: dict[str, bool | int | float | str | None] = {}
@@ -47,6 +47,7 @@ class ReadingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     min_seconds: float = 0.5
     max_seconds: float = 60
     least_level: float = -45  # dB below full scale, of the whole recording
+    most_clipped: float = 0.01  # share of samples at full scale
 
 
 class ReadAloud(Kind):
@@ -86,6 +87,8 @@ def checked(content: bytes, options: ReadingOptions) -> Recording:
     level = 20 * math.log10(max(float(np.sqrt(np.mean(samples.astype(np.float64) ** 2))), 1e-9))
     if level < options.least_level:
         raise BadAudio("audio_quiet")
+    if float(np.mean(np.abs(samples) >= _FULL)) > options.most_clipped:
+        raise BadAudio("audio_clipped")
     try:
         import soxr
     except ImportError as error:
@@ -127,23 +130,29 @@ def audio_file(study: PeopleStudy, name: str) -> Path:
     return audio_folder(study) / f"{name}.wav"
 
 
-def keep(study: PeopleStudy, recording: Recording) -> str:
-    """Writes the file and returns its name."""
-    name = secrets.token_hex(16)
-    write_atomically(audio_file(study, name), recording.content)
-    return name
+def keep(study: PeopleStudy, take: str, recording: Recording) -> None:
+    write_atomically(audio_file(study, take), recording.content)
 
 
-def enter(tx: Transaction, person: Person, item: str, name: str, recording: Recording) -> list[str]:
-    """Notes a recording of an item that the person has; returns the names of takes that it replaces."""
+def may_enter(tx: Transaction, person: Person, item: str, take: str) -> None:
+    """Raises unless the person has the item now, and no take of anybody's or of another item has this id."""
     states = tx.rows("SELECT state FROM work WHERE item = ? AND person = ?", item, person.id)
-    if not states or states[0][0] == "answered":
+    others = tx.rows("SELECT 1 FROM audio WHERE name = ? AND (item <> ? OR person <> ?)", take, item, person.id)
+    if not _NAME.fullmatch(take) or others or not states or states[0][0] not in ("leased", "expired"):
         raise NotYours("This item was not given to you, or has been answered.")
-    older = [old for (old,) in tx.rows("SELECT name FROM audio WHERE item = ? AND person = ?", item, person.id)]
-    tx.run("DELETE FROM audio WHERE item = ? AND person = ?", item, person.id)
-    values = (name, item, person.id, round(recording.seconds * 1000), recording.level, time.time())
-    tx.run("INSERT INTO audio VALUES (?, ?, ?, ?, ?, ?)", *values)
-    return older
+
+
+def enter(tx: Transaction, person: Person, item: str, take: str, recording: Recording) -> None:
+    """Notes a take of an item that the person has. The answer says which of several takes it is."""
+    may_enter(tx, person, item, take)
+    values = (take, item, person.id, round(recording.seconds * 1000), recording.level, time.time())
+    tx.run("INSERT INTO audio VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING", *values)
+
+
+def discard_others(tx: Transaction, person: str, item: str, take: str) -> list[str]:
+    """Drops the takes that the answer is not about; returns their ids, whose files are still to be deleted."""
+    sql = "DELETE FROM audio WHERE item = ? AND person = ? AND name <> ? RETURNING name"
+    return [name for (name,) in tx.rows(sql, item, person, take)]
 
 
 def transcribe(

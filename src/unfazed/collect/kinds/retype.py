@@ -40,7 +40,7 @@ class Retype(Kind):
 
     def flags(self, item: RetypeItem, answer: RetypeAnswer, delivery: Delivery) -> list[Flag]:
         flags, log, seconds = [], delivery.log, typing_seconds(delivery.log)
-        if typed(log) != answer.text or log[: len(delivery.draft)] != delivery.draft:
+        if typed(log) != answer.text or log[: len(delivery.draft)] != list(delivery.draft):
             flags.append(Flag("log differs from text", again=True))
         elif seconds > delivery.elapsed + 5:
             flags.append(Flag("log is longer than the time that passed", again=True))
@@ -67,7 +67,7 @@ class Retype(Kind):
 
     def right(self, gold: Json, answer: Json) -> bool:
         """Near enough to the right text, by letters: slips are what the study is about."""
-        return distance(gold["text"], answer["text"]) <= self.options.gold_distance
+        return bool(distance(gold["text"], answer["text"]) <= self.options.gold_distance)
 
 
 _EVENTS = {"block": "tried to change", "restore": "changed and restored"}

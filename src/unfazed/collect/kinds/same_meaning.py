@@ -27,8 +27,12 @@ class SameMeaningAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 class SameMeaningOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`anchors` are what stands at places of the slider, such as {"50" = "about half of it"}."""
+
     threshold: float = 75
     near: float = 25  # how far a gold similarity may be missed
+    together: Annotated[int, msgspec.Meta(ge=1, le=20)] = 3  # paraphrases of one text on a page, at most
+    anchors: dict[str, str] = {}
 
 
 class SameMeaning(Kind):
@@ -48,6 +52,13 @@ class SameMeaning(Kind):
                     origin = {"example": example.id, "field": field, "source": variant.source, "draw": variant.draw}
                     yield SuiteItem(f"{of}/{len(seen)}", {"a": original, "b": text, "of": of}, origin)
                     seen.add(text)
+
+    def unit(self, id: str, content: dict[str, Json], origin: dict[str, Json]) -> str:
+        """Paraphrases of the same text are judged together."""
+        return "\n".join((content["of"], content["a"], content.get("question", ""))) if content.get("of") else id
+
+    def on_a_page(self) -> int:
+        return int(self.options.together)
 
     def right(self, gold: Json, answer: Json) -> bool:
         near = abs(answer["similarity"] - gold.get("similarity", answer["similarity"])) <= self.options.near

@@ -1,4 +1,7 @@
 // Records at the microphone's own rate, without the browser's noise suppression; the server checks and resamples.
+// A take has an id from the start, stays in the browser until its answer is acknowledged, and is sent with it.
+import { drop, get, of, put } from '../takes.js';
+
 function wav(pieces, rate) {
   const count = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const view = new DataView(new ArrayBuffer(44 + count * 2));
@@ -14,7 +17,8 @@ function wav(pieces, rate) {
 
 export function start(form, words, say) {
   const [record, level, clock, listen] = ['record', 'level', 'clock', 'listen'].map(id => form.querySelector(`#${id}`));
-  let context = null, settings = {}, pieces = [], recording = false, name = null;
+  const { item, box, csrf } = form.dataset, limits = form.querySelector('#limits').dataset;
+  let context = null, settings = {}, pieces = [], recording = false, take = null;
 
   async function open() { // asks for the microphone once; its level shows from then on
     const wanted = { channelCount: 1, echoCancellation: false, noiseSuppression: false, autoGainControl: false };
@@ -35,36 +39,56 @@ export function start(form, words, say) {
     context.createMediaStreamSource(stream).connect(tap);
   }
 
-  async function upload(blob) {
-    say(words.sending);
-    const place = new URL(`../../audio?item=${encodeURIComponent(form.dataset.item)}`, import.meta.url);
-    const headers = { 'content-type': 'audio/wav', accept: 'application/json', 'x-csrf': form.dataset.csrf };
-    for (let pause = 1000; ; pause = Math.min(pause * 2, 30000)) {
-      try {
-        const reply = await fetch(place, { method: 'POST', body: blob, headers });
-        const said = await reply.json().catch(() => ({})); // a proxy's page is no JSON
-        if (reply.ok) { name = said.audio; say(words.audio_fine); return; }
-        if (reply.status < 500 && reply.status !== 429) { say(reply.status === 413 ? words.too_large : said.error || words.audio_bad); return; }
-      } catch { say(words.audio_waits); }
-      await new Promise(done => setTimeout(done, pause));
-    }
+  function problem() { // what the server would refuse, said at once
+    let count = 0, power = 0, full = 0;
+    for (const piece of pieces) for (const x of piece) { count++; power += x * x; if (Math.abs(x) >= 0.99) full++; }
+    const seconds = count / context.sampleRate;
+    if (seconds < limits.shortest) return words.audio_short;
+    if (seconds > limits.longest) return words.audio_long;
+    if (10 * Math.log10(power / count + 1e-12) < limits.quietest) return words.audio_quiet;
+    return full / count > limits.clipped ? words.audio_clipped : '';
+  }
+
+  function show(blob) {
+    if (listen.src) URL.revokeObjectURL(listen.src);
+    listen.src = URL.createObjectURL(blob);
+    listen.hidden = false;
+    record.textContent = words.record_again;
+  }
+
+  async function keep() {
+    const blob = wav(pieces, context.sampleRate), id = [...crypto.getRandomValues(new Uint8Array(16))].map(n => n.toString(16).padStart(2, '0')).join('');
+    show(blob);
+    const wrong = problem();
+    if (wrong) { say(wrong); return; }
+    take = { take: id, box, item, blob, settings, at: Date.now() };
+    try { await drop(box, item); await put(take); } catch { /* private windows may have no database: the page keeps it */ }
+    say(words.audio_fine);
   }
 
   record.addEventListener('click', async () => {
-    if (recording) {
-      recording = false;
-      record.textContent = words.record_again;
-      const blob = wav(pieces, context.sampleRate);
-      listen.src = URL.createObjectURL(blob);
-      listen.hidden = false;
-      await upload(blob);
-      return;
-    }
+    if (recording) { recording = false; await keep(); return; }
     try { if (!context) await open(); } catch (problem) { say(`${words.no_microphone} (${problem.name})`); return; }
     await context.resume();
-    pieces = []; name = null; recording = true;
+    pieces = []; take = null; recording = true;
     record.textContent = words.stop;
     say('');
   });
-  return { log: [], answer: () => name && !recording ? { audio: name, settings } : words.record_first };
+  of(box, item).then(kept => { if (kept && !take && !recording) { take = kept; show(kept.blob); say(words.audio_kept); } }, () => {});
+
+  async function deliver(one) {
+    const own = take && take.take === one.answer.audio ? take : await get(one.answer.audio);
+    if (!own) return ''; // it was acknowledged, and its answer was not
+    const place = new URL(`../../audio?item=${encodeURIComponent(one.item)}&take=${own.take}`, import.meta.url);
+    const headers = { 'content-type': 'audio/wav', accept: 'application/json', 'x-csrf': csrf };
+    const reply = await fetch(place, { method: 'POST', body: own.blob, headers });
+    if (reply.ok || reply.status === 403) return ''; // 403: answered already, as the answer's own reply will say
+    if (reply.status === 429 || reply.status >= 500) throw new Error(reply.status);
+    if (one.item === item) take = null;
+    return reply.status === 413 ? words.too_large : (await reply.json().catch(() => ({}))).error || words.audio_bad;
+  }
+  return {
+    log: [], deliver, sent: one => drop(box, one.item).catch(() => {}),
+    answer: () => take && !recording ? { audio: take.take, settings: take.settings } : words.record_first,
+  };
 }
