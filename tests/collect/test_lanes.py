@@ -39,7 +39,7 @@ def test_a_survey_becomes_acceptance(unfazed, answer_online, tmp_path) -> None:
     people = {f"{name}{group}": group for group in "12" for name in ("a", "b")} | {"careless": "1"}
     answer_online("study.toml", people, answer)
     unfazed("collect", "exclude", "study.toml", "careless", "--reason", "one button")
-    unfazed("collect", "export", "study.toml", "-o", "exported.jsonl")
+    unfazed("collect", "export", "study.toml", "-o", "exported.jsonl", "--names")
 
     found = json.loads(unfazed("survey", "read", "exported.jsonl", "--bootstrap", 500, "--format", "json"))
     sets = {row["name"]: row for row in found["sets"]}
@@ -52,7 +52,7 @@ def test_a_survey_becomes_acceptance(unfazed, answer_online, tmp_path) -> None:
     assert [p["control_slots"] for p in found["participants"]] == [1.0] * 4
     assert any("careless (excluded: one button)" in warning for warning in found["warnings"])
     unfazed("survey", "read", "exported.jsonl", "--items", "items.jsonl", "--bootstrap", 500)
-    unfazed("collect", "export", "study.toml", "-o", "exported.parquet")
+    unfazed("collect", "export", "study.toml", "-o", "exported.parquet", "--names")
     same = json.loads(unfazed("survey", "read", "exported.parquet", "--bootstrap", 500, "--format", "json"))
     assert same == found, "signatures and all"
     table = table3(("exported.jsonl",), [])["ours"]
@@ -89,7 +89,7 @@ def test_ratings_become_a_test_set(unfazed, answer_online, tmp_path) -> None:
 
     answer_online("study.toml", {"troll": "", "anna": "", "ben": ""}, answer)
     unfazed("collect", "exclude", "study.toml", "troll", "--reason", "all zero")
-    unfazed("collect", "export", "study.toml", "-o", "exported.jsonl")
+    unfazed("collect", "export", "study.toml", "-o", "exported.jsonl", "--names")
     assert {j.person for j in read_judgements("exported.jsonl", "same_meaning") if j.counted} == {"anna", "ben"}
 
     steps = json.loads(

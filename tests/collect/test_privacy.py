@@ -9,7 +9,8 @@ from pathlib import Path
 import commands
 import pytest
 
-from unfazed.collect.assign import next_item, person_of, take_answer
+from unfazed.collect.answers import take_answer
+from unfazed.collect.assign import next_item, person_of
 from unfazed.collect.database import open_database, tables_about
 from unfazed.collect.export import answers_of
 from unfazed.collect.people import consent, exclude, forget, forget_before, hashed, include, invite, reissue

@@ -339,7 +339,7 @@ async def audio(site: Site, request: Request) -> Response:
     """A take, by the id that the page gave it; the same one again is no second."""
     key, person = await site.person(request)
     site.check_csrf(request, key, request.headers.get("x-csrf", ""))
-    if not site.kind.uploads or step_of(person, site.study) != "tasks":
+    if not site.kind.uploads or step_of(person, site.study) == "consent":
         raise HTTPException(404, "not_found")
     item, take = request.query_params.get("item", ""), request.query_params.get("take", "")
     content = await body_of(request, MAX_AUDIO)
