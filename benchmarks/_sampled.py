@@ -80,12 +80,12 @@ def random_answerer(times: int) -> Iterator[Row]:
             for name in covered:
                 covered[name] += getattr(found, name).low <= 0 <= getattr(found, name).high
     for name, count in covered.items():
-        what = f"repeats, a system that samples 10 % of its answers: {name} beyond chance covers zero"
+        what = f"repeats, a system that samples 10% of its answers: {name} beyond chance covers zero"
         yield share(f"repeats: {name}", what, count / times, times, least=0.93)
 
 
 def power(times: int) -> Iterator[Row]:
-    """How often runs find what `results.power()` of a run like them said would be found in 80 %."""
+    """How often runs find what `results.power()` of a run like them said would be found in 80%."""
     rng = np.random.default_rng(5)
     for measure, n, size in (("flips", 200, 1), ("drop", 300, 1), ("drop", 400, 10), ("flips", 400, 10)):
         cluster = None if size == 1 else "c"
@@ -96,7 +96,7 @@ def power(times: int) -> Iterator[Row]:
         told = f"{measure} of {least:.3f} in {n} examples" + (f" in clusters of {size}" if cluster else "")
         chance = round(300 * (0.8 * 0.2 / times) ** 0.5, 1)
         yield msgspec.structs.replace(
-            share(f"power: {told}", f"power, the detectable {told}: found (80 % predicted)", hits, times),
+            share(f"power: {told}", f"power, the detectable {told}: found (80% predicted)", hits, times),
             asked=80.0, by_chance=chance,
         )  # fmt: skip
 

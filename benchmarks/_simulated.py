@@ -84,5 +84,5 @@ def worst_cell(name: str, what: str, cells: Sequence[Cell], times: int, least: f
     """The worst setting of a section, which is what has to hold."""
     worst = min(cells)
     mean = 100 * sum(cell.share for cell in cells) / len(cells)
-    note = f"worst of {len(cells)} settings: {worst.where}; {mean:.1f} % on average"
+    note = f"worst of {len(cells)} settings: {worst.where}; {mean:.1f}% on average"
     return share(name, what, worst.share, times, least=least, note=note)

@@ -40,9 +40,9 @@ def drop(clean: float, lost: float, gained: float, draws: int) -> Draw:
 
 
 CASES: dict[str, tuple[Draw, MeanKind]] = {
-    "flips of 0.5 %": (flips(0.005, 1), "share"),
-    "flips of 5 %, three draws": (flips(0.05, 3), "share"),
-    "flips of 30 %": (flips(0.3, 1), "share"),
+    "flips of 0.5%": (flips(0.005, 1), "share"),
+    "flips of 5%, three draws": (flips(0.05, 3), "share"),
+    "flips of 30%": (flips(0.3, 1), "share"),
     "a drop of 0.01": (drop(0.95, 0.01, 0.0, 1), "difference"),
     "a drop of 0.05, three draws": (drop(0.9, 0.08, 0.2, 3), "difference"),
     "a drop of 0.3": (drop(0.8, 0.45, 0.3, 1), "difference"),
@@ -101,5 +101,5 @@ def stopped(times: int) -> Iterator[Row]:
         what = f"stop-when, {name}: interval misses when the run stops"
         yield share(f"stopped: {name}", what, found.at_stop[at_stop], times, most=0.05, note=note)
         what = f"stop-when, {name}: interval misses at any of {len(looks())} looks"
-        note = f"intervals for one look: {100 * found.usual:.1f} %"
+        note = f"intervals for one look: {100 * found.usual:.1f}%"
         yield share(f"any look: {name}", what, found.ever, times, most=0.05, note=note)

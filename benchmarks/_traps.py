@@ -94,7 +94,7 @@ def lost(times: int) -> Iterator[Row]:
         told += _lost_p(found) < 0.05
         alike = MadeRun(clean, varied, ["k/a", "k/a"], lost=rng.random((n, 3)) < 0.1)
         false += _lost_p(measure_run(alike, ["accuracy"], stored=False, sanity=False)) < 0.05
-    what = "lost answers, wrong ones are lost in 90 %: bounds of the average hold what all would give"
+    what = "lost answers, wrong ones are lost in 90%: bounds of the average hold what all would give"
     yield share("lost: bounds", what, inside / times, times, least=1.0)
     yield share("lost: told", "the same: variants are said to be lost more often", told / times, times, least=0.99)
     what = "lost answers, clean and varied alike: variants are said to be lost more, or less, often"

@@ -133,7 +133,7 @@ def _row(corpus: str, people: list[tuple[Utterance, str]], train: tuple[Example,
         unit="AUC",
         more=False,
         asked=0.85 if labels and corpus != "nlu_ed" else None,
-        note=f"95 % interval {auc.low:.3f} to {auc.high:.3f}, {len(people):,} utterances, "
+        note=f"95% interval {auc.low:.3f} to {auc.high:.3f}, {len(people):,} utterances, "
         f"{len(made) / len(people):.0%} varied, {borrowed:.0%} of them as another row",
         by_chance=auc.high - auc.value,
     )

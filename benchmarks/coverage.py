@@ -88,7 +88,7 @@ def by_measure(times: int, sizes: tuple[int, ...] = SIZES, rates: tuple[float, .
             share = _covers(values, true[name], name == "drop")
             cells.setdefault(name, []).append(Cell(share, f"n = {n}, {draws} draws, rate {rate}, {alike:g} alike"))
     for name, found in cells.items():
-        yield worst_cell(name, f"95 % intervals of {name} that cover", found, times)
+        yield worst_cell(name, f"95% intervals of {name} that cover", found, times)
 
 
 def clusters(times: int) -> Iterator[Row]:
@@ -104,7 +104,7 @@ def clusters(times: int) -> Iterator[Row]:
             low, high = mean_interval(numbers_of(x, clusters=np.repeat(np.arange(count), sizes)))
             inside += low is not None and high is not None and low <= rate <= high
         cells.append(Cell(inside / times, f"{count} clusters of {'20' if equal else '1 to 59'}, rate {rate}"))
-    yield worst_cell("clusters", "95 % intervals with --cluster that cover", cells, times)
+    yield worst_cell("clusters", "95% intervals with --cluster that cover", cells, times)
 
 
 def macro_f1(times: int) -> Iterator[Row]:
@@ -131,7 +131,7 @@ def macro_f1(times: int) -> Iterator[Row]:
             inside += low is not None and high is not None and low <= true <= high
         cells.setdefault(classes, []).append(Cell(inside / times, f"n = {n}, skew {skew:g}, accuracy about {known}"))
     for classes, found in cells.items():
-        what = f"95 % intervals of macro-F1 that cover, {classes} classes"
+        what = f"95% intervals of macro-F1 that cover, {classes} classes"
         yield worst_cell(f"macro-F1, {classes} classes", what, found, times)
 
 
@@ -150,7 +150,7 @@ def whole_way(times: int) -> Iterator[Row]:
                 found = getattr(whole, name)
                 inside[name] += found.low <= true[name] <= found.high
         cells += [Cell(count / times, f"{name}, n = {n}, rate {rate}") for name, count in inside.items()]
-    what = "95 % intervals of all measures that cover, from outputs to estimates"
+    what = "95% intervals of all measures that cover, from outputs to estimates"
     yield worst_cell("measure_run", what, cells, times)
 
 

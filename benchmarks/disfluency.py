@@ -90,7 +90,7 @@ def _row(half: int, rows: list[tuple[str, str, str]], profile: str) -> Row:
         unit="AUC",
         more=False,
         asked=0.75,
-        note=f"95 % interval {auc.low:.3f} to {auc.high:.3f}, {len(rows):,} questions",
+        note=f"95% interval {auc.low:.3f} to {auc.high:.3f}, {len(rows):,} questions",
         by_chance=auc.high - auc.value,
     )
 

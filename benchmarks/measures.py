@@ -87,7 +87,7 @@ CASES: dict[str, Callable[[], Times]] = {
     "0/1 scores": right_or_wrong,
     "macro-F1, 5 classes": macro_f1,
     "continuous scores": continuous,
-    "continuous, operators reach 100, 90, 80 %": unequal_reach,
+    "continuous, operators reach 100, 90, 80%": unequal_reach,
 }
 
 

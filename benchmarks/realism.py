@@ -113,9 +113,9 @@ def harm_note(people: People, made: list[list[str]]) -> str:
     def said(what: str) -> str:
         human, ours, between = (found[what][name] for name in ("human", "simulated", "difference"))
         low, high = between.low, between.high
-        return f"{what} {ours.value:.1f} %, people's {human.value:.1f} (difference {low:.1f} to {high:.1f})"
+        return f"{what} {ours.value:.1f}%, people's {human.value:.1f} (difference {low:.1f} to {high:.1f})"
 
-    return f"; clean {found['accuracy']['clean'].value:.1f} %, {said('accuracy')}, {said('flips')}"
+    return f"; clean {found['accuracy']['clean'].value:.1f}%, {said('accuracy')}, {said('flips')}"
 
 
 def long_rows() -> Iterator[Row]:

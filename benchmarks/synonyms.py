@@ -55,7 +55,7 @@ def long_rows() -> Iterator[Row]:
         unit="AUC",
         more=False,
         asked=0.72,
-        note=f"95 % interval {auc.low:.3f} to {auc.high:.3f}, {len(people)} words of people, {len(made)} of ours",
+        note=f"95% interval {auc.low:.3f} to {auc.high:.3f}, {len(people)} words of people, {len(made)} of ours",
         by_chance=auc.high - auc.value,
     )
 

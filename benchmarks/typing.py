@@ -169,7 +169,7 @@ def _harm(
     right = [100 * _same(found, gold) for found in (before, people)]
     mean = sum(100 * _same(found, gold) for found in ours) / len(ours)
     flips = 100 - 100 * _same(people, before), 100 - sum(100 * _same(found, before) for found in ours) / len(ours)
-    note = f"clean {right[0]:.1f} %; drop of people {right[0] - right[1]:.1f}, ours {right[0] - mean:.1f}"
+    note = f"clean {right[0]:.1f}%; drop of people {right[0] - right[1]:.1f}, ours {right[0] - mean:.1f}"
     what = f"NoiseQA's {len(set(gold))} paragraphs found by {name}"
     yield Row(
         f"{name}: drop", f"{what}: drop beyond people's", abs(right[1] - mean), "%", more=False, asked=1.0, note=note

@@ -60,7 +60,7 @@ def test_the_table_names_what_is_missed_and_what_is_absent() -> None:
 
 
 def test_a_simulated_share_may_miss_by_chance() -> None:
-    """Three standard errors of 100 simulations with 95 % are 6.5 points."""
+    """Three standard errors of 100 simulations with 95% are 6.5 points."""
     near, far = (share("a", "a", found, 100, least=0.95) for found in (0.89, 0.88))
     assert (near.met, far.met) == (True, False)
     assert near.by_chance == pytest.approx(6.5)
@@ -157,7 +157,7 @@ def test_a_figure_in_the_readme_is_true_or_named() -> None:
         "“about 0.9 s”: measured 0.5 (some, start)"
     ]
     assert uncovered(readme, claims) == []
-    assert uncovered(readme + " And 7 % more.\n```sh\nsleep 5 s\n```", claims[1:]) == ["0.55 s", "7 %"]
+    assert uncovered(readme + " And 7% more.\n```sh\nsleep 5 s\n```", claims[1:]) == ["0.55 s", "7%"]
 
 
 def test_every_figure_in_the_readme_is_measured() -> None:

@@ -89,6 +89,25 @@ def test_links_between_pages_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_percentages_are_set_without_a_space() -> None:
+    """`12%`, wherever people read: pages, templates, and the texts in the code."""
+    spaced = re.compile(r"[\d}][ \u00a0\u202f]%(?!\}|[sd(])")
+    texts = {page.name: page.read_text(encoding="utf-8") for page in [*PAGES, *ROOT.glob("*.md")]}
+    for file in (ROOT / "src").rglob("*.py"):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        parts = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr | ast.Constant)]
+        texts |= {f"{file.name}:{part.lineno}": _text_of(part) for part in parts}
+    assert [name for name, text in texts.items() if spaced.search(text)] == []
+    assert spaced.search(_text_of(ast.parse('f"{share} % of"', mode="eval").body))
+
+
+def _text_of(node: ast.expr) -> str:
+    """The text of a literal; values that are filled in are `{}`."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(v.value) if isinstance(v, ast.Constant) else "{}" for v in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
 def test_the_commands_page_is_made_from_the_commands() -> None:
     """In a process of its own: click remembers the help options of whoever asked first."""
     script = f"import runpy; print(runpy.run_path({str(ROOT / 'docs/make_cli_page.py')!r})['page'](), end='')"

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unfazed.api import carry_out
-from unfazed.measure.compared import Answers, Comparison
 from unfazed.measure.comparison import compare_by
 from unfazed.report.ci.comment import write_comment
 from unfazed.report.compare_page import write_comparison
@@ -68,15 +67,10 @@ def _compared(plan: Plan, base: Path, run: Run, folder: Path) -> tuple[str, int]
     write_comparison_junit(folder / "compare.xml", found)
     head, *_ = found.sentences
     changes = [escaped(sentence) for sentence in found.changes] or ["No difference is more than chance."]
-    answers = [f"Answers to variants: {one.lost:,} lost, {one.gained:,} gained." for one in _of_variants(found)]
-    said = "\n".join(f"- {sentence}" for sentence in [*changes, *answers])
+    said = "\n".join(f"- {sentence}" for sentence in [found.outcome(), *changes])
     gates = [gate for _, one in found.lettered() for gate in one.gates]
     whole = _folded("All differences", render(found, "md"))
     return f"{gates_first(said, gates)}\n\n{escaped(head)}\n\n{whole}", found.exit_code
-
-
-def _of_variants(found: Comparison) -> list[Answers]:
-    return [found.answers["variants"]] if "variants" in found.answers else []
 
 
 def _folded(title: str, text: str) -> str:

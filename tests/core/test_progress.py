@@ -41,7 +41,7 @@ def test_rate_and_time_left(clock: Clock) -> None:
         clock.now += 10
         shown.add(100)
     lines = out.getvalue().splitlines()
-    assert lines[0] == "asked 600/1,000 · 60 % · 50/s · 0:08 left"
+    assert lines[0] == "asked 600/1,000 · 60% · 50/s · 0:08 left"
     assert lines[1].startswith("asked 800/1,000")
     assert "\r" not in out.getvalue()
 

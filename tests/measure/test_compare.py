@@ -297,7 +297,7 @@ def test_lost_and_gained_answers(fake_run):
         ("gained", "e1", "", "y", "x", "x"),
     ]
     assert list(compared.flips()["text"]) == ["p 0 0", "q 0 0", "text 1"]
-    assert "1 were right in A and are wrong in B; 1 were wrong and are right." in compared.sentences[-1]
+    assert "of the answers to variants, 1 are lost (right in A, wrong in B) and 1 are gained." in compared.sentences[1]
     with pytest.raises(UsageError, match="does not know its runs"):
         msgspec.json.decode(msgspec.json.encode(compared), type=Comparison).flips()
 

@@ -37,7 +37,7 @@ def known(chance, rng):
 def test_a_wrong_answer_is_rare(chance, wrong):
     rng = np.random.default_rng(7)
     answers = [check_metric("m", known(chance, rng), PAIRS).answer for _ in range(120)]
-    assert sum(answer in wrong for answer in answers) <= 12  # 5 % are due; more than 10 % are not chance
+    assert sum(answer in wrong for answer in answers) <= 12  # 5% are due; more than 10% are not chance
 
 
 def test_a_clear_case_is_named():

@@ -86,7 +86,7 @@ def test_an_unreadable_answer_is_wrong_and_a_flip(fake_run):
     assert len(changed) == 10
     assert {flip.right_after for flip in changed} == {False}
     said = plain(verdict(results))
-    assert "25 % of outputs can't be read and count as wrong." in said
+    assert "25% of outputs can't be read and count as wrong." in said
     both = fake_run([("a", UNREAD, [("p", 0, "same", UNREAD), ("p", 1, "same", "a")])] * 1)
     assert measure_run(both).flip_rate.value == 0.5  # unreadable twice is the same; readable is not
 
@@ -96,12 +96,12 @@ def test_nothing_is_said_to_stay_where_half_is_lost(fake_run, lost):
     results = measure_run(half(fake_run, fake_run.FAILED if lost == "failed" else UNREAD))
     said = plain(verdict(results))
     assert "stays" not in said
-    assert " 0 % of answers change" not in said
-    assert "Varied inputs fail or have an unreadable answer more often than clean ones: 50 % against 0 %." in said
+    assert " 0% of answers change" not in said
+    assert "Varied inputs fail or have an unreadable answer more often than clean ones: 50% against 0%." in said
     if lost == "failed":
         assert "On the inputs that were answered, accuracy is 1.00, and 1.00 when people" in said
         assert "10 varied inputs failed and are left out: with them it would lie between 0.50 and 1.00." in said
-        assert "between 0 % and 50 % of all" in said
+        assert "between 0% and 50% of all" in said
 
 
 def test_what_was_not_asked_is_not_missing(fake_run):
@@ -155,7 +155,7 @@ def test_half_of_the_noisy_inputs_fail(place: Path) -> None:
     assert done.returncode == 3
     assert "stays at" not in done.stdout
     assert "would lie between 0.50 and 1.00" in done.stdout
-    assert "more often than clean ones: 50 % against 0 %" in done.stdout.replace("\n", " ")
+    assert "more often than clean ones: 50% against 0%" in done.stdout.replace("\n", " ")
     assert "{0.500, 1.000}" in done.stdout
     gate = ("--fail-under", "average=0.9")
     assert commands.unfazed(*asked, *gate, "--allow-missing", "1", cwd=place).returncode == 0
@@ -197,4 +197,4 @@ def test_in_python(place: Path) -> None:
 
 def test_failures_that_count_as_wrong_are_said_in_the_verdict(fake_run) -> None:
     rows = [("x", "x", [("o", 0, "same", fake_run.FAILED if i % 4 == 0 else "x")]) for i in range(40)]
-    assert "12 % of inputs failed and count as wrong." in plain(verdict(measure_run(fake_run(rows), missing="wrong")))
+    assert "12% of inputs failed and count as wrong." in plain(verdict(measure_run(fake_run(rows), missing="wrong")))

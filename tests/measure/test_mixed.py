@@ -151,7 +151,7 @@ def test_with_holes_the_error_is_the_jackknifes() -> None:
 
 @pytest.mark.parametrize(("holes", "times"), [(0.0, 1500), (0.2, 150)])
 def test_false_positives_with_unequal_variances(holes: float, times: int) -> None:
-    """Standard deviations 1, 1, 5 and no difference: a pooled error rejects the one never, the other in 10 %."""
+    """Standard deviations 1, 1, 5 and no difference: a pooled error rejects the one never, the other in 10%."""
     rng = np.random.default_rng(11)
     found, family = np.zeros(2), 0
     for _ in range(times):

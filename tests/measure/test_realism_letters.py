@@ -156,7 +156,7 @@ def test_the_auc_is_that_of_scikit_learn() -> None:
 
 
 def test_the_interval_of_harm_covers_the_true_difference() -> None:
-    """Two kinds of noise that change 10 % and 16 % of answers: 95 % intervals hold 6 points in 90 % of 200 tries."""
+    """Two kinds of noise that change 10% and 16% of answers: 95% intervals hold 6 points in 90% of 200 tries."""
     rng, covered = np.random.default_rng(3), 0
     for _ in range(200):
         clean = Aligned([{"text": "same"}] * 150, ["1", "0"] * 75)

@@ -45,11 +45,11 @@ def test_a_system_that_is_clearly_better_than_guessing_is_left_alone(classes, n,
         golds = rng.choice(classes, n, p=weights)
         share = np.bincount(golds).max() / n
         alarms += bool(signs([f"c{g}" for g in golds], answers(rng, golds, share + 0.4 * (1 - share), classes)))
-    assert alarms <= 8  # 1 % would be 4
+    assert alarms <= 8  # 1% would be 4
 
 
 def test_a_recall_that_costs_accuracy_is_not_guessing():
-    """Rare cases found in 80 %, with three false alarms for each: less right than never saying so, and yet decent."""
+    """Rare cases found in 80%, with three false alarms for each: less right than never saying so, and yet decent."""
     rng = np.random.default_rng(4)
     alarms = 0
     for _ in range(200):
@@ -75,7 +75,7 @@ def test_other_names_of_labels_are_told_with_the_names_that_fit():
     (said,) = signs(golds, ["LABEL_0" if g == "neg" else "LABEL_1" for g in golds])
     assert "20 of 20" in said
     assert "The system says 'LABEL_0', 'LABEL_1'; gold has 'neg', 'pos'" in said
-    assert "100 % would be right with LABEL_0=neg,LABEL_1=pos" in said
+    assert "100% would be right with LABEL_0=neg,LABEL_1=pos" in said
     (said,) = signs(golds, ["pos" if g == "neg" else "neg" for g in golds])
     assert "no better than by guessing: 0 of 20 are right" in said
     assert "neg=pos,pos=neg" in said

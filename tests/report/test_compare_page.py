@@ -44,7 +44,7 @@ def test_a_worse_run_is_on_a_page_that_leads_to_the_lost_answers(folder):
     lost = compared.flips()
     lost = lost[lost["change"] == "lost"]
     assert "1 of 1 gates failed." in page
-    assert f"Answers to variants: {compared.answers['variants'].lost:,} lost" in page
+    assert f"of the answers to variants, {compared.answers['variants'].lost:,} are lost" in page
     assert page.count('<article class="flip lost">') == min(25, len(lost)) > 5
     assert "<script" not in page
     assert "<i>" not in page

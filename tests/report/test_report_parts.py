@@ -9,12 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.text import label, spelled, visible
+from unfazed.core.text import label, spelled, title, visible
 from unfazed.core.values import Example, Output, Variant
 from unfazed.measure.measuring import Flip
+from unfazed.measure.sampling import Repeats
 from unfazed.measure.sentences import plain, verdict
 from unfazed.report import charts
 from unfazed.report.flips import FlipSample, diff, marked
+from unfazed.report.junit import junit_xml
+from unfazed.report.tables import render
 
 
 @pytest.mark.parametrize(
@@ -110,9 +113,9 @@ def test_the_sample_does_not_depend_on_order(order):
 
 def test_the_verdict_in_words(results):
     assert plain(verdict(results)) == (
-        "Accuracy falls from 0.94 to 0.81 (0.79–0.83) when people mistype, rephrase or speak off the cuff; on the "
-        "worst of 3 tries it is 0.67. 12 % of answers change. Hurt most: operator keyboard/adjacent "
-        "(drop 0.23). Hurt more than the rest: slice length = short (drop 0.21)."
+        "Serious: 12% (10% to 14%) of answers change with typos, paraphrases or casual speech. Accuracy falls from "
+        "0.94 to 0.81 (0.79–0.83); on the worst of 3 tries it is 0.67. Affected most: operator keyboard/adjacent "
+        "(drop 0.23). Affected more than the rest: slice length = short (drop 0.21)."
     )
 
 
@@ -127,7 +130,7 @@ def test_a_drop_that_may_be_chance_is_called_so(make_results, make_estimate):
     said = plain(verdict(results))
     assert "falls from 0.940 to 0.935" in said
     assert "The drop's interval, −0.015 to 0.025, includes zero: the difference may be chance." in said
-    assert "Hurt most" not in said
+    assert "Affected most" not in said
 
 
 def test_a_rise_a_standstill_and_missing_answers(make_results, make_estimate):
@@ -136,14 +139,14 @@ def test_a_rise_a_standstill_and_missing_answers(make_results, make_estimate):
     still = make_results(average=make_estimate(0.94), drop=make_estimate(0.0))
     assert "Accuracy stays at 0.94" in plain(verdict(still))
     still = make_results(average=make_estimate(0.94, missing=7), drop=make_estimate(0.0))
-    assert "On the inputs that were answered, accuracy is 0.94, and 0.94 when" in plain(verdict(still))
+    assert "On the inputs that were answered, accuracy is 0.94, and 0.94 with" in plain(verdict(still))
     assert "7 varied inputs failed and are left out" in plain(verdict(still))
 
 
 def test_flips_without_a_score(make_results, make_estimate):
     none = make_estimate(None)
     results = make_results(clean=none, average=none, worst=none, drop=none)
-    assert plain(verdict(results)).startswith("12 % of answers change. Whether they were right can't be told")
+    assert plain(verdict(results)).startswith("Serious: 12% (10% to 14%) of answers change with")
 
 
 def test_gates_come_first(results, gates):
@@ -194,3 +197,68 @@ def test_an_axis_holds_its_values(low, spread):
     assert 3 <= len(ticks) <= 12
     assert ticks[0] <= low + 1e-6 * abs(low) + 1e-6 * (1 + spread)
     assert ticks[-1] >= low + spread - 1e-6 * abs(low + spread) - 1e-6 * (1 + spread)
+
+
+@pytest.mark.parametrize(
+    ("flips", "drop", "said"),
+    [
+        ((0.31, 0.28, 0.34), (-0.02, -0.03, -0.01), "Serious: 31% (28% to 34%) of answers change"),
+        ((0.06, 0.05, 0.07), (0.00, -0.01, 0.01), "Moderate: 6% (5% to 7%) of answers change"),
+        ((0.06, 0.051, 0.08), (0.055, 0.051, 0.06), "Serious: 6%"),  # almost all changes are losses
+        ((0.01, 0.005, 0.015), (0.0, -0.005, 0.005), "Minor: 1% (under 1% to 2%) of answers change"),
+        ((0.05, 0.01, 0.12), (0.0, -0.1, 0.1), "Minor to serious (too few examples to tell): 5% (1% to 12%)"),
+    ],
+)
+def test_grades_lead_with_answers_that_change(make_results, make_estimate, flips, drop, said):
+    def ends(values):
+        return msgspec.structs.replace(make_estimate(values[0]), low=values[1], high=values[2])
+
+    average = make_estimate(0.94 - drop[0])
+    results = make_results(average=average, flip_rate=ends(flips), drop=ends(drop))
+    words = plain(verdict(results))
+    assert words.startswith(said)
+    assert words.index("of answers change") < words.index("Accuracy")
+    # the same words wherever a run is shown
+    said = [render(results, "table"), render(results, "md").replace("\\", ""), junit_xml(results).decode()]
+    assert all(words[:200] in " ".join(text.split()) for text in said)
+
+
+def test_the_wording_of_translations_is_not_graded_only_their_score(make_results, make_estimate):
+    flips, drop = make_estimate(0.9), msgspec.structs.replace(make_estimate(0.5), low=0.3, high=0.7)
+    scores = {"clean": make_estimate(30.0), "average": make_estimate(29.5), "drop": drop}
+    results = make_results(task="translate", score="bleu", **scores, flip_rate=flips)
+    assert plain(verdict(results)).startswith("Minor: BLEU falls from 30.0 to 29.5")
+
+
+def test_against_its_own_wavering_a_system_may_be_fine(make_results, make_estimate):
+    def share(value, low, high):
+        return msgspec.structs.replace(make_estimate(value), low=low, high=high)
+
+    kept = {"agreement": share(0.8, 0.7, 0.9), "consistency": share(0, -0.1, 0.1), "drop": share(0, -0.005, 0.005)}
+    flips = {"disagreement": share(0.13, 0.12, 0.14), "flips": share(0.005, -0.01, 0.015)}
+    repeats = Repeats(repeats=3, of=3, **flips, **kept)
+    said = plain(verdict(make_results(repeats=repeats, flip_rate=share(0.135, 0.12, 0.15))))
+    assert said.startswith("Minor beyond chance: 14%")
+    assert "13.0% of answers change when the same text is asked again" in said
+
+
+@pytest.mark.parametrize(
+    ("score", "words"),
+    [
+        ("accuracy", "Accuracy"),
+        ("macro_f1", "Macro F1"),
+        ("match(number then exact)", "Share of right answers"),
+        ("match", "Share of right answers"),
+        ("entity_f1/PER", "Entity F1 PER"),
+        ("chrf", "chrF"),
+        ("sentence_bleu", "Sentence BLEU"),
+        ("end_to_end", "End-to-end accuracy"),
+    ],
+)
+def test_scores_have_plain_names(score, words):
+    assert title(score) == words
+
+
+def test_a_sentence_has_the_score_as_its_subject(make_results):
+    results = make_results(score="match(number then exact)")
+    assert "The share of right answers falls from 0.94 to 0.81" in plain(verdict(results))

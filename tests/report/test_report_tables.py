@@ -45,7 +45,7 @@ def test_a_table_fits_its_terminal_and_controls_nothing(rows, width):
 
 def test_results_as_a_table(results):
     wide, narrow = render(results, "table", 200), render(results, "table", 80)
-    assert wide.startswith("Accuracy falls from 0.94 to 0.81 (0.79–0.83)")
+    assert wide.startswith("Serious: 12% (10% to 14%) of answers change with")
     assert "0.230 [0.210, 0.250]" in wide
     assert "0.810 [0.790, 0.830]" in narrow
     assert max(map(columns_of, narrow.split("\n"))) <= 80
@@ -144,6 +144,7 @@ def test_a_comparison_in_words_and_numbers(comparison):
     assert render(comparison, "table").split("\n") == [
         "A is old␛, B is new; accuracy. Average is tested by itself; p-values of all other differences (3) are "
         "corrected together (holm).",
+        "Better.",
         "B's average on all.",
         "B's flips on operator=y.",
         "Differences that may be chance are left out here: 1. Formats json and jsonl have them.",

@@ -84,7 +84,7 @@ def test_from_vary_to_the_number(place: Path, more: str) -> None:
     assert altered["low"] < altered["value"] < altered["high"]
     assert altered == found["by"]["operator"]["keyboard/typist"]["altered"] | {"signature": altered["signature"]}
     _counts(measure_run(place / run, stored=False), suite)
-    assert f"{100 * same / total:.0f} % of variants have the example's own text" in _table(place, run)
+    assert f"{100 * same / total:.0f}% of variants have the example's own text" in _table(place, run)
 
 
 def _counts(results: Results, suite: Suite) -> None:

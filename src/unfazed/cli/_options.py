@@ -208,7 +208,7 @@ asking_options = together(
         "--canary",
         type=click.IntRange(min=0),
         metavar="N",
-        help="Stored answers to ask again before any is reused; 0: none.  [default: 1 %, between 8 and 200]",
+        help="Stored answers to ask again before any is reused; 0: none.  [default: 1%, between 8 and 200]",
     ),
     click.option(
         "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the system. Repeatable."

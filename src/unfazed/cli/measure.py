@@ -51,7 +51,7 @@ def error_rate_command(suite: str, level: float, format_: str) -> None:
       unfazed measure error-rate suite/
 
     A variant's error rate is its Levenshtein distance from the original over the original's length. `average` is the
-    mean over examples of their variants' mean, `worst` of their variants' highest; 0.2 is 20 %.
+    mean over examples of their variants' mean, `worst` of their variants' highest; 0.2 is 20%.
     """
     from unfazed.core.suite import Suite
     from unfazed.measure.error_rate import suite_error_rates

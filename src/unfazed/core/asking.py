@@ -56,7 +56,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     retries: int | None = None
     backoff: float = 0.1  # seconds before the first retry of an item; doubled each time
     give_up: int = 20  # items that fail one after another before the system counts as broken
-    canary: int | None = None  # stored answers that are asked again before any is used; None: 1 %, 8 to 200 of them
+    canary: int | None = None  # stored answers that are asked again before any is used; None: 1%, 8 to 200 of them
     rate: float | None = None
 
     def __post_init__(self) -> None:

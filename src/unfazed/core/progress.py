@@ -47,7 +47,7 @@ class Progress:
         of = f"/{self.total:,}" if self.total is not None else ""
         parts = [f"{self.what} {self.done:,}{of}"]
         if self.total:
-            parts.append(f"{100 * self.done / self.total:.0f} %")
+            parts.append(f"{100 * self.done / self.total:.0f}%")
         if rate:
             parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
             if self.total is not None and self.done < self.total:

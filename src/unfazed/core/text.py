@@ -147,12 +147,12 @@ def counted(count: int, what: str) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A share as `12 %`; one that is small but not zero is `under 1 %`."""
+    """A share as `12%`; one that is small but not zero is `under 1%`."""
     if value is None:
         return NONE
     if 0 < value < 0.01:
-        return "under 1 %"
-    return f"{100 * value:.0f} %"
+        return "under 1%"
+    return f"{100 * value:.0f}%"
 
 
 def typeset(text: str) -> str:
@@ -167,10 +167,28 @@ def includes_zero(estimate: Estimate) -> bool:
     return estimate.low <= 0 <= estimate.high
 
 
+_SCORES = {
+    "end_to_end": "End-to-end accuracy",
+    "match": "Share of right answers",
+    "tool_calls": "Share of right tool calls",
+}
+_CAPITALS = {word.lower(): word for word in ("BLEU", "chrF", "CMRC", "F1", "SQL")}
+
+
 def title(score: str) -> str:
-    """A score's name as a heading starts: `macro_f1` is `Macro f1`."""
-    words = score.replace("_", " ").replace("/", " ").strip()
-    return words[:1].upper() + words[1:]
+    """A score in words, as a heading starts: `macro_f1` is `Macro F1`, `match(number)` the share of right answers."""
+    if (known := _SCORES.get(score.partition("(")[0])) is not None:
+        return known
+    words = [_CAPITALS.get(word, word) for word in score.replace("_", " ").replace("/", " ").split()]
+    first = words[0] if words else ""
+    return " ".join([first if first in _CAPITALS.values() else first[:1].upper() + first[1:], *words[1:]])
+
+
+def subject(score: str) -> str:
+    """The same within a sentence: `accuracy`, `macro F1`, `the share of right answers`."""
+    name = title(score)
+    name = name if name[:2].isupper() or name in _CAPITALS.values() else name[:1].lower() + name[1:]
+    return f"the {name}" if name.startswith("share") else name
 
 
 Columns = Mapping[str, Sequence[Any]]

@@ -10,7 +10,7 @@ import msgspec
 
 from unfazed.core.errors import GateFailed, NothingEvaluated, UnfazedError, UsageError, option
 from unfazed.core.files import as_path
-from unfazed.core.text import figure, label, pandas_frame
+from unfazed.core.text import figure, label, pandas_frame, subject
 from unfazed.core.values import Estimate
 from unfazed.measure.tabular import Cells, Tabular, aligned, html, load_from, save_to
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from unfazed.measure.measuring import Runlike
     from unfazed.run.plan import MeasurePlan
 
+_BETTER = {"clean": 1, "average": 1, "worst": 1, "flips": -1}  # is more of it better?
 _SHOWN = ("set", "measure", "a", "b", "difference", "low", "high", "p", "p_corrected", "n", "missing")
 
 
@@ -131,13 +132,27 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Which systems are compared, what was tested how, and what the differences mean."""
         runs = self.lettered()
         which = ", ".join([f"A is {label(self.a)}", *(f"{run} is {label(one.b)}" for run, one in runs)])
-        said = [f"{which}; {label(self.score)}. {_how(self)}"]
+        said = [f"{which}; {label(subject(self.score))}. {_how(self)}"]
         for run, one in runs:
             overall = [d for d in one.differences if d.set in ("", "all")] or one.differences
             elsewhere = [d for d in one.differences if d.shown and d not in overall]
-            own = [*(d.sentence for d in [*overall, *elsewhere]), *_said(one.answers, run)]
+            own = [one.outcome(run), *(d.sentence for d in [*overall, *elsewhere])]
             said += own if len(runs) == 1 else [f"{run}: {sentence}" for sentence in own]
         return said
+
+    def outcome(self, run: str = "B") -> str:
+        """What users of B get, first of all: `Worse`, `Better`, `Mixed` or `No clear difference`, and lost answers."""
+        shown = [d for d in self.differences if d.shown and d.set in ("", "all") and d.measure in _BETTER]
+        turns = {(d.difference or 0.0) * _BETTER[d.measure] > 0 for d in shown}
+        grade = (
+            "Mixed" if len(turns) == 2 else "Better" if True in turns else "Worse" if turns else "No clear difference"
+        )
+        if (found := self.answers.get("variants")) is None:
+            return f"{grade}."
+        return (
+            f"{grade}: of the answers to variants, {found.lost:,} are lost (right in A, wrong in {run}) and "
+            f"{found.gained:,} are gained."
+        )
 
     @property
     def remarks(self) -> list[str]:
@@ -235,13 +250,3 @@ def _how(comparison: Comparison) -> str:
 
 def title(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _said(answers: dict[str, Answers], run: str) -> list[str]:
-    found = answers.get("variants")
-    if found is None:
-        return []
-    return [
-        f"Of the answers to variants, {found.lost:,} were right in A and are wrong in {run}; {found.gained:,} were "
-        f"wrong and are right."
-    ]

@@ -22,7 +22,7 @@ Group = tuple[Texts, Sequence[Texts]]  # an example's texts, and those of each o
 
 
 class ErrorRates(NamedTuple):
-    """The mean over examples of their versions' mean error rate, and of their versions' highest; 0.2 is 20 %."""
+    """The mean over examples of their versions' mean error rate, and of their versions' highest; 0.2 is 20%."""
 
     average: Estimate
     worst: Estimate

@@ -1,6 +1,6 @@
 """Sanity before verdict: signs that a set-up is broken, so that its measures mean nothing and no gate may pass.
 
-Each sign rests on a test that a system which is clearly better than guessing fails in at most 1 % of runs.
+Each sign rests on a test that a system which is clearly better than guessing fails in at most 1% of runs.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from unfazed.score import Comparing, label_of, tags_of
 VERSION = 1  # of these tests; decides whether stored results are used again
 _CHANCE = 0.01  # of a false alarm
 _CLEARLY = 1 / 3  # of the way from guessing to perfection: from there on a system is clearly better
-_RELATED = 2.326  # standard deviations above shuffled answers, one-sided 1 %
-_MISSES = 5  # that one answer for all must have: a system that finds 60 % of these would have to miss each of them
+_RELATED = 2.326  # standard deviations above shuffled answers, one-sided 1%
+_MISSES = 5  # that one answer for all must have: a system that finds 60% of these would have to miss each of them
 _UNJUDGED = 20  # examples without gold that may not all have one answer,
 _SCORES = 5  # or one score
 _DISTINCT = 100_000  # pairs of gold and answer that are told apart

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from unfazed.core.text import LABEL, includes_zero, interval, number, outside, percent, title, typeset
+from unfazed.core.text import LABEL, includes_zero, interval, number, outside, percent, subject, typeset
 from unfazed.core.values import Estimate, Json
 from unfazed.measure.results import Block, Named, Results
+from unfazed.measure.severity import by_drop, severity
 
 if TYPE_CHECKING:
     from unfazed.measure.gates import GateResult
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
 _SURELY = 0.05
 _NAMED = 3  # sets in a sentence
 _WAYS = {
-    "dialect": "speak their own dialect",
-    "keyboard": "mistype",
-    "paraphrase": "rephrase",
-    "speech": "are misheard",
-    "spoken": "speak off the cuff",
+    "dialect": "dialect",
+    "keyboard": "typos",
+    "paraphrase": "paraphrases",
+    "prompt": "other prompts",
+    "speech": "speech recognition errors",
+    "spoken": "casual speech",
+    "surface": "surface noise",
 }
-_PROMPT = "the prompt takes another form"
 
 
 def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
@@ -33,26 +35,43 @@ def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
         said.append(outside(sample["sentence"], 1000))
     if results.average.value is None or results.clean.value is None:
         return [*said, *_unscored(results)]
-    found = [_change(results), _missing(results), _chance(results.drop), _flips(results.flip_rate),
-             _unaltered(results.altered), _lost(results.validity), *_sampled(results), _within(results),
-             _hurt(results)]  # fmt: skip
+    flips = [_flips(results), *_again(results), _unaltered(results.altered)]
+    change = [_change(results), _missing(results), _chance(results.drop)]
+    first = [*change, *flips] if by_drop(results) else [*flips, *change]
+    found = [_graded(results, first), _lost(results.validity), *_sampled(results), _within(results), _hurt(results)]
     return said + [sentence for sentence in found if sentence]
 
 
-def _sampled(results: Results) -> list[Markup]:
-    """What repeats, prompts and people show."""
+def _graded(results: Results, sentences: Sequence[Markup | None]) -> Markup:
+    """The sentences, with the grade before them."""
+    said = Markup(" ").join(sentence for sentence in sentences if sentence)
+    grade = severity(results)
+    if grade is None:
+        return said
+    few = "" if grade.sure else " (too few examples to tell)"
+    name = str(grade)
+    return Markup('<strong class="{}">{}</strong>{}: {}').format(grade.high, name[:1].upper() + name[1:], few, said)
+
+
+def _again(results: Results) -> list[Markup]:
+    """What repeats of the same texts show."""
     said = results.repeats.sentences(results.flip_rate) if results.repeats else []
-    said += [spread.sentence(operator) for operator, spread in results.spread.items()]
+    return [Markup("{}").format(sentence) for sentence in said]
+
+
+def _sampled(results: Results) -> list[Markup]:
+    """What prompts and people show."""
+    said = [spread.sentence(operator) for operator, spread in results.spread.items()]
     said += results.people.sentences() if results.people else []
     return [Markup("{}").format(sentence) for sentence in said]
 
 
 def _unscored(results: Results) -> list[Markup]:
-    flips = _flips(results.flip_rate)
+    flips = _flips(results)
     if flips is None:
         return [Markup("Nothing could be measured: no variant has an answer.")]
-    found = [flips, _lost(results.validity)]
-    unknown = Markup("Whether they were right can't be told, since nothing could be scored.")
+    found = [_graded(results, [flips, *_again(results)]), _lost(results.validity)]
+    unknown = Markup("Nothing could be scored, so it is unknown whether they were right.")
     return [*(sentence for sentence in found if sentence), unknown]
 
 
@@ -97,7 +116,9 @@ def _change(results: Results) -> Markup:
     if span:
         figures += f" ({span})"
     start = "" if held else f"{typeset(number(clean, digits))} to "
-    said = Markup("{} {} {}{} when {}").format(outside(title(results.score)), moves, start, figures, _ways(results))
+    said = Markup("{} {} {}{}").format(outside(_start(subject(results.score))), moves, start, figures)
+    if by_drop(results):
+        said += f" {_ways(results)}"
     if worst is not None and results.worst_of > 1:
         said += Markup("; on the worst of {} tries it is <strong>{}</strong>").format(
             results.worst_of, typeset(number(worst, digits))
@@ -105,10 +126,15 @@ def _change(results: Results) -> Markup:
     return said + "."
 
 
+def _start(text: str) -> str:
+    """As a sentence starts; chrF keeps its letters."""
+    return text if text.startswith("chrF") else text[:1].upper() + text[1:]
+
+
 def _answered(results: Results, digits: int) -> Markup:
     """Where outputs are missing, nothing is said to hold or to fall: that is known of the answered inputs alone."""
-    return Markup("On the inputs that were answered, {} is {}, and <strong>{}</strong> when {}.").format(
-        outside(title(results.score)[:1].lower() + title(results.score)[1:]),
+    return Markup("On the inputs that were answered, {} is {}, and <strong>{}</strong> {}.").format(
+        outside(subject(results.score)),
         typeset(number(results.clean.value, digits)),
         typeset(number(results.average.value, digits)),
         _ways(results),
@@ -147,16 +173,12 @@ def _lost(validity: Mapping[str, Json]) -> Markup | None:
 
 
 def _ways(results: Results) -> str:
-    """Who does what to the inputs, such as `people mistype or rephrase`."""
-    varied = set(results.sets.get("family", {})) - {"meaning"}  # controls are not another way to say it
-    families = sorted(varied - {"prompt"})
-    prompt = f" or {_PROMPT}" if "prompt" in varied else ""
-    if prompt and not families:
-        return _PROMPT
+    """What was done to the inputs, such as `with typos or paraphrases`."""
+    families = sorted(set(results.sets.get("family", {})) - {"meaning"})  # controls are not another way to say it
     if not families or len(families) > 3 or any(family not in _WAYS for family in families):
-        return f"people say the same thing differently{prompt}"
+        return "when people say the same thing differently"
     *first, last = (_WAYS[family] for family in families)
-    return f"people {', '.join(first)} or {last}{prompt}" if first else f"people {last}{prompt}"
+    return f"with {', '.join(first)} or {last}" if first else f"with {last}"
 
 
 def _chance(drop: Estimate) -> Markup | None:
@@ -167,25 +189,27 @@ def _chance(drop: Estimate) -> Markup | None:
     return Markup("The drop's interval, {}, includes zero: the difference may be chance.").format(interval(drop))
 
 
-def _flips(flips: Estimate) -> Markup | None:
+def _flips(results: Results) -> Markup | None:
+    flips = results.flip_rate
     if flips.value is None:
         return None
     if flips.bounds:
         return Markup(
-            "<strong>{}</strong> of the answers that can be compared change, and between {} and {} of all."
-        ).format(*map(percent, (flips.value, *flips.bounds)))
-    share = percent(flips.value)
-    return Markup("<strong>{}</strong> of answers change.").format(share[:1].upper() + share[1:])
+            "<strong>{}</strong> of the answers that can be compared change {}, and between {} and {} of all."
+        ).format(percent(flips.value), _ways(results), *map(percent, flips.bounds))
+    ends = None if flips.low is None or flips.high is None else (percent(flips.low), percent(flips.high))
+    span = "" if ends is None else f" ({ends[0]} to {ends[1]})"
+    return Markup("<strong>{}</strong>{} of answers change {}.").format(
+        _start(percent(flips.value)), span, _ways(results)
+    )
 
 
 def _unaltered(altered: Estimate | None) -> Markup | None:
     """How many variants are the example itself, where some are."""
     if altered is None or altered.value is None:
         return None
-    share = percent(1 - altered.value)
-    return Markup("{} of variants have the example's own text: the clean answer counts.").format(
-        share[:1].upper() + share[1:]
-    )
+    share = _start(percent(1 - altered.value))
+    return Markup("{} of variants have the example's own text: the clean answer counts.").format(share)
 
 
 def slices(results: Results) -> dict[str, Mapping[str, Block]]:
@@ -194,7 +218,7 @@ def slices(results: Results) -> dict[str, Mapping[str, Block]]:
 
 
 def _hurt(results: Results) -> Markup | None:
-    """The operators and slices that are surely hurt more than the rest, or that they can't be told apart."""
+    """The operators and slices that are surely affected more than the rest, or that none stands out."""
     sets = results.naming.sets if results.naming else {}
     said, same = [], []
     for kind, named in sets.items():
@@ -207,10 +231,12 @@ def _hurt(results: Results) -> Markup | None:
         most = named[hurt[0]].hurt == "most"
         shown = [_place(kind, name, named[name]) for name in (hurt[:1] if most else hurt[:_NAMED])]
         more = f" and {len(hurt) - _NAMED} more" if len(hurt) > _NAMED and not most else ""
-        said.append(Markup("{}: {}{}.").format("Hurt most" if most else "Hurt more than the rest", _and(shown), more))
+        said.append(
+            Markup("{}: {}{}.").format("Affected most" if most else "Affected more than the rest", _and(shown), more)
+        )
     kinds = list(dict.fromkeys(same))
     if kinds and not said:
-        said.append(Markup("By their drop, the {} can't be told apart.").format(" and the ".join(kinds)))
+        said.append(Markup("No drop stands out among the {}.").format(" and the ".join(kinds)))
     return Markup(" ").join(said) if said else None
 
 

@@ -30,7 +30,7 @@ def within_margin(
     """Of all variants, and of each operator: their tests are corrected for one another (Bonferroni).
 
     It is shown if the interval of level 1 - alpha lies inside the margins. Two tests of level alpha allow for one of
-    level 1 - 2 alpha, but that claims too much where losses are rare: 7 % for 5 %. `anytime` is for a run that stops
+    level 1 - 2 alpha, but that claims too much where losses are rare: 7% for 5%. `anytime` is for a run that stops
     when the drop is known well enough. What is missing may be as in any of `filled`.
     """
     alpha = 1 - level

@@ -67,14 +67,15 @@ def write_comparison(comparison: Comparison, path: str | Path) -> Path:
 
 
 def _verdict(comparison: Comparison) -> list[str]:
-    """The differences over all variants that are more than chance, and how many answers were lost and gained."""
+    """What users get, then the differences over all variants that are more than chance."""
     said = []
     for letter, one in comparison.lettered():
         overall = [d for d in one.differences if d.set == "all" and d.shown and d.measure in _FIRST]
         named = sorted(overall, key=lambda d: _FIRST.index(d.measure))
-        own = [d.sentence for d in named] or ["No difference over all variants is more than chance."]
-        if (found := one.answers.get("variants")) is not None:
-            own.append(f"Answers to variants: {found.lost:,} lost, {found.gained:,} gained.")
+        own = [
+            one.outcome(letter),
+            *([d.sentence for d in named] or ["No difference over all variants is more than chance."]),
+        ]
         said += [f"{letter}: {sentence}" for sentence in own] if comparison.others else own
     return said
 

@@ -115,7 +115,7 @@ def _apart(kind: str, named: Mapping[str, Named]) -> ReportTable:
     rows = []
     for name, one in sorted(named.items(), key=lambda entry: (-(entry[1].drop or 0.0), entry[0]))[:ROWS]:
         span = f"{number(one.low)} to {number(one.high)}" if one.low is not None else ""
-        hurt = {"most": "hurt most", "more": "more than the rest"}.get(one.hurt, "")
+        hurt = {"most": "affected most", "more": "more than the rest"}.get(one.hurt, "")
         p = "<0.001" if one.p < 0.001 else number(one.p)
         means = (Cell(typeset(number(mean))) for mean in (one.shrunk, one.rest))
         cells = [Cell(typeset(number(one.drop)), typeset(span)), *means, Cell(p), Cell(hurt)]

@@ -130,7 +130,7 @@ def scores(table: Json) -> Section:
             rows.append({**row, "n": found["e2e"].n})
         tables.append(SectionTable(_NAMES.get(name, name), rows))
     told = (
-        "Slot F1, intent accuracy and end-to-end accuracy in per cent, ours with 95 % intervals, then the paper's. "
+        "Slot F1, intent accuracy and end-to-end accuracy in per cent, ours with 95% intervals, then the paper's. "
         + _trainings(table["trainings"])
     )
     also = (

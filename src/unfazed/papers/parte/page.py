@@ -32,11 +32,11 @@ def table2(found: Found, paper: Paper) -> Section:
             row[f"{measure.replace('_', ' ')}, paper"] = _plain(paper.get(model, {}).get(measure))
         rows.append({**row, "pairs": one.changed.n, "missing": one.changed.missing})
     shares = [one.changed for one in found.values() if one.changed.value is not None]
-    sentences = ["Per cent of pairs, ours with 95 % intervals that resample original pairs, then the paper's."]
+    sentences = ["Per cent of pairs, ours with 95% intervals that resample original pairs, then the paper's."]
     if shares:
         low, high = (100 * end(s.value or 0.0 for s in shares) for end in (min, max))
         between = f"{low:.1f} to {high:.1f}" if len(shares) > 1 else f"{low:.1f}"
-        sentences.insert(0, f"Predictions change on {between} % of the paraphrased pairs, right or wrong alike.")
+        sentences.insert(0, f"Predictions change on {between}% of the paraphrased pairs, right or wrong alike.")
     sentences += _differs(found, paper)
     chart = {model: {"changed": one.changed.estimate} for model, one in found.items()}
     svg = grouped_bars(chart, "Changed predictions", "The share of pairs whose prediction changes, with intervals.")
@@ -141,7 +141,7 @@ def tests(contrasts: Sequence[Contrast]) -> Section:
         for c in contrasts
     ]
     told = (
-        "Differences in points with 95 % intervals. p-values are corrected by Holm's method over all rows. McNemar's "
+        "Differences in points with 95% intervals. p-values are corrected by Holm's method over all rows. McNemar's "
         "exact test takes pairs for independent; the randomisation test swaps whole originals."
     )
     return Section("Tests", [told], [SectionTable("B less A", rows)])

@@ -77,7 +77,7 @@ def scores(name: str, table: Json) -> Section:
     ]
     told = [
         _TOLD[name],
-        "In brackets 95 % intervals by example; gains are over the plain system, on the same examples. Where a system "
+        "In brackets 95% intervals by example; gains are over the plain system, on the same examples. Where a system "
         "was trained several times, they include how much its trainings differ.",
         "These intervals are for these three people. The other interval of the average is for people like these.",
     ]
@@ -127,7 +127,7 @@ def plausibility(found: Sequence[Preference] | None) -> Section:
         told = [
             "Ours needs people. Pair versions with `unfazed survey pairs HUMAN SIMULATED -o pairs.jsonl`; let people "
             "answer with `unfazed collect`; give the study what it exports with --plausible ANSWERS.",
-            "In the paper, people preferred the human version in 87.5 % of pairs by keyboard, 86.3 % by speech.",
+            "In the paper, people preferred the human version in 87.5% of pairs by keyboard, 86.3% by speech.",
         ]
         return Section(title, told)
     rows: list[Row] = []

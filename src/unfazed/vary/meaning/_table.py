@@ -105,7 +105,7 @@ def table(language: str) -> MeaningTable:
 # Not 3D, H1B, 4-4-2 or 12:30; a following s is that of decades.
 _BEFORE, _AFTER = r"(?<![\w.,:/–—−-])", r"(?![A-Za-rt-z:/–—-]|[.,]\d)"
 _NUMBER = re.compile(rf"{_BEFORE}\d{{1,3}}(?:,\d{{3}})+{_AFTER}|{_BEFORE}\d+(?:[.,]\d+)?(?=s\b|\D|$){_AFTER}")
-_KEPT = frozenset(["0", "1", "24", "100"])  # *24 hours*, *100 %*: another would be silly
+_KEPT = frozenset(["0", "1", "24", "100"])  # *24 hours*, *100%*: another would be silly
 _BRACKET = re.compile(r"[\w /%°]{0,12}[(（]\D?\d")
 
 
