@@ -93,7 +93,7 @@ def test_results_name_the_operator_that_is_hurt_and_no_slice(fake_run):
 def test_where_nothing_differs_that_is_said(fake_run):
     said = plain(verdict(measure_run(fake_run(rows(60, 4)))))
     assert "No drop stands out among the operators and the slices." in said
-    assert "Hurt" not in said
+    assert "Affected" not in said
 
 
 def test_within_a_margin(fake_run):

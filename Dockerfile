@@ -1,0 +1,21 @@
+# unfazed in a container: docker build -t unfazed . && docker run --rm -v "$PWD:/work" unfazed demo -o demo
+# EXTRAS adds optional dependencies: docker build --build-arg EXTRAS=lang,hf,metrics -t unfazed .
+FROM python:3.13-slim AS build
+WORKDIR /source
+COPY pyproject.toml README.md LICENSE ./
+COPY src ./src
+RUN python -m pip wheel --no-cache-dir --no-deps --wheel-dir /dist .
+
+FROM python:3.13-slim
+ARG EXTRAS=lang
+COPY constraints.txt /tmp/
+COPY --from=build /dist /tmp/dist
+RUN wheel="$(ls /tmp/dist/*.whl)" \
+    && python -m pip install --no-cache-dir --constraint /tmp/constraints.txt "$wheel[$EXTRAS]" \
+    && rm -rf /tmp/dist /tmp/constraints.txt \
+    && useradd --create-home --uid 1000 unfazed \
+    && mkdir /work && chown unfazed /work
+USER unfazed
+WORKDIR /work
+ENTRYPOINT ["unfazed"]
+CMD ["--help"]
