@@ -108,18 +108,14 @@ def files_of(python: Path, place: Path, env: dict[str, str]) -> list[str]:
     return run(python, "-c", code, cwd=place, env=env).split("\n")
 
 
-@pytest.mark.parametrize("tool", ["uvx", "pipx"])
-def test_it_runs_without_being_installed(
-    tool: str, built: tuple[Path, Path], clean: dict[str, str], tmp_path: Path
-) -> None:
-    program = Path(sys.executable).parent / tool
+@pytest.mark.parametrize("tool", ["uvx", "pipx run"])
+def test_it_runs_uninstalled(tool: str, built: tuple[Path, Path], clean: dict[str, str], tmp_path: Path) -> None:
+    name, *more = tool.split()
+    program = Path(sys.executable).parent / name
     if not program.is_file():
-        pytest.skip(f"{tool} is not installed")
-    wheel, _ = built
-    words = [program, "--from", wheel] if tool == "uvx" else [program, "run", "--spec", wheel]
-    python = ["--python", sys.executable]
-    said = run(*words[:1], *([] if tool == "uvx" else ["run"]), *python, *words[-2:], "unfazed", "--version",
-               cwd=tmp_path, env=clean)  # fmt: skip
+        pytest.skip(f"{name} is not installed")
+    given = ["--from" if name == "uvx" else "--spec", built[0], "--python", sys.executable]
+    said = run(program, *more, *given, "unfazed", "--version", cwd=tmp_path, env=clean)
     assert said.split()[-1] == PROJECT["version"]
 
 
