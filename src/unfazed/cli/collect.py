@@ -32,20 +32,32 @@ def command(context: click.Context) -> None:
 @_study
 @click.option("--kind", default="retype", show_default=True, help="The kind of task, if STUDY does not exist.")
 @click.option("--items", metavar="FILE", help="The items, if STUDY does not exist. Its groups become strata.")
-def new(study_file: str, kind: str, items: str | None) -> None:
+@click.option("--suite", metavar="SUITE", help="The suite that items are made of, if STUDY does not exist.")
+def new(study_file: str, kind: str, items: str | None, suite: str | None) -> None:
     """Make the database of STUDY and print the owner's password. If STUDY does not exist, write one to fill in.
 
     \b
       unfazed collect new study.toml
+
+    With --suite, the study is written and its database made at once: it is ready to serve. Edit its texts at any time.
+
+    \b
+      unfazed collect new study.toml --kind retype --suite suite/
     """
     from unfazed.collect.items import make_study, write_template
     from unfazed.collect.study import read_study
 
     path = Path(study_file)
+    if path.exists() and (items or suite):
+        raise click.UsageError(f"{path} exists. --items and --suite are for a study that does not exist yet.")
+    if items and suite:
+        raise click.UsageError("Choose --items or --suite.")
     if not path.exists():
-        write_template(path, kind, None if items is None else Path(items))
-        click.echo(f"Fill in {path}, then run the same command again.", err=True)
-        return
+        write_template(path, kind, Path(items) if items else None, Path(suite) if suite else None)
+        if not suite:
+            click.echo(f"Fill in {path}, then run the same command again.", err=True)
+            return
+        click.echo(f"Study in {path}: put your own contact and consent in it before you invite people.", err=True)
     database, password, count = make_study(read_study(path))
     database.close()
     click.echo(f"{count:,} items in {database.name}. The owner's password for /admin, shown this once:", err=True)
@@ -55,39 +67,45 @@ def new(study_file: str, kind: str, items: str | None) -> None:
 @command.command("items", short_help="Make items of a suite, or of a run's answers.")
 @click.argument("kind", metavar="KIND")
 @click.option("--suite", metavar="SUITE", help="The suite whose texts people are to judge or retype.")
-@click.option("--run", metavar="RUN", help="For same_meaning: the run whose answers people are to compare.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="With --run: N pairs, chosen at random.")
+@click.option("--run", metavar="RUN", help="The run whose answers, or whose changed answers, people are to judge.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N items, chosen at random.")
 @click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the random seed.")
 @click.option("--field", "fields", multiple=True, help="An input of the examples. Repeatable. Default: those varied.")
 @click.option("-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; its keys go beside it.")
 def items_command(
     kind: str, suite: str | None, run: str | None, limit: int | None, seed: int, fields: tuple[str, ...], to: str
 ) -> None:
-    """Write the items of SUITE for a study of KIND: for `same_meaning`, each changed text beside its original.
+    """Write the items of SUITE for a study of KIND.
+
+    `same_meaning` shows each changed text beside its original, `plausible` two versions of a text by different makers,
+    `labels` each altered utterance with its slots and intent.
 
     \b
       unfazed collect items same_meaning --suite candidates/ -o items.jsonl
       unfazed collect new study.toml --kind same_meaning --items items.jsonl
 
-    With --run, people compare answers instead, as a judge does: each answer to a variant beside the answer to the
-    original, and each answer beside the gold. Answers that are equal, up to case and punctuation, are left out.
+    With --run, `plausible` and `labels` take only the variants that changed the system's answer. For `same_meaning`,
+    people compare answers, as a judge does: each answer to a variant beside the answer to the original, and each answer
+    beside the gold. Answers that are equal, up to case and punctuation, are left out.
 
     \b
       unfazed collect items same_meaning --run run/ --limit 200 -o items.jsonl
 
     The key file (`items.key.jsonl`) holds the operator and the example of each item. Annotators do not see it.
     """
-    from unfazed.collect.items import write_entries, write_items
+    from unfazed.collect.items import some_of, write_entries, write_items
 
-    if (suite is None) == (run is None) or (run is not None and kind != "same_meaning"):
-        raise click.UsageError("Choose --suite SUITE, or, for same_meaning, --run RUN.")
+    if (suite is None) == (run is None):
+        raise click.UsageError("Choose --suite SUITE or --run RUN.")
     if run is not None:
-        from unfazed.measure.people_pairs import answer_entries
+        from unfazed.measure.people_pairs import answer_entries, flip_entries
         from unfazed.run.record import Run
 
-        count = write_entries(answer_entries(Run(run), limit, seed), Path(to))
+        same = kind == "same_meaning"
+        found = answer_entries(Run(run), limit, seed) if same else flip_entries(kind, Run(run), fields)
+        count = write_entries(found if same else some_of(found, limit, seed), Path(to))
     else:
-        count = write_items(kind, Path(suite or ""), Path(to), fields)
+        count = write_items(kind, Path(suite or ""), Path(to), fields, limit, seed)
     click.echo(f"{count:,} items in {to}", err=True)
 
 
@@ -176,19 +194,23 @@ def status(study_file: str, format_: str) -> None:
 @command.command("export", short_help="Write people's answers, or their texts as a suite.")
 @_study
 @click.option("-o", "to", required=True, metavar="PLACE", help="FILE.jsonl, FILE.parquet, or a folder for a suite.")
+@click.option(
+    "--as", "form", type=click.Choice(["suite", "answers"]), help="What to write. Default: by the ending of PLACE."
+)
 @click.option("--logs", is_flag=True, help="Include every key and composition event.")
 @click.option("--names", is_flag=True, help="Write people's names. Default: pseudonyms.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing suite.")
 @click.option("--recogniser", help="The recogniser whose texts the suite takes, if several transcribed the recordings.")
 @click.option("--summary", metavar="FILE", help="Also write a summary of the answers to each item (JSON lines).")
 def export_command(
-    study_file: str, to: str, logs: bool, names: bool, overwrite: bool, recogniser: str | None, summary: str | None
-) -> None:
+    study_file: str, to: str, form: str | None, logs: bool, names: bool, overwrite: bool, recogniser: str | None,
+    summary: str | None,
+) -> None:  # fmt: skip
     """Write every answer of STUDY as a record, counted or not; or people's texts as a suite.
 
     \b
-      unfazed collect export study.toml -o suite/
-      unfazed run suite/ --system my_module:predict -o run/
+      unfazed collect export study.toml --as suite -o people/
+      unfazed run people/ --system my_module:predict -o run/
 
     People are named by pseudonyms, which stay the same from export to export. A data sheet of the study is written
     beside PLACE: who took part, what they were told, how far they agree.
@@ -201,6 +223,8 @@ def export_command(
     from unfazed.core.files import write_json_lines
 
     study = read_study(study_file)
+    if form and (form == "suite") == (Path(to).suffix in (".jsonl", ".parquet")):
+        raise click.UsageError("A suite is a folder; answers are FILE.jsonl or FILE.parquet.")
     with open_database(study.place) as database:
         done = export(study, database, Path(to), logs, overwrite, recogniser, names)
         sheet = write_sheet(study, database, Path(to), names)

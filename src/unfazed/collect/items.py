@@ -15,6 +15,7 @@ from unfazed.collect.kinds import Kind, kinds
 from unfazed.collect.owner import new_password, set_password
 from unfazed.collect.people import set_fact
 from unfazed.collect.study import PeopleStudy, as_json, study_template
+from unfazed.collect.words import languages
 from unfazed.core.errors import DataError, StoredFileError, UsageError
 from unfazed.core.files import growing, write_atomically, write_json_lines
 from unfazed.core.ids import content_id
@@ -99,15 +100,25 @@ def suite_entries(kind: type[Kind], place: Path, fields: Sequence[str] = (), stu
         wanted = [field for field in chosen or suite.task.texts(example.inputs) if example.inputs[field].strip()]
         for item in kind.from_suite(example, variants, wanted):
             kind.item(item.content)
-            yield Entry(item.id, item.content, {**item.origin, "suite": suite.id})
+            pins = {name: suite.id for name in ("suite", "suite_id") if name == "suite" or name in item.origin}
+            yield Entry(item.id, item.content, {**item.origin, **pins})
 
 
-def write_items(kind: str, suite: Path, to: Path, fields: Sequence[str] = ()) -> int:
+def write_items(
+    kind: str, suite: Path, to: Path, fields: Sequence[str] = (), limit: int | None = None, seed: int = 0
+) -> int:
     """Writes the items that a suite gives, and beside them a key file that people must not see; returns how many."""
     items = list(suite_entries(kinds.get(kind), suite, fields))
     if not items:
         raise DataError(f"there is nothing in it to ask about in a {kind} study", suite)
-    return write_entries(items, to)
+    return write_entries(some_of(items, limit, seed), to)
+
+
+def some_of(items: Sequence[Entry], limit: int | None, seed: int) -> Sequence[Entry]:
+    """At most `limit` of the items, by lot."""
+    if limit is None or limit >= len(items):
+        return items
+    return Seeds(seed, "collect/some", 1).stream("", 0).sample(list(items), limit)
 
 
 def write_entries(items: Sequence[Entry], to: Path) -> int:
@@ -125,8 +136,13 @@ def key_file(items: Path) -> Path:
     return items.with_name(f"{items.stem}.key.jsonl")
 
 
-def write_template(study: Path, kind: str, items: Path | None = None) -> None:
+def write_template(study: Path, kind: str, items: Path | None = None, suite: Path | None = None) -> None:
     """Writes a study to fill in. The groups that a file of items is for become strata, its controls gold items."""
+    if suite is not None:
+        place, language = os.path.relpath(suite, study.parent), Suite(suite).manifest.language.partition("-")[0]
+        known = language if language in languages() else "en"
+        write_atomically(study, study_template(study, kind, suite=place, language=known).encode())
+        return
     strata, gold_every = _groups(items) if items else ([], 0)
     beside = os.path.relpath(items, study.parent) if items else "items.jsonl"
     write_atomically(study, study_template(study, kind, beside, strata, gold_every).encode())

@@ -10,7 +10,7 @@ from typing import Any
 from unfazed.collect.database import Database, Transaction
 from unfazed.collect.export import agreed, answers_of
 from unfazed.collect.status import coverage, flags, progress
-from unfazed.collect.study import PeopleStudy
+from unfazed.collect.study import PeopleStudy, said
 from unfazed.core.files import write_atomically
 from unfazed.core.registry import VERSION
 
@@ -60,7 +60,7 @@ def sheet(study: PeopleStudy, database: Database, exported: Path, names: bool = 
         "## Agreement" if agreement else "",
         _table(agreement),
         "## What people were told",
-        "\n".join(f"> {line}" for line in study.consent.strip().splitlines()),
+        "\n".join(f"> {line}" for line in said(study.consent, study.language).strip().splitlines()),
         f"Contact for deletion: {_line(study.contact)}. When you delete somebody's answers, delete this export too.",
     ]  # fmt: skip
     return "\n\n".join(part for part in parts if part) + "\n"

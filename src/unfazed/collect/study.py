@@ -240,18 +240,22 @@ _NO_STRATA = '# strata = ["sogou", "baidu", "gboard"]      # an item\'s people a
 _GROUPS = "strata = {strata}\ndistinct = false             # an item's people are of the same stratum"
 
 
+_EXAMPLES: dict[str, dict[str, Json]] = {"choice": {"question": "Which one?", "answers": ["yes", "no"]}}
+
+
 def study_template(
     path: Path, kind: str, items: str = "items.jsonl", strata: Sequence[str] = (), gold_every: int = 0,
-    options: Mapping[str, Json] | None = None,
+    options: Mapping[str, Json] | None = None, suite: str = "", language: str = "en",
 ) -> str:  # fmt: skip
-    """A study to fill in. `strata` are groups of people who each have items of their own."""
+    """A study to fill in, of a file of `items` or of a `suite`. `strata` are groups with items of their own."""
     if kind not in kinds:
         raise UnknownName("kind of task", kind, kinds.names())
     made = (Path(__file__).parent / "pages" / "study.toml").read_text("utf-8").format(
-        title=as_json(path.stem), kind=as_json(kind), items=as_json(items), gold_every=gold_every,
+        title=as_json(path.stem), kind=as_json(kind), gold_every=gold_every, language=as_json(language),
+        source=f"suite = {as_json(suite)}" if suite else f"path = {as_json(items)}         # an item a line",
         strata=_GROUPS.format(strata=as_json(strata)) if strata else _NO_STRATA,
     )  # fmt: skip
-    if options:
+    if options := options or _EXAMPLES.get(kind):
         made += "\n[options]\n" + "".join(f"{name} = {as_json(value)}\n" for name, value in options.items())
     return made
 

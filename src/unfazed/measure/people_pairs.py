@@ -96,6 +96,22 @@ def _similarity(row: Mapping[str, Any]) -> float:
     return value
 
 
+def flip_entries(kind: str, run: Run, fields: Sequence[str] = ()) -> list[Entry]:
+    """The items that a suite gives for this kind of task, of the variants alone that changed the system's answer."""
+    from unfazed.collect.items import Entry
+    from unfazed.collect.kinds import kinds
+
+    task, chosen, made = run.suite.task, kinds.get(kind), []
+    for example, clean, varied in run.items():
+        wanted = [name for name in fields or task.varied or task.texts(example.inputs) if example.inputs[name].strip()]
+        flipped = [v for v, out in varied if clean.ok and out.ok and task.answer(out.value) != task.answer(clean.value)]
+        pins = {"suite": run.suite.id, "run": run.system}
+        made += [Entry(i.id, i.content, {**i.origin, **pins}) for i in chosen.from_suite(example, flipped, wanted)]
+    if not made:
+        raise DataError(f"no variant changed an answer, so a {kind} study has nothing to ask.", run.path)
+    return made
+
+
 def answer_entries(run: Run, limit: int | None = None, seed: int = 0) -> list[Entry]:
     """The pairs of a run's answers that a judge would compare, as items of a `same_meaning` study.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from unfazed.collect.kinds import ItemText, Kind
-from unfazed.core.values import Json
+from unfazed.collect.kinds import ItemText, Kind, SuiteItem
+from unfazed.core.edits import slots_of
+from unfazed.core.ids import content_id
+from unfazed.core.values import Example, Json, Variant
 
 
 class Slot(msgspec.Struct, frozen=True):
@@ -41,6 +43,23 @@ class Labels(Kind):
     name = "labels"
     item_type, answer_type, options_type = LabelsItem, LabelsAnswer, LabelsOptions
     control_gold = {"slots": True, "intent": True}  # noqa: RUF012
+
+    @classmethod
+    def from_suite(cls, example: Example, variants: Sequence[Variant], fields: Sequence[str]) -> Iterator[SuiteItem]:
+        """Each utterance that an operator altered, with the labels that it kept; ids tell nobody which operator."""
+        for variant in variants:
+            gold = variant.gold
+            if variant.meaning != "same" or not isinstance(gold, dict) or not {"intent", "slots"} <= gold.keys():
+                continue
+            text = variant.inputs["text"]
+            tokens = text.split(" ")
+            slots = [{"name": n, "value": " ".join(tokens[a:b])} for n, a, b in slots_of(gold["slots"])]
+            origin = {
+                "control": False, "operator": variant.source, "suite_id": "", "example_id": example.id,
+                "draw": variant.draw, "note": variant.note,
+            }  # fmt: skip
+            id = content_id([example.id, variant.source, variant.draw, text])
+            yield SuiteItem(id, {"utterance": text, "slots": slots, "intent": gold["intent"]}, origin)
 
     def summary(self, answers: Sequence[Json]) -> dict[str, Json]:
         """The share that finds each reasonable, of those who answered."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import Any, Literal
 
 import msgspec
 
-from unfazed.collect.kinds import ItemText, Kind
+from unfazed.collect.kinds import ItemText, Kind, SuiteItem
+from unfazed.core.ids import content_id
 from unfazed.core.seeds import Stream
-from unfazed.core.values import Json
+from unfazed.core.values import Example, Json, Variant
 
 
 class PlausibleItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,6 +34,27 @@ class PlausibleOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Plausible(Kind):
     name = "plausible"
     item_type, answer_type, options_type = PlausibleItem, PlausibleAnswer, PlausibleOptions
+
+    @classmethod
+    def from_suite(cls, example: Example, variants: Sequence[Variant], fields: Sequence[str]) -> Iterator[SuiteItem]:
+        """Each two versions of a text by different makers; where one is a person's, the key says which."""
+        for field in fields:
+            made: dict[str, tuple[Variant, str]] = {}
+            for variant in variants:
+                text = variant.inputs[field]
+                if variant.meaning == "same" and text != example.inputs[field]:
+                    made.setdefault(variant.source, (variant, text))
+            for (one, a), (two, b) in combinations(made.values(), 2):
+                if a == b or one.family != two.family:
+                    continue
+                origin: dict[str, Json] = {"example_id": example.id, "field": field, "a": one.source, "b": two.source}
+                people = [v.source.startswith("people/") for v in (one, two)]
+                if people[0] != people[1]:
+                    person, other = (one, two) if people[0] else (two, one)
+                    side = "a" if people[0] else "b"
+                    origin |= {"human": side, "family": one.family, "person": person.source, "operator": other.source}
+                id = content_id([example.id, field, one.source, two.source])
+                yield SuiteItem(id, {"a": a, "b": b, "original": example.inputs[field]}, origin)
 
     def shown(self, item: Any, rng: Stream) -> dict[str, Json]:
         return {"left": rng.choice("ab")}
