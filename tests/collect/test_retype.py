@@ -9,7 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.collect.typing_log import Piece, label, pieces, typing_errors
+from unfazed.collect.kinds import Delivery
+from unfazed.collect.kinds.retype import Retype, RetypeAnswer, RetypeItem
+from unfazed.collect.typing_log import Piece, distance, label, pieces, typing_errors, without_keys
+
+from .conftest import typing
 
 RECORDED = Path(__file__).parents[2] / "../shared/collect"
 
@@ -80,7 +84,7 @@ def recorded(name):
     file = RECORDED / name
     if not file.exists():
         pytest.skip("the recorded logs are not here")
-    names = {"keydown": "down", "keyup": "up", "compositionend": "commit"}
+    names = {"keydown": "down", "keyup": "up", "compositionend": "commit", "compositionupdate": "compose"}
     for case in json.loads(file.read_text("utf-8")):
         log, composed = [], any(e["type"] == "compositionend" for e in case["log"])
         for event in case["log"]:
@@ -91,9 +95,19 @@ def recorded(name):
         yield case["target"], log
 
 
+def scrambled(log):
+    """The same log with its key codes in another order, as some came from a real input method."""
+    codes = [event["c"] for event in log if event["e"] == "down"][::-1]
+    return [{**event, "c": codes.pop()} if event["e"] == "down" and codes else event for event in reversed(log)][::-1]
+
+
 @pytest.mark.parametrize("name", ["case_visible.json", "case_hidden_1.json"])
-def test_a_real_input_method(name):
-    labelled = {target: typing_errors(target, log) for target, log in recorded(name)}
+@pytest.mark.parametrize("changed", [list, scrambled])
+def test_a_real_input_method(name, changed):
+    if changed is scrambled and name != "case_visible.json":
+        pytest.skip("without a composition the codes are all there is")
+    labelled = {target: typing_errors(target, changed(log)) for target, log in recorded(name)}
+    assert not any(without_keys(log) for _, log in recorded(name))
     found = {target: [(e.typed, e.habit, e.cause) for e in errors] for target, errors in labelled.items()}
     mistaken = [] if name == "case_visible.json" else [("历程", "Full", "WrongSelection")]
     assert found == {
@@ -103,3 +117,57 @@ def test_a_real_input_method(name):
         "历程": [("里程", "Full", "WrongSelection")],
         "社区": [],
     }
+
+
+def compose(*shown):
+    return [{"e": "compose", "d": text} for text in shown]
+
+
+def test_letters_come_from_the_composition():
+    scrambled = [*keys("ichlegn"), *compose("", "l", "li ch", "li cheng", "历程"), {"e": "commit", "d": "历程"}]
+    (error,) = typing_errors("里程", scrambled)
+    assert (error.keys, error.habit, error.cause) == ("licheng", "Full", "WrongSelection")
+
+
+def test_a_part_that_was_chosen_first_is_remembered_as_it_was_spelled():
+    steps = compose("", "licheng", "licheng henchang", "历程henchang", "licheng henchang", "历程henchang", "历程很长")
+    assert pieces([*steps, {"e": "commit", "d": "历程很长"}]) == [Piece("历程很长", "lichenghenchang")]
+
+
+def test_a_very_long_answer_is_labelled():
+    assert label("里" * 3000, Piece("历" * 3000, "li" * 3000)) == ("Full", "WrongSelection")
+
+
+def test_distance_is_by_sound():
+    assert distance("里程很长", "历程恨常") == 0
+    assert distance("蚂蚁花呗还款最低是多少呢", "啊" * 12) > 0.7
+    assert 0 < distance("turn it off", "Trun it of!") < 0.4
+    assert distance("。。", "。，") == 0.5
+
+
+TEXT = "蚂蚁花呗还款最低是多少？嗯"
+
+
+def flags(text, log, elapsed=30.0, draft=()):
+    kind = Retype({})
+    return [
+        f.name for f in kind.flags(RetypeItem(TEXT), RetypeAnswer(text), Delivery(log, elapsed, 1, draft)) if f.again
+    ]
+
+
+def test_what_is_asked_again():
+    assert flags(TEXT, typing(TEXT, 3)) == []
+    assert flags("啊" * 14, typing("啊" * 14, 3)) == ["another text"]
+    assert flags(TEXT, typing(TEXT, 29)) == ["slow"]
+    assert flags(TEXT, typing(TEXT, 0.1)) == ["too fast"]
+    assert flags(TEXT, [{"t": 0, "e": "down", "c": "KeyA"}, {"t": 3000, "e": "commit", "d": TEXT}]) == ["no keys"]
+    assert flags(TEXT, [{"t": 3000, "e": "commit", "d": c} for c in TEXT])[0] == "no keys"
+    first = typing("蚂", 1)
+    assert flags(TEXT, typing(TEXT, 3), draft=first) == ["log differs from text"], "what was typed before is gone"
+    assert flags(TEXT, typing(TEXT, 3), draft=typing(TEXT, 3)[:4]) == []
+
+
+def test_gold_is_scored_by_distance():
+    kind = Retype({})
+    assert kind.right({"text": "里程很长"}, {"text": "历程很长"})
+    assert not kind.right({"text": "里程很长"}, {"text": "啊啊啊啊"})

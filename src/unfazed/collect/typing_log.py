@@ -68,7 +68,7 @@ def distance(text: str, other: str) -> float:
 
 def _letters(text: str) -> str:
     if any("\u4e00" <= c <= "\u9fff" for c in text):
-        text = "".join(found[0] for found in _pinyin(text))
+        text = "".join(found[0] for found in _pinyin(text, every=False))
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
@@ -200,22 +200,23 @@ def label(wanted: str, piece: Piece, context: Sequence[tuple[str, ...]] = ()) ->
         return None, None
     ways: list[tuple[list[tuple[str, ...]], Cause | None]] = [(here, "WrongSelection"), (anywhere, None)]
     for spelled, cause in ways:
-        if _spells(piece.keys, spelled, 0, full=True):
+        if _spells(piece.keys, spelled, full=True):
             return "Full", cause
-        if _spells(piece.keys, spelled, 0, full=False):
+        if _spells(piece.keys, spelled, full=False):
             return "Abbr", cause
     return _nearest_habit(piece.keys, anywhere), "WrongInput"
 
 
-def _spells(keys: str, spelled: list[tuple[str, ...]], at: int, full: bool) -> bool:
-    """Do the keys spell the characters from `at` on: each in full, or each in full or by its first sound?"""
-    if at == len(spelled):
-        return not keys
-    options = set(spelled[at])
-    if not full:
-        options |= {reading[0] for reading in spelled[at]}
-        options |= {reading[:2] for reading in spelled[at] if reading[:2] in ("zh", "ch", "sh")}
-    return any(keys.startswith(o) and _spells(keys[len(o) :], spelled, at + 1, full) for o in options)
+def _spells(keys: str, spelled: Sequence[tuple[str, ...]], full: bool) -> bool:
+    """Do the keys spell the characters: each in full, or each in full or by its first sound?"""
+    places = {0}  # in the keys, where the next character may begin
+    for readings in spelled:
+        options = set(readings)
+        if not full:
+            options |= {reading[0] for reading in readings}
+            options |= {reading[:2] for reading in readings if reading[:2] in ("zh", "ch", "sh")}
+        places = {at + len(option) for at in places for option in options if keys.startswith(option, at)}
+    return len(keys) in places
 
 
 def _nearest_habit(keys: str, spelled: list[tuple[str, ...]]) -> Habit | None:
@@ -245,10 +246,10 @@ def _readings(character: str) -> tuple[str, ...]:
     return next(iter(_in_context(character)), ())
 
 
-def _pinyin(text: str) -> list[list[str]]:
-    """For each character its readings without tones, `ü` as the key `v`."""
+def _pinyin(text: str, every: bool = True) -> list[list[str]]:
+    """For each character its readings without tones, or the one that it has in its word; `ü` as the key `v`."""
     try:
         from pypinyin import Style, pinyin
     except ImportError as error:
         raise MissingExtra("Labelling typing errors", "collect") from error
-    return pinyin(text, style=Style.NORMAL, heteronym=True, errors=list)  # type: ignore[arg-type]
+    return pinyin(text, style=Style.NORMAL, heteronym=every, errors=list)  # type: ignore[arg-type]
