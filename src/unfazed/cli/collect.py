@@ -64,6 +64,39 @@ def new(study_file: str, kind: str, items: str | None, suite: str | None) -> Non
     click.echo(password)
 
 
+@command.command("apply", short_help="Apply what changed in a study's file.")
+@_study
+@click.option("--dry-run", is_flag=True, help="Show the changes, and make none.")
+def apply_command(study_file: str, dry_run: bool) -> None:
+    """Show what differs between STUDY and its database, and apply it. A running server takes it up at once.
+
+    \b
+      unfazed collect apply study.toml
+
+    A change that would spoil answers is refused, and then nothing is changed. You can add items, correct the gold
+    answer of an item, raise `k`, and change texts, quotas and limits at any time. The database keeps each revision.
+    """
+    from unfazed.collect.applied import revision_number
+    from unfazed.collect.database import open_database
+    from unfazed.collect.items import entries
+    from unfazed.collect.revisions import apply, changes
+    from unfazed.collect.study import read_study
+    from unfazed.core.text import visible
+
+    study = read_study(study_file)
+    with open_database(study.place) as database:
+        items = entries(study)
+        found = database.read(lambda tx: changes(tx, study, items))
+        for change in found:
+            refused = f"  Refused: {change.refused}" if change.refused else ""
+            click.echo(visible(f"{change.what}: {change.before} → {change.after}{refused}"))
+        if not found:
+            click.echo("Nothing changed.", err=True)
+        elif not dry_run:
+            database.write(lambda tx: apply(tx, study))
+            click.echo(f"This is revision {database.read(revision_number)} of the study.", err=True)
+
+
 @command.command("items", short_help="Make items of a suite, or of a run's answers.")
 @click.argument("kind", metavar="KIND")
 @click.option("--suite", metavar="SUITE", help="The suite whose texts people are to judge or retype.")

@@ -16,13 +16,38 @@ try:
     from starlette.staticfiles import StaticFiles
     from starlette.types import ASGIApp
 
-    from unfazed.collect import admin, visits
+    from unfazed.collect import admin, console, visits
     from unfazed.collect.site import RouteTable, SafeHeaders, Site, TooLarge, routes
 except ImportError as error:
     raise MissingExtra("`unfazed collect serve`", "collect") from error
 
 STATIC = Path(__file__).parent / "static"
 
+OWNER: RouteTable = (
+    ("GET", "/admin/login", admin.login_page),
+    ("POST", "/admin/login", admin.login),
+    ("POST", "/admin/logout", admin.logout),
+    ("GET", "/admin", admin.overview),
+    ("GET", "/admin/people", admin.people),
+    ("GET", "/admin/person", admin.person),
+    ("GET", "/admin/answers", admin.answers),
+    ("GET", "/admin/answers.jsonl", admin.download),
+    ("GET", "/admin/answer", admin.show_answer),
+    ("GET", "/admin/audio/{name}", admin.recording),
+    ("GET", "/admin/items", admin.items),
+    ("GET", "/admin/item", admin.item),
+    ("GET", "/admin/audit", admin.audit),
+    ("GET", "/admin/settings", console.settings),
+    ("POST", "/admin/invite", console.invite_person),
+    ("POST", "/admin/link", console.new_link),
+    ("POST", "/admin/exclude", console.leave_out),
+    ("POST", "/admin/include", console.take_back),
+    ("POST", "/admin/pause", console.pause),
+    ("POST", "/admin/quotas", console.quotas),
+    ("POST", "/admin/items", console.add_items),
+    ("POST", "/admin/password", console.password),
+    ("POST", "/admin/decide", console.adjudicate),
+)
 ROUTES: RouteTable = (
     ("GET", "/", visits.front),
     ("GET", "/i/{token}", visits.invitation),
@@ -40,13 +65,7 @@ ROUTES: RouteTable = (
     ("POST", "/skip", visits.pass_over),
     ("POST", "/audio", visits.audio),
     ("GET", "/language/{code}", visits.language),
-    ("GET", "/admin/login", admin.login_page),
-    ("POST", "/admin/login", admin.login),
-    ("POST", "/admin/logout", admin.logout),
-    ("GET", "/admin", admin.overview),
-    ("GET", "/admin/answer", admin.show_answer),
-    ("GET", "/admin/audio/{name}", admin.recording),
-    ("POST", "/admin/exclude", admin.leave_out),
+    *OWNER,
 )
 
 

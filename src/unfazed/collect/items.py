@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from unfazed.collect.applied import keep_revision
 from unfazed.collect.database import Database, Transaction, open_database
 from unfazed.collect.kinds import Kind, kinds
 from unfazed.collect.owner import new_password, set_password
@@ -87,6 +88,14 @@ def _before(study: PeopleStudy, kind: Kind, taken: set[str]) -> Iterator[Entry]:
             yield entry._replace(unit=entry.id, phase=phase)
         if not found:
             raise DataError("there is no item in it", place)
+
+
+def entries_from(study: PeopleStudy, place: Path) -> list[Entry]:
+    """The items of another file for this study."""
+    items = list(_from_lines(study, study.make_kind(), place))
+    if not items:
+        raise DataError("there is no item in it", place)
+    return items
 
 
 def suite_entries(kind: type[Kind], place: Path, fields: Sequence[str] = (), study: str = "") -> Iterator[Entry]:
@@ -233,7 +242,19 @@ def _make_file(place: Path, fill: Callable[[Transaction], None]) -> None:
 def _fill(tx: Transaction, study: PeopleStudy, items: list[Entry], password: str) -> None:
     if tx.rows("SELECT 1 FROM facts WHERE name = 'study'"):
         raise UsageError("This database already holds a study. Choose another database.")
-    for place, entry in enumerate(items):
+    insert_items(tx, study, items)
+    for name in study.assign.strata or ("",):
+        tx.run("INSERT INTO strata VALUES (?, 0)", name)
+    set_fact(tx, "study", as_json({"title": study.title, "kind": study.kind}))
+    set_fact(tx, "secret", secrets.token_hex(32))
+    set_password(tx, password)
+    keep_revision(tx, study)
+
+
+def insert_items(tx: Transaction, study: PeopleStudy, items: Sequence[Entry]) -> None:
+    """Adds items after those that are there."""
+    ((first,),) = tx.rows("SELECT coalesce(max(place) + 1, 0) FROM items")
+    for place, entry in enumerate(items, int(first)):
         gold = None if entry.gold is None else as_json(entry.gold)
         free = 0 if gold is not None else study.assign.k
         tx.run(
@@ -243,8 +264,3 @@ def _fill(tx: Transaction, study: PeopleStudy, items: list[Entry], password: str
         tx.run("INSERT INTO parts VALUES (?, ?, ?, ?)", entry.id, entry.unit, entry.phase, as_json(entry.feedback))
         for person in entry.not_for:
             tx.run("INSERT INTO barred VALUES (?, ?) ON CONFLICT DO NOTHING", entry.id, person)
-    for name in study.assign.strata or ("",):
-        tx.run("INSERT INTO strata VALUES (?, 0)", name)
-    set_fact(tx, "study", as_json({"title": study.title, "kind": study.kind}))
-    set_fact(tx, "secret", secrets.token_hex(32))
-    set_password(tx, password)

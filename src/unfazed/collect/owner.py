@@ -1,4 +1,4 @@
-"""The owner of a study: the password, stored with scrypt, and sessions, which end when the owner logs out."""
+"""The owner of a study: the password, stored with scrypt, sessions, which end with the log-out, and the pause."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hashlib import scrypt
 from hmac import compare_digest
 
 from unfazed.collect.database import Transaction
-from unfazed.collect.people import fact, hashed, set_fact
+from unfazed.collect.people import fact, hashed, note, set_fact
 
 HOURS = 12  # of a session
 
@@ -54,3 +54,16 @@ def is_open(tx: Transaction, token: str, now: float | None = None) -> bool:
 
 def close_session(tx: Transaction, token: str) -> None:
     tx.run("DELETE FROM sessions WHERE id = ?", hashed(token))
+
+
+def is_paused(tx: Transaction) -> bool:
+    return bool(tx.rows("SELECT 1 FROM facts WHERE name = 'paused'"))
+
+
+def pause(tx: Transaction, paused: bool) -> None:
+    """While a study is paused, nobody gets a new item. Answers to items that are out are still taken."""
+    if paused:
+        set_fact(tx, "paused", "yes")
+    else:
+        tx.run("DELETE FROM facts WHERE name = 'paused'")
+    note(tx, "owner", "paused" if paused else "resumed")

@@ -20,8 +20,10 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from unfazed.collect.applied import applied, revision_number
 from unfazed.collect.assign import Person, person_of
 from unfazed.collect.database import Database, Transaction
+from unfazed.collect.owner import is_paused
 from unfazed.collect.people import fact, hashed
 from unfazed.collect.study import PeopleStudy
 from unfazed.collect.words import languages, words
@@ -42,6 +44,8 @@ HEADERS = {
     "cache-control": "no-store",
 }
 MAX_FORM = 16 << 10  # bytes
+REFRESH = 1.0  # seconds after which a change of the owner's is seen
+PAUSED = "/task"  # the page that gives out items
 DRAINED = 64 << 20  # bytes of a body that are read before it is refused
 _PEOPLE = 10_000  # callers that a limit remembers
 
@@ -133,14 +137,36 @@ class Site:
     """
 
     def __init__(self, study: PeopleStudy, database: Database, secure: bool = False, base: str = "") -> None:
-        self.study, self.database, self.secure, self.base = study, database, secure, base
-        self.kind = study.make_kind()
+        self.database, self.secure, self.base = database, secure, base
         self.secret = database.read(lambda tx: fact(tx, "secret"))
+        self._file = study
+        self._looked = 0.0
+        self._take(*database.read(self._now))
         self.people = Limit(a_second=20, burst=60)
         self.strangers = Limit(a_second=5, burst=30)
         self.logins = Limit(a_second=0.2, burst=5)
         loader = jinja2.FileSystemLoader(PAGES)
         self.pages = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+
+    def _now(self, tx: Transaction) -> tuple[int, PeopleStudy, bool]:
+        return revision_number(tx), applied(tx, self._file), is_paused(tx)
+
+    def _take(self, number: int, study: PeopleStudy, paused: bool) -> None:
+        self.revision, self.study, self.paused = number, study, paused
+        self.kind = study.make_kind()
+
+    def look(self) -> None:
+        """The next request takes up what was just changed."""
+        self._looked = 0.0
+
+    async def refresh(self) -> None:
+        """Takes up what the owner changed, at most once a second."""
+        if time.monotonic() - self._looked < REFRESH:
+            return
+        self._looked = time.monotonic()
+        number, study, paused = await self.read(self._now)
+        if (number, paused) != (self.revision, self.paused):
+            self._take(number, study, paused)
 
     async def write(self, job: Callable[[Transaction], T]) -> T:
         return await asyncio.wrap_future(self.database.submit(job))
@@ -216,4 +242,11 @@ RouteTable = Sequence[tuple[str, str, Handler]]
 
 def routes(site: Site, table: RouteTable) -> list[Route]:
     """A table of (method, path, handler) for one site."""
-    return [Route(path, partial(handler, site), methods=[method]) for method, path, handler in table]
+    return [Route(path, partial(_handled, site, handler, path), methods=[method]) for method, path, handler in table]
+
+
+async def _handled(site: Site, handler: Handler, path: str, request: Request) -> Response:
+    await site.refresh()
+    if site.paused and path == PAUSED:
+        return site.message(request, "done", "paused", again=True)
+    return await handler(site, request)

@@ -107,6 +107,14 @@ class Assign(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: int = 0
 
 
+class Pay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What people are paid: for each answer, and for the time that they took."""
+
+    per_answer: float = 0
+    per_hour: float = 0
+    currency: str = ""
+
+
 class PeopleStudy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a study is. `options` belong to its kind of task."""
 
@@ -124,6 +132,7 @@ class PeopleStudy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     qualification: Before | None = None
     assign: Assign = Assign()
     completion: Completion | None = None
+    pay: Pay = Pay()
     options: dict[str, Json] = {}
     file: str = ""
 

@@ -1,4 +1,4 @@
-"""What the pages say, in a file for each language: `pages/words/CODE.toml`."""
+"""What the pages say, in a file for each language: `pages/words/CODE.toml`, and for the owner `pages/console/`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 _WORDS = Path(__file__).parent / "pages" / "words"
+_CONSOLE = _WORDS.parent / "console"
 FIRST = ("en", "zh")  # shown before the others
 
 
@@ -24,6 +25,12 @@ def words(language: str) -> dict[str, str]:
     return own if language == "en" else phrases("en") | own
 
 
-def phrases(language: str) -> dict[str, str]:
+@cache
+def console_words(language: str) -> dict[str, str]:
+    """What the owner's pages say: in Chinese, or in English."""
+    return phrases("zh" if language == "zh" else "en", _CONSOLE)
+
+
+def phrases(language: str, folder: Path = _WORDS) -> dict[str, str]:
     """The phrases that the file of a language has."""
-    return tomllib.loads((_WORDS / f"{language}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((folder / f"{language}.toml").read_text(encoding="utf-8"))
