@@ -126,8 +126,9 @@ def test_items_are_added(console):
     assert owner.do("items", lines='{"id": "more", "text": "five"}\r\n').status_code == 200
     assert owner.do("items", lines='{"id": "more", "text": "five"}').status_code == 422
     assert owner.do("items", lines='{"id": "bad"}').status_code == 422
+    assert owner.do("items", lines='{"id": "m2", "text": "six"}\n{"id": "m3", "text": "seven"}').status_code == 200
     answered(study, store, "ben", 1)
-    assert store.read(lambda tx: tx.rows("SELECT item FROM work WHERE person = 'ben'")) == [("more",)]
+    assert store.read(lambda tx: tx.rows("SELECT item FROM work WHERE person = 'ben'")) == [("more",)], "one at a time"
     assert store.read(lambda tx: changes(tx, study, entries(study))) == [], "the study's file need not have them"
 
 

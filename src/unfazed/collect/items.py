@@ -92,10 +92,11 @@ def _before(study: PeopleStudy, kind: Kind, taken: set[str]) -> Iterator[Entry]:
 
 def entries_from(study: PeopleStudy, place: Path) -> list[Entry]:
     """The items of another file for this study."""
-    items = list(_from_lines(study, study.make_kind(), place))
+    kind = study.make_kind()
+    items = list(_from_lines(study, kind, place))
     if not items:
         raise DataError("there is no item in it", place)
-    return items
+    return [entry for unit in _units(kind, items) for entry in unit]
 
 
 def suite_entries(kind: type[Kind], place: Path, fields: Sequence[str] = (), study: str = "") -> Iterator[Entry]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from unfazed.collect.applied import applied, facts_of, keep_revision
-from unfazed.collect.database import Transaction
+from unfazed.collect.database import Transaction, tables_about
 from unfazed.collect.items import Entry, entries, entries_from, insert_items
 from unfazed.collect.kinds import Kind
 from unfazed.collect.people import note
@@ -144,7 +144,7 @@ def _item_changes(tx: Transaction, study: PeopleStudy, items: Sequence[Entry]) -
         for id, content, gold, only_for, origin in tx.rows("SELECT id, content, gold, only_for, origin FROM items")
     }
     touched = {item for (item,) in tx.rows("SELECT DISTINCT item FROM work")}
-    new = [entry for entry in items if entry.id not in stored]
+    new = _units_of_their_own([entry for entry in items if entry.id not in stored])
     if new:
         change = Change("items", f"{len(stored):,}", f"{len(new):,} new: {_some([entry.id for entry in new])}")
         yield change, lambda: insert_items(tx, study, new)
@@ -170,9 +170,15 @@ def _item_changes(tx: Transaction, study: PeopleStudy, items: Sequence[Entry]) -
             yield Change(f"gold of {id}", _short(gold), _short(wanted)), lambda e=entry: _regold(tx, study, e)
 
 
+def _units_of_their_own(new: Sequence[Entry]) -> list[Entry]:
+    """New items join no unit that people may have done already."""
+    first: dict[str, str] = {}
+    return [entry._replace(unit=first.setdefault(entry.unit, entry.id)) for entry in new]
+
+
 def _remove(tx: Transaction, ids: Sequence[str]) -> None:
     for id in ids:
-        for table, column in (("barred", "item"), ("items", "id")):
+        for table, column in (*((name, "item") for name in tables_about("item")), ("items", "id")):
             tx.run(f"DELETE FROM {table} WHERE {column} = ?", id)  # noqa: S608 - our names
 
 
