@@ -30,7 +30,8 @@ from unfazed.measure.measuring import scorers_for
 from unfazed.measure.questions import check_suite
 from unfazed.measure.results import Results
 from unfazed.measure.within import check_margin
-from unfazed.run.engine import Until, run_system
+from unfazed.run.engine import run_system
+from unfazed.run.job import Until
 from unfazed.run.making import Selector, make_suite, suite_of
 from unfazed.run.plan import (
     Device,

@@ -110,7 +110,9 @@ def test_columns_of_few_values_are_slices(kind: str) -> None:
     frame = library.Dataset.from_list(rows) if kind == "datasets" else library.DataFrame(rows)
     assert likely_groups(frame, {"message", "queue", None}) == ("region", "vip")
     assert likely_groups(frame, {"message", "queue", "vip"}) == ("region",)
-    assert likely_groups(rows, set()) == ()
+    assert likely_groups(rows, {"message", "queue"}) == ("region", "vip")  # a list of records is a table too
+    assert likely_groups([*rows, {"message": "m"}], set()) == ()  # not all records have them
+    assert likely_groups(iter(rows), set()) == likely_groups(["a text"] * 20, set()) == ()
 
 
 def test_two_columns_of_a_name_that_is_read_are_refused() -> None:

@@ -376,3 +376,10 @@ def test_a_run_that_was_made_in_python_says_what_is_known(place: Path) -> None:
     run: Any = results.run
     (line,) = again.commands(run)
     assert line.startswith("unfazed vary 'my data.jsonl' --with keyboard/adjacent -o ")
+
+
+def test_the_device_of_a_selector_is_said_again(place: Path) -> None:
+    invoke("vary", "my data.jsonl", *VARY, "--device", "cpu", "--dtype", "float32", "-o", "suite one")
+    told = invoke("run", "suite one", "--system", "my_again:answer", "--no-sanity", "-o", "run")
+    line = next(line for line in told.splitlines() if line.startswith("To make it again: "))
+    assert "--device cpu --dtype float32 -o" in line.partition("&&")[0]

@@ -27,6 +27,12 @@ BY_MARKS = """
 def score(items):
     return [-float("not" in item["candidate"].split() or "não" in item["candidate"].split()) for item in items]
 """
+SEEN = """
+def score(items):
+    with open("seen.txt", "a", encoding="utf-8") as file:
+        file.writelines(item["candidate"] + "\\n" for item in items)
+    return [1.0 for _ in items]
+"""
 
 
 def translations(name: str) -> list[str]:
@@ -91,6 +97,15 @@ def test_a_metric_is_checked_without_the_packages_of_others(tmp_path: Path) -> N
         [*command, "--beside", "bleu"], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     assert named.returncode == 4
+
+
+def test_pairs_in_another_encoding(tmp_path: Path) -> None:
+    rows = ["reference\tdialect\tchanged", "o ônibus é rápido\to autocarro é rápido\to ônibus não é rápido"]
+    (tmp_path / "mine.tsv").write_bytes("\n".join(rows).encode("cp850"))
+    (tmp_path / "my.py").write_text(SEEN)
+    unfazed("metrics", "check", "my:score", "--pairs", "mine.tsv", "--encoding", "cp850", "--beside", "my:score",
+            cwd=tmp_path, check=True)  # fmt: skip
+    assert "o autocarro é rápido" in (tmp_path / "seen.txt").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

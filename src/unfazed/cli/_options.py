@@ -85,13 +85,17 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
+encoding_option = click.option(
+    "--encoding", metavar="NAME", help="A file's encoding, such as GBK. Default: UTF-8, else detected."
+)
+
 data_options = together(
     click.option("--task", shell_complete=tasks, help="The task: text, classify, slu, qa, … Guessed from the data."),
     click.option("--lang", help="The language: de, pt-BR, German; mul: by row. Default: identified."),
     click.option(
         "--format-in", shell_complete=readers, metavar="READER", help="The data's format. Guessed from its name."
     ),
-    click.option("--encoding", metavar="NAME", help="A file's encoding, such as GBK. Default: UTF-8, else detected."),
+    encoding_option,
     click.option("--sheet", metavar="NAME", help="The sheet of a workbook. Default: the only one."),
     click.option("--input", "inputs", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable."),
     click.option("--gold", metavar="FIELD", help="The field that holds the right answer."),

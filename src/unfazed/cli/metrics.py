@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import format_option
+from unfazed.cli._options import encoding_option, format_option
 
 _BESIDE = ("bleu", "chrf", "yisi1")
 
@@ -26,6 +26,7 @@ def command() -> None:
     "--pairs", required=True, type=click.Path(exists=True, dir_okay=False), metavar="FILE",
     help="TSV or CSV with the columns reference, dialect and changed, and source if the metric needs it.",
 )  # fmt: skip
+@encoding_option
 @click.option("--dialect", default="the dialect", show_default=True, help="Name of the dialect in the answer.")
 @click.option(
     "--beside", multiple=True, metavar="METRIC",
@@ -38,8 +39,8 @@ def command() -> None:
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
 @click.option("-o", "to", metavar="FOLDER", help="Keep scores here, so that nothing is scored twice.")
 @format_option
-def check_command(metric: str, pairs: str, beside: tuple[str, ...], fail_under: float | None, to: str | None,
-                  format_: str, **given: Any) -> int:  # fmt: skip
+def check_command(metric: str, pairs: str, encoding: str | None, beside: tuple[str, ...], fail_under: float | None,
+                  to: str | None, format_: str, **given: Any) -> int:  # fmt: skip
     """Test whether METRIC scores the same meaning in a dialect above a changed meaning.
 
     \b
@@ -59,7 +60,7 @@ def check_command(metric: str, pairs: str, beside: tuple[str, ...], fail_under: 
     from unfazed.report.tables import render
     from unfazed.systems import Metric, open_system
 
-    rows = read_meaning_pairs(Path(pairs))
+    rows = read_meaning_pairs(Path(pairs), encoding)
     others = [name for name in dict.fromkeys(beside or _BESIDE) if name != metric]
     with AnswerStore.in_memory() if to is None else AnswerStore.writer(Path(to)) as store:
         found = [check_metric(metric, open_system(metric, Metric), rows, store=store, **given)]

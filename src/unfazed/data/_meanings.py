@@ -22,16 +22,16 @@ class MeaningPair(NamedTuple):
     source: str | None = None
 
 
-def read_meaning_pairs(path: Path) -> list[MeaningPair]:
+def read_meaning_pairs(path: Path, encoding: str | None = None) -> list[MeaningPair]:
     """A TSV or CSV file with columns of these names, or without a header and with these three columns in order."""
-    first = next(read_lines(path), "")
+    first = next(read_lines(path, encoding), "")
     if first.strip() and not any(mark in first for mark in "\t,;"):
         raise DataError(f"the columns {', '.join(COLUMNS)} must be separated by tabs or commas.", path, 1)
     found = []
     places: list[int] = []
     source: int | None = None
     width = 0
-    for line, cells in table_rows(path):
+    for line, cells in table_rows(path, encoding):
         names = [cell.strip().lower() for cell in cells]
         if not width:
             width = len(cells)

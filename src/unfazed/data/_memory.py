@@ -58,19 +58,26 @@ def guessed_examples(data: object, options: ReadOptions) -> tuple[list[Example],
 
 
 def likely_groups(data: Any, taken: Collection[str | None]) -> tuple[str, ...]:
-    """The columns of a DataFrame or Dataset to slice results by: those of few values that are nothing else.
+    """The columns of a table or of a list of records to slice results by: those of few values that are nothing else.
 
-    `taken` are the columns that the user chose for something else. Files and lists of records have none of these.
+    `taken` are the columns that the user chose for something else. Files have none of these.
     """
+    rows = [row for row in _head(data) if isinstance(row, Mapping)]
+    known = {*taken, *KNOWN_FIELDS}
+    columns = [name for name in (rows[0] if rows else ()) if known.isdisjoint((name, str(name).casefold()))]
+    columns = [name for name in columns if all(name in row for row in rows)]
+    return tuple(name for name in columns if _few([row[name] for row in rows if row[name] is not None]))
+
+
+def _head(data: Any) -> Iterable[Any]:
+    """The first rows of a DataFrame, a Dataset or a list; an iterator can be read only once, so it has none."""
+    if isinstance(data, (list, tuple)):
+        return data[:_LOOKED_AT]
     library = type(data).__module__.partition(".")[0]
     is_table = hasattr(data, "columns") or hasattr(data, "column_names")
     if library not in ("pandas", "polars", "datasets") or not is_table or isinstance(data, dict):
         return ()
-    head = data.head(_LOOKED_AT) if hasattr(data, "head") else data.take(_LOOKED_AT)
-    rows = [row for row in _records_of(head) if isinstance(row, Mapping)]
-    known = {*taken, *KNOWN_FIELDS}
-    columns = [name for name in (rows[0] if rows else ()) if known.isdisjoint((name, str(name).casefold()))]
-    return tuple(name for name in columns if _few([row[name] for row in rows if row[name] is not None]))
+    return _records_of(data.head(_LOOKED_AT) if hasattr(data, "head") else data.take(_LOOKED_AT))
 
 
 def _few(values: list[Any]) -> bool:

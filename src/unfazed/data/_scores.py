@@ -73,17 +73,17 @@ def read_segment_scores(path: Path, score: str, finite: bool = False) -> list[Se
     return list(found.values())
 
 
-def table_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def table_rows(path: Path, encoding: str | None = None) -> Iterator[tuple[int, list[str]]]:
     """The cells of each line with its number: by tabs or commas where the first line has one, else by blanks."""
-    first = next(read_lines(path), "")
+    first = next(read_lines(path, encoding), "")
     if "\t" in first or not ("," in first or ";" in first):
         tab = "\t" if "\t" in first else None
-        for line, text in enumerate(read_lines(path), 1):
+        for line, text in enumerate(read_lines(path, encoding), 1):
             cells = without_break(text).split(tab)
             if any(cells):
                 yield line, cells
         return
-    yield from ((line, cells) for line, cells in csv_rows(path) if cells)
+    yield from ((line, cells) for line, cells in csv_rows(path, encoding=encoding) if cells)
 
 
 def _header(rows: Iterator[tuple[int, list[str]]], path: Path) -> list[str]:

@@ -11,25 +11,24 @@ from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from unfazed.core.asking import Answers, Asking
 from unfazed.core.canary import Kept, check, how_many
 from unfazed.core.errors import Interrupted, NothingEvaluated, SystemBroken, UsageError, option
-from unfazed.core.files import as_path, write_inside
+from unfazed.core.files import as_path
 from unfazed.core.progress import Progress
-from unfazed.core.registry import VERSION
-from unfazed.core.secrets import without_known
 from unfazed.core.store import AnswerStore, Key
 from unfazed.core.suite import Suite
 from unfazed.core.values import Output
 from unfazed.run.answering import Answering, asker_of, placed_options, reference_of, require_prompt, shared_rate
 from unfazed.run.checking import asked_again, stored_answers
 from unfazed.run.due import Due, Request
-from unfazed.run.order import Order, seed_of
-from unfazed.run.record import PROMPT_FILE, Run, RunManifest, refuse_other
+from unfazed.run.job import Job, Until, checked_limit, checked_repeats, write_manifest
+from unfazed.run.order import Order
+from unfazed.run.record import Run, refuse_other
 from unfazed.run.spending import CostEstimate, Purse, Spending, checked_budget, judge_cost, sample_size, total
 from unfazed.run.workers import Engine, Here, Lost, Pool
 from unfazed.score import judge_used
@@ -69,8 +68,8 @@ def run_system(
     refuse_other(folder, suite)
     spending = spending or Spending()
     checked_budget(spending.budget, system.prices)
-    repeats = _checked_repeats(repeats, system)
-    job = _Job(suite, folder, asking, _checked_limit(limit), fresh, until, repeats, spending)
+    repeats = checked_repeats(repeats, system)
+    job = Job(suite, folder, asking, checked_limit(limit), fresh, until, repeats, spending)
     if engine.here:
         system.prepare(suite)
         require_prompt(suite, system)
@@ -103,44 +102,7 @@ def run_system(
     return _run(job, asked, elsewhere)
 
 
-class Until(NamedTuple):
-    """Rules by which a run ends early, as texts, and whether they all hold for a run as it is now."""
-
-    rules: tuple[str, ...]
-    hold: Callable[[Run], bool]
-
-
-class _Job(NamedTuple):
-    """What is to be done, whoever answers."""
-
-    suite: Suite
-    folder: Path
-    asking: Asking
-    limit: int | None
-    fresh: bool
-    until: Until | None
-    repeats: int
-    spending: Spending
-
-
-def _checked_repeats(repeats: int, system: System) -> int:
-    if isinstance(repeats, bool) or not hasattr(repeats, "__index__") or repeats < 0:
-        raise UsageError(f"{option('repeats')} must be a whole number of 0 or more, not {repeats!r:.60}.")
-    if repeats and system.deterministic:
-        raise UsageError(
-            f"{system.name} is declared deterministic: it gives the same answer to the same input. "
-            f"Leave out {option('repeats')}, or declare it otherwise."
-        )
-    return repeats
-
-
-def _checked_limit(limit: int | None) -> int | None:
-    if limit is not None and (isinstance(limit, bool) or not hasattr(limit, "__index__") or limit < 1):
-        raise UsageError(f"{option('limit')} must be a whole number of 1 or more, not {limit!r:.60}.")
-    return limit
-
-
-def _run(job: _Job, system: System, pool: Callable[[bool], Pool]) -> Run:
+def _run(job: Job, system: System, pool: Callable[[bool], Pool]) -> Run:
     with AnswerStore.writer(job.folder, job.fresh) as store:
         engine = _Engine(job, system, store)
         try:
@@ -177,7 +139,7 @@ def _staying() -> Iterator[None]:
 class _Engine:
     """What is still to be asked goes out to a pool; what comes back is stored."""
 
-    def __init__(self, job: _Job, system: System, store: AnswerStore) -> None:
+    def __init__(self, job: Job, system: System, store: AnswerStore) -> None:
         self.job, self.suite, self.asking = job, job.suite, job.asking
         self.system, self.store = system, store
         self.order = Order(self.suite, job.limit)
@@ -296,7 +258,7 @@ class _Engine:
         return False
 
     def write_manifest(self, asked: int | None, over: bool = False) -> None:
-        _write_manifest(self.job, self.system, asked, self.purse, over)
+        write_manifest(self.job, self.system, asked, self.purse, over)
 
     def check(self, pool: Pool, canaries: list[Kept]) -> None:
         """Raises where the system no longer gives the answers that are stored."""
@@ -381,33 +343,3 @@ class _Engine:
         """What failed now and in an earlier session of a system that answers: that is no sign of a broken one."""
         failed = [key for (key, _), output in zip(batch, answers.outputs, strict=True) if output.error is not None]
         return self.store.tried(failed) if failed and self.due.answers else set()
-
-
-def _write_manifest(job: _Job, system: System, asked: int | None, purse: Purse, over: bool) -> None:
-    suite, folder = job.suite, job.folder
-    place = suite.path.resolve()
-    try:
-        shown = os.path.relpath(place, folder.resolve())
-    except ValueError:  # another drive
-        shown = str(place)
-    manifest = RunManifest(
-        unfazed=VERSION,
-        suite=shown,
-        suite_id=suite.id,
-        system=system.name,
-        identity=system.identity,
-        order=seed_of(suite),
-        limit=job.limit,
-        asked=asked,
-        stop_when=list(job.until.rules) if job.until else [],
-        repeats=job.repeats,
-        budget=purse.limit,
-        stopped="budget" if over else "",
-        prices=purse.prices,
-        judge_prices=purse.judge_prices,
-        settings=system.settings(),
-        prompts={name: without_known(text) for name, text in system.prompts.items()},
-    )
-    if "prompt" in manifest.prompts:  # also as a file, with which the run can be made again
-        write_inside(folder / PROMPT_FILE, f"{manifest.prompts['prompt']}\n".encode("utf-8", "surrogatepass"))
-    write_inside(folder / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")

@@ -28,6 +28,7 @@ from unfazed.run.hard import hard_manifest, write_hard_set
 from unfazed.run.labels import learnt_guard
 from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan, from_arguments, kept, listed
 from unfazed.run.workers import Engine, Lost
+from unfazed.systems.device import chosen
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 from unfazed.vary import operators
@@ -57,8 +58,8 @@ def make_suite(
     - `to`: the folder of the suite. Without it, the suite is in a temporary folder until the process ends; `save`
       copies it. If the same plan made the suite in `to` already, it is kept as it is.
     - `input`, `gold`, `id`, `groups`: the fields or columns that hold texts, the right answer, ids, and slices.
-      Unless you name them, they are guessed from their names. In a DataFrame, every other column of few values is
-      a slice unless you set `groups`.
+      Unless you name them, they are guessed from their names. In a DataFrame or a list of records, every other
+      column of few values is a slice unless you set `groups`.
     - `cluster`: the field whose examples belong together, such as the paragraph of a question. Intervals then are for
       paragraphs like these.
     - `language`: a tag or a name, such as `pt-BR` or `German`; `mul` for rows in several languages. Unless you set it,
@@ -262,6 +263,7 @@ def _made(plan: Plan) -> dict[str, Any]:
     """What the command that makes the suite again is told; not what changes its speed alone."""
     sections = {"data": kept(plan.data), "vary": kept(plan.vary)}
     sections["vary"].pop("asking", None)
+    sections["vary"] |= chosen().options()
     return dict(masked_data({name: section for name, section in sections.items() if section}))
 
 

@@ -15,7 +15,7 @@ from unfazed.core.errors import UsageError
 from unfazed.core.values import Estimate
 from unfazed.papers.nature.corpora import PAPERS, find_corpora, sizes
 from unfazed.papers.nature.page import harm
-from unfazed.papers.nature.study import by_model
+from unfazed.papers.nature.study import chosen_for
 from unfazed.papers.nature.tables import OPERATORS, _paper_rows, paper, table4
 from unfazed.run.plan import NATURE
 
@@ -241,13 +241,16 @@ def test_only_table_2_leaves_table_1_on_the_page(place: Path, tmp_path: Path) ->
     assert kept("--only", "table1") == ["table1", "said"]
 
 
-def test_numbers_by_model() -> None:
-    assert by_model("10,jointbert=3", "jointbert") == 3
-    assert by_model("10,jointbert=3", "bilstm") == 10
-    assert by_model("jointbert=3e-4", "bilstm") is None
-    assert by_model(None, "bilstm") is None
+def test_numbers_by_model_and_data_set() -> None:
+    given = "10,snips=4,jointbert=3,jointbert/snips=1"
+    assert chosen_for(given, "bilstm", "atis") == 10
+    assert chosen_for(given, "bilstm", "snips") == 4
+    assert chosen_for(given, "jointbert", "atis") == 3
+    assert chosen_for(given, "jointbert", "snips") == 1
+    assert chosen_for("jointbert=3e-4", "bilstm", "atis") is None
+    assert chosen_for(None, "bilstm", "atis") is None
     with pytest.raises(UsageError, match="'many' is not a number"):
-        by_model("many", "bilstm")
+        chosen_for("many", "bilstm", "atis")
 
 
 def test_a_system_of_no_data_set_is_refused(place: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from unfazed.core.errors import UsageError
-from unfazed.papers.readin.methods import METHODS
+from unfazed.papers.readin.methods import INDEXED, METHODS
 from unfazed.papers.readin.tables import paper
 from unfazed.report.study import studies
 
@@ -75,7 +75,7 @@ def test_the_whole_study(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert five["plain"]["clean"].value == 1.0
     assert five["plain"]["worst"].value <= five["plain"]["average"].value <= 1.0
     assert five["ada"]["gain"]["average"]["difference"].n == 4
-    assert set(found["table7"]["ours"]["keyboard"]["afqmc_positive"]) == set(METHODS) - {"correction"}
+    assert set(found["table7"]["ours"]["keyboard"]["afqmc_positive"]) == set(METHODS) - {"correction", *INDEXED}
     assert found["table2"]["ours"]["afqmc"] == {
         "train": 24, "test": 8, **{f"keyboard {person}": 8 for person in (1, 2, 3)}}  # fmt: skip
     assert set(found["table6"]["ours"]) == {"keyboard", "speech"}
@@ -154,6 +154,19 @@ def test_given_systems_are_taken_and_others_left_out(data: Path, tmp_path: Path)
     assert {m: cells["worst"].value for m, cells in found["afqmc_positive"].items()} == {"plain": 1, "correction": 1}
     assert found["afqmc_negative"]["plain"]["average"].value == 0
     assert set(without.value["table5"]["ours"]["keyboard"]["afqmc_positive"]) == {"plain"}
+
+
+def test_a_transformer_in_place_of_the_linear_classifier(data: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the extra hf is not installed")
+    study, left_out = studies.get("readin")(), ("correction", "ada-simulated", "subchar")
+    given = {"to": str(tmp_path), "model": "transformer", "epochs": 2, "seeds": 2, "without": left_out}
+    found = study.run(data, ["table7"], given).value["table7"]["ours"]["keyboard"]["afqmc_positive"]
+    assert set(found) == {"plain", "ada", "subchar-index", "subchar-index+ada"}
+    assert found["plain"]["clean"].n == 4
+    assert "gain" in found["ada"]
+    assert (tmp_path / "models/transformer/afqmc+plain@1/system.json").is_file()  # a training of its own
+    with pytest.raises(UsageError, match="model= takes linear or transformer"):
+        study.run(data, ["table7"], {**given, "model": "bert"})
 
 
 def positive(batch):

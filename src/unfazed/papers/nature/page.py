@@ -88,10 +88,12 @@ def chosen(table: Json) -> Section:
         row: dict[str, object] = {"operator": label}
         for name, found in table["ours"].items():
             row[_NAMES.get(name, name)] = scaled(found[label])
-            row[f"{_NAMES.get(name, name)}, paper"] = _plain(table["paper"].get(name, {}).get(label))
+            paper = table["paper"].get(name, {}).get(label)
+            row[f"{_NAMES.get(name, name)}, paper"] = _plain(paper)
+            row[f"{_NAMES.get(name, name)}, agrees"] = _agrees(found[label], paper)
         rows.append(row)
     who = sorted(set(table["selector"].values()))
-    told = f"Chosen by {', '.join(who)}, by its loss; in the paper by JointBERT."
+    told = f"Chosen by {', '.join(who)}, by its loss; in the paper by JointBERT. {_AGREES}"
     ties = ", ".join(f"{_NAMES.get(n, n)} {k:,} of {of:,}" for n, (k, of) in table["ties"].items() if k is not None)
     tables = [SectionTable("Per cent of the utterances of Hard", rows)]
     return Section("Table 2: operators in Hard", [told, f"Ties, broken at random: {ties}."], tables)
@@ -148,9 +150,17 @@ def _verdict(lost: Estimate | None, paper: Mapping[str, Mapping[str, float]], la
     if lost is None or lost.low is None or lost.high is None or label not in paper or "Orig" not in paper:
         return NONE
     theirs = paper["Orig"]["e2e"] - paper[label]["e2e"]
-    if lost.low <= theirs <= lost.high:
-        return "yes"
-    return f"{'less' if theirs > lost.high else 'more'} (paper {100 * theirs:.1f})"
+    said = _agrees(lost, theirs)
+    return said if said == "yes" else f"{said} (paper {100 * theirs:.1f})"
+
+
+_AGREES = "'agrees' says whether the paper's number is in our interval, or ours is less or more."
+
+
+def _agrees(ours: Estimate | None, theirs: float | None) -> str:
+    if ours is None or ours.low is None or ours.high is None or theirs is None:
+        return NONE
+    return "yes" if ours.low <= theirs <= ours.high else "less" if theirs > ours.high else "more"
 
 
 def _trainings(count: int) -> str:
@@ -181,10 +191,17 @@ def families(table: Json) -> Section:
             for label, cells in sets.items():
                 row[label] = scaled(cells["e2e"])
                 row[f"{label}, gap"] = Figure(_gain(cells["gap"]) if "gap" in cells else NONE)
+            paper = table["paper"].get(name, {}) if _pretrained(model) else {}
+            row["gaps, paper"] = ", ".join(_signed(paper[label]) for label in sets) if paper else NONE
+            row["agrees"] = ", ".join(_agrees(c.get("gap"), paper[s]) for s, c in sets.items()) if paper else NONE
             rows.append(row)
-    theirs = ", ".join(f"{label} {_signed(gap)}" for label, gap in table["paper"].items())
-    told = f"A gap is to {table['first']}, on the same utterances. The paper's, Stack-Prop+BERT to Bi-RNN: {theirs}."
-    return Section("Model families", [told], [SectionTable("End to end in per cent", rows)])
+    sets = ", ".join(next(iter(next(iter(table["ours"].values())).values())))
+    told = f"A gap is to {table['first']}, on the same utterances. The paper's are Stack-Prop+BERT to Bi-RNN: {sets}."
+    return Section("Model families", [told, _AGREES], [SectionTable("End to end in per cent", rows)])
+
+
+def _pretrained(model: str) -> bool:
+    return model == "jointbert" or "+" in model
 
 
 def augmented(table: Json) -> Section:
@@ -195,11 +212,14 @@ def augmented(table: Json) -> Section:
             row: dict[str, object] = {"data set": _NAMES.get(name, name), "test set": label}
             row |= {"without": scaled(found["without"]), "with": scaled(found["with"])}
             row["gain"] = Figure(_gain(found["gain"]))
-            rows.append({**row, **{f"{side}, paper": _plain(paper.get(side)) for side in ("without", "with")}})
+            row |= {f"{side}, paper": _plain(paper.get(side)) for side in ("without", "with")}
+            gained = paper["with"] - paper["without"] if paper else None
+            rows.append({**row, "gain, paper": Figure(_signed(gained)) if gained is not None else NONE,
+                         "agrees": _agrees(found["gain"], gained)})  # fmt: skip
     title = "Table 5: with augmented training data"
     if not rows:
         return Section(title, ["Left out: the study was asked to leave augmentation out."])
-    return Section(title, tables=[SectionTable("End to end in per cent", rows)])
+    return Section(title, [_AGREES], [SectionTable("End to end in per cent", rows)])
 
 
 def attention(looked: Sequence[Json]) -> Section:

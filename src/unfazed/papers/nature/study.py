@@ -52,8 +52,11 @@ class _Stages(StudyContext):
 
     def _tested(self, names: Sequence[str]) -> dict[str, list[System]]:
         named = _named(self.given.get("system") or (), self._wanted, option_name("system"))
-        model = self.given.get("model") or "bilstm"
-        return {name: self._opened(model, name, named.get(name, [])) for name in names}
+        return {name: self._opened(self.model, name, named.get(name, [])) for name in names}
+
+    @property
+    def model(self) -> str:
+        return self.given.get("model") or "bilstm"
 
     def family(self, model: str) -> dict[str, list[System]]:
         """The systems of another model, by data set, trained without augmentation."""
@@ -81,7 +84,7 @@ class _Stages(StudyContext):
         encoder = given.get("encoder")
         if encoder is None and (kind == "jointbert" or on):
             encoder = str(minilm_folder())
-        epochs, lr = (by_model(given.get(option), model) for option in ("epochs", "lr"))
+        epochs, lr = (chosen_for(given.get(option), model, corpus.name) for option in ("epochs", "lr"))
         return Training(
             corpus, name.endswith(_AUGMENTED), self.to / "models" / model / name / str(seed), kind, encoder, seed,
             None if epochs is None else int(epochs), lr,
@@ -116,20 +119,22 @@ class _Stages(StudyContext):
     @cached_property
     def runs(self) -> dict[str, list[tables.Runs]]:
         """By data set, one for each training."""
-        return {c.name: self.runs_of(c.name, self.systems[c.name]) for c in self.corpora}
+        return {c.name: self.runs_of(c.name, self.systems[c.name], f"{self.model}/{c.name}") for c in self.corpora}
 
     @cached_property
     def augmented_runs(self) -> dict[str, list[tables.Runs]]:
         names = [c.name for c in self.corpora] if self.augments else []
         return {
-            n: self.runs_of(n, self.augmented_systems[n + _AUGMENTED], n + _AUGMENTED, ("random", "hard"))
+            n: self.runs_of(
+                n, self.augmented_systems[n + _AUGMENTED], f"{self.model}/{n}{_AUGMENTED}", ("random", "hard")
+            )
             for n in names
         }
 
     def runs_of(
-        self, name: str, systems: Sequence[System], place: str = "", sets: Sequence[str] = ("random", "hard", "each")
+        self, name: str, systems: Sequence[System], place: str, sets: Sequence[str] = ("random", "hard", "each")
     ) -> list[tables.Runs]:
-        suites, to = self.suites[name], self.to / "runs" / (place or name)
+        suites, to = self.suites[name], self.to / "runs" / place
         return [
             tables.Runs(**{s: run_system(suites[s], system, to / str(n) / s) for s in sets})
             for n, system in enumerate(systems)
@@ -166,11 +171,11 @@ class _Stages(StudyContext):
     def families(self) -> Printed:
         """Other models beside the first, on the same sets."""
         models = [name.strip() for name in (self.given.get("families") or "").split(",") if name.strip()]
-        first, runs = self.given.get("model") or "bilstm", {}
+        runs = {}
         for model in models:
             systems = self.family(model)
             runs[model] = {n: self.runs_of(n, systems[n], f"{model}/{n}", ("random", "hard")) for n in systems}
-        table = compared({first: self.runs, **runs}) if runs else {}
+        table = compared({self.model: self.runs, **runs}) if runs else {}
         return Printed(table, [page.families(table)] if table else [])
 
     def attention(self) -> Printed:
@@ -190,8 +195,8 @@ def _named(pairs: Sequence[str], known: Sequence[str], option: str) -> dict[str,
     return found
 
 
-def by_model(given: str | int | None, model: str) -> float | None:
-    """The number for a model in `10,jointbert=3`: its own, or the one for all; None if there is neither."""
+def chosen_for(given: str | int | None, model: str, corpus: str) -> float | None:
+    """The number in `10,snips=4,jointbert=3,jointbert/snips=1`: the most special that fits, or None."""
     found: dict[str, float] = {}
     for part in str(given or "").split(","):
         name, _, number = part.rpartition("=")
@@ -199,8 +204,8 @@ def by_model(given: str | int | None, model: str) -> float | None:
             try:
                 found[name.strip()] = float(number)
             except ValueError:
-                raise UsageError(f"{part!r} is not a number, nor MODEL=NUMBER.") from None
-    return found.get(model, found.get(""))
+                raise UsageError(f"{part!r} is not a number, nor NAME=NUMBER.") from None
+    return next((found[name] for name in (f"{model}/{corpus}", model, corpus, "") if name in found), None)
 
 
 class Nature(Study):
@@ -238,7 +243,7 @@ class Nature(Study):
         Option("seed", "Seed of the sets, and of the first training.", 0),
         Option("seeds", "Trainings of each model. Intervals include how much they differ.", 3),
         Option("repetitions", "Draws of the Random set.", 10),
-        Option("epochs", "Epochs at most, such as 10 or 10,jointbert=3. Default: the model's own."),
+        Option("epochs", "Epochs at most, such as 10 or 10,snips=4,jointbert/snips=1. Default: the model's own."),
         Option("lr", "Learning rate, such as jointbert=3e-4. Default: the model's own."),
         Option("no-guard", "Also use words that the training labels contradict, as the paper does.", flag=True),
         Option("no-augmentation", "Leave out the models of Table 5.", flag=True),

@@ -110,7 +110,7 @@ def table4(runs: Mapping[str, Sequence[Runs]]) -> Json:
             row: {score: mean_of([rows[row][score] for rows in both]) for score in SCORES} for row in both[0]
         }
         drops[AVERAGE] = {row: mean_of([d[row] for d in drops.values()]) for row in next(iter(drops.values()))}
-    printed = {model: _paper_rows(rows, list(runs)) for model, rows in paper()["table4"].items()}
+    printed = {model: paper_rows(rows, list(runs)) for model, rows in paper()["table4"].items()}
     return {"ours": ours, "drop": drops, "trainings": min(map(len, runs.values()), default=0), "paper": printed}
 
 
@@ -135,7 +135,8 @@ def _performance(runs: Runs) -> tuple[Rows, dict[str, Estimate]]:
     return rows, drops
 
 
-def _paper_rows(printed: Mapping[str, Sequence[float]], corpora: Sequence[str]) -> Json:
+def paper_rows(printed: Mapping[str, Sequence[float]], corpora: Sequence[str]) -> Json:
+    """Data set → test set → score of one of the paper's models."""
     rows = {
         name: {
             row: dict(zip(SCORES, map(_share, values[3 * i : 3 * i + 3]), strict=True))

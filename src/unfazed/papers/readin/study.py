@@ -12,7 +12,7 @@ from unfazed.measure import ErrorRates, Group, error_rates
 from unfazed.papers.readin import page, tables
 from unfazed.papers.readin.agreement import agreements
 from unfazed.papers.readin.layout import clean_file, corpus_folders, people_in
-from unfazed.papers.readin.methods import METHODS, ReadinCorpus, check_systems
+from unfazed.papers.readin.methods import INDEXED, METHODS, ReadinCorpus, check_systems
 from unfazed.papers.readin.plausibility import PAPER, read_preferences
 from unfazed.papers.readin.reader import read_rows
 from unfazed.report import Option, Printed, Study, StudyContext, StudyTable
@@ -123,9 +123,15 @@ class Readin(Study):
         Option("to", "Folder of models, runs and pages.", "readin", short="-o"),
         Option("system", "NAME=SYSTEM to test; NAME is a corpus, or a corpus+MITIGATION. Repeatable.", multiple=True),
         Option("corrector", "The corrector. Default: the embedded one, trained on the corpus where it can be."),
-        Option("without", f"A mitigation to leave out: {', '.join(METHODS[1:5])}. Repeatable.", multiple=True),
+        Option(
+            "without",
+            f"Leave out {', '.join(METHODS[1:5])} or {INDEXED[0]}. Repeatable.",
+            multiple=True,
+        ),
         Option("plausible", "ANSWERS of `unfazed collect export` to pairs of `unfazed survey pairs` (section 3.3)."),
         Option("raw-em", "Compare CMRC2018's answers as they are written, as READIN's script does.", flag=True),
+        Option("model", "What to train for AFQMC: linear, or transformer, a small one over characters.", "linear"),
+        Option("epochs", "Epochs of the transformer; half as many with noisy copies, so as many steps. Default: 5."),
         Option("seed", "Seed of the noisy copies, and of the first training.", 0),
         Option("seeds", "Trainings with noisy copies. Intervals include how much they differ.", 3),
     )

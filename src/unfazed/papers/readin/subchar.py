@@ -98,7 +98,7 @@ class SubChar:
     """A vocabulary over codes. `decode(encode(text))` is the text; without an index, with homophones folded."""
 
     def __init__(self, card: Card, tokenizer: Json) -> None:
-        self.card, self._json = card, tokenizer
+        self.card, self.tokenizer = card, tokenizer
         self.codes = Codes(card.encoding, card.index)
         self._tokenizer = _tokenizers().Tokenizer.from_str(_text({**tokenizer, "normalizer": None}))
 
@@ -136,7 +136,7 @@ class SubChar:
         config |= {f"{token[1:-1].lower()}_token": token for token in SPECIAL}
         (folder / "subchar.json").unlink(missing_ok=True)  # comes last, so that it never names another's tokens
         for name, content in (
-            ("tokenizer.json", self._json),
+            ("tokenizer.json", self.tokenizer),
             ("tokenizer_config.json", config),
             ("subchar.json", msgspec.to_builtins(self.card)),
         ):

@@ -31,7 +31,7 @@ TABLES = {
     "table7": ("afqmc_positive",),
     "table9": ("afqmc",),
 }
-_TABLE_7 = ("plain", "ada", "ada-simulated", "subchar", "subchar+ada", "subchar+ada-simulated")
+_NOT_IN_7 = ("correction",)
 
 
 @cache
@@ -66,7 +66,7 @@ def scores_table(name: str, corpora: Mapping[str, ReadinCorpus], raw: bool = Fal
         if raw and owner == "cmrc2018":
             scores = dict.fromkeys(MEASURES, "cmrc_exact_match_raw")
         runs = corpora[owner].runs if owner in corpora else {}
-        methods = [m for m in runs if name != "table7" or m in _TABLE_7]
+        methods = [m for m in runs if name != "table7" or m not in _NOT_IN_7]
         methods = [m for m in methods if name == "table7" or "subchar" not in m]
         for method in methods:
             cells = _over([_cells(run, scores) for run in runs[method]])
