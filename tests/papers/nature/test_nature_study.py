@@ -14,9 +14,10 @@ import pytest
 from unfazed.core.errors import UsageError
 from unfazed.core.values import Estimate
 from unfazed.papers.nature.corpora import PAPERS, find_corpora, sizes
-from unfazed.papers.nature.page import harm
+from unfazed.papers.nature.families import _paper_gaps
+from unfazed.papers.nature.page import families, harm
 from unfazed.papers.nature.study import chosen_for
-from unfazed.papers.nature.tables import OPERATORS, _paper_rows, paper, table4
+from unfazed.papers.nature.tables import OPERATORS, paper, paper_rows, table4
 from unfazed.run.plan import NATURE
 
 SHARED = Path(__file__).parents[3] / "../shared"
@@ -100,7 +101,7 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
 
 def test_the_papers_average_is_over_the_data_sets_that_we_have() -> None:
     printed = paper()["table4"]["Bi-RNN"]
-    two, three = (_paper_rows(printed, names)["average"]["Hard"]["e2e"] for names in (["atis", "snips"], PAPERS))
+    two, three = (paper_rows(printed, names)["average"]["Hard"]["e2e"] for names in (["atis", "snips"], PAPERS))
     assert two == pytest.approx((0.276 + 0.07) / 2)
     assert three == 0.23
 
@@ -147,6 +148,30 @@ def study(place: Path, *more: str) -> subprocess.CompletedProcess[str]:
 
 def is_estimate(value: object) -> bool:
     return isinstance(value, dict) and set(value) >= {"value", "low", "high", "n", "missing", "signature"}
+
+
+def test_gaps_are_held_against_the_papers() -> None:
+    """Of pretrained models, beside the gap of the paper's on the same data set."""
+    gaps = _paper_gaps(["atis"])["atis"]
+    assert gaps == pytest.approx({"Orig": 0.015, "Rand": 0.047, "Hard": 0.073})
+    ours = {s: {"e2e": estimate(0.5), "gap": estimate(gap)} for s, gap in gaps.items()}
+    ours["Hard"]["gap"] = estimate(0.01)
+    first = {s: {"e2e": estimate(0.5)} for s in gaps}
+    models = {"birnn": {"atis": first}, "stackprop": {"atis": ours}, "jointbert": {"atis": ours}}
+    section = families({"ours": models, "first": "birnn", "paper": {"atis": gaps}})
+    said = [(row["gaps, paper"], row["agrees"]) for row in section.tables[0].rows]
+    assert said == [("–", "–"), ("–", "–"), ("+1.5, +4.7, +7.3", "yes, yes, less")]
+
+
+def test_a_linear_model_trains_in_seconds_with_seeds_of_its_own(place: Path) -> None:
+    done = study(place, "--model", "linear", "--only", "table4", "--only", "table5", "-o", "lin", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["table4"]["trainings"] == 2
+    assert found["table4"]["ours"][NAME]["Orig"]["e2e"]["value"] > 0.5
+    assert is_estimate(found["table5"]["ours"][NAME]["Hard"]["gain"])
+    seeds = {json.loads(f.read_text())["seed"] for f in (place / "lin/models").glob("**/system.json")}
+    assert seeds == {0, 1000, 1001}, "that of the selector is not under test"
 
 
 @pytest.mark.slow

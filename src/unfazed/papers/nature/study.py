@@ -13,13 +13,14 @@ from unfazed.papers.nature import page, tables
 from unfazed.papers.nature.attention import looks
 from unfazed.papers.nature.corpora import SluCorpus, find_corpora
 from unfazed.papers.nature.families import by_filler, compared
-from unfazed.papers.nature.training import Training, selector_of, train_all
+from unfazed.papers.nature.training import LINEAR, Training, selector_of, train_all
 from unfazed.report import Given, Option, Printed, Study, StudyContext, StudyTable
 from unfazed.run import NATURE, make_suite, run_system
 from unfazed.systems import System, minilm_folder, open_system
 from unfazed.vary import operators
 
 _AUGMENTED = "+augmented"
+_BEYOND = 1000
 _SUITES = ("datasets", "selector", "seed", "no-guard")  # decide test sets
 _RUN = (*_SUITES, "model", "encoder", "system", "seeds", "repetitions", "epochs", "lr")  # decide runs
 
@@ -79,14 +80,18 @@ class _Stages(StudyContext):
         return range(self.seed, self.seed + int(self.given.get("seeds") or 3))
 
     def _training(self, model: str, name: str, seed: int) -> Training:
+        """A linear model gets seeds beyond those of others: the first is the selector's."""
         given, corpus = self.given, next(c for c in self.corpora if c.name == name.removesuffix(_AUGMENTED))
         kind, _, on = model.partition("+")
+        place = self.to / "models" / model / name / str(seed)
+        if kind == LINEAR:
+            seed += _BEYOND
         encoder = given.get("encoder")
         if encoder is None and (kind == "jointbert" or on):
             encoder = str(minilm_folder())
         epochs, lr = (chosen_for(given.get(option), model, corpus.name) for option in ("epochs", "lr"))
         return Training(
-            corpus, name.endswith(_AUGMENTED), self.to / "models" / model / name / str(seed), kind, encoder, seed,
+            corpus, name.endswith(_AUGMENTED), place, kind, encoder, seed,
             None if epochs is None else int(epochs), lr,
         )  # fmt: skip
 
@@ -234,7 +239,7 @@ class Nature(Study):
     options = (
         Option("to", "Folder of models, sets, runs and pages.", "nature", short="-o"),
         Option("datasets", "Folders in DIR, or beside it. Default: atis, snips and nlu_ed, where they are there."),
-        Option("model", "What to train: bilstm, birnn, stackprop or jointbert.", "bilstm"),
+        Option("model", "What to train: bilstm, birnn, stackprop, jointbert, or linear.", "bilstm"),
         Option("encoder", "A Hugging Face encoder for the model. Default for jointbert: the installed MiniLM."),
         Option("families", "More models to compare, such as birnn,stackprop,jointbert,stackprop+encoder."),
         Option("system", "NAME=SYSTEM: test this instead of training; NAME is atis, atis+augmented, …", multiple=True),
