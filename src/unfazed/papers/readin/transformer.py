@@ -126,9 +126,9 @@ class Transformer(TrainedSystem):
                 network = PairTransformer(len(vocabulary), len(labels), settings)
             card = cls.new_card(settings, learnt, tested, tokens, "classify")
             system = cls(network, vocabulary, labels, fields, card)
-            read = lambda pairs: [(_numbered(vocabulary, p.first, p.second), p.label) for p in pairs]  # noqa: E731
             return system.fitted(
-                lambda: PairLoop(network, read(learnt), read(tested), seeds), to, overwrite, progress
+                lambda: PairLoop(network, _read(vocabulary, learnt), _read(vocabulary, tested), seeds),
+                to, overwrite, progress,
             )  # fmt: skip
 
     def _packed(self) -> bytes:
@@ -173,3 +173,7 @@ def _pair(example: Example, fields: tuple[str, str], labels: dict[bytes, int]) -
 
 def _numbered(tokens: Tokens, first: str, second: str) -> Numbered:
     return tokens(first), tokens(second)
+
+
+def _read(tokens: Tokens, pairs: Iterable[_Pair]) -> list[tuple[Numbered, int]]:
+    return [(_numbered(tokens, pair.first, pair.second), pair.label) for pair in pairs]
