@@ -63,7 +63,7 @@ def likely_groups(data: Any, taken: Collection[str | None]) -> tuple[str, ...]:
     `taken` are the columns that the user chose for something else. Files have none of these.
     """
     rows = [row for row in _head(data) if isinstance(row, Mapping)]
-    known = {*taken, *KNOWN_FIELDS}
+    known = {*(name for name in taken if isinstance(name, str)), *KNOWN_FIELDS}  # a wrong name is refused later
     columns = [name for name in (rows[0] if rows else ()) if known.isdisjoint((name, str(name).casefold()))]
     columns = [name for name in columns if all(name in row for row in rows)]
     return tuple(name for name in columns if _few([row[name] for row in rows if row[name] is not None]))
