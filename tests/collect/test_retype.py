@@ -139,7 +139,7 @@ def test_a_very_long_answer_is_labelled():
 
 
 def test_distance_is_by_sound():
-    assert distance("里程很长", "历程恨常") == 0
+    assert distance("里程很远", "历程恨远") == 0
     assert distance("蚂蚁花呗还款最低是多少呢", "啊" * 12) > 0.7
     assert 0 < distance("turn it off", "Trun it of!") < 0.4
     assert distance("。。", "。，") == 0.5

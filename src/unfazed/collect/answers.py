@@ -39,7 +39,7 @@ def keep_draft(
     if begins > len(known):
         return len(known)
     added = events[len(known) - begins :]
-    if known[begins:] != events[: len(known) - begins] or len(known) + len(added) > MAX_DRAFT:
+    if known[begins:][: len(events)] != events[: len(known) - begins] or len(known) + len(added) > MAX_DRAFT:
         raise AlreadyAnswered("This item is being answered in another window.")
     if added:
         tx.run("INSERT INTO drafts VALUES (?, ?, ?, ?, ?)", item, person.id, attempt, len(known), as_json(added))
