@@ -38,13 +38,13 @@ __all__ = ["close_clients", "site"]
 )
 def test_what_is_refused(content, reason):
     with pytest.raises(BadAudio, match=reason):
-        checked(content, ReadingOptions())
+        checked(io.BytesIO(content), ReadingOptions())
 
 
 @pytest.mark.parametrize("rate", [8000, 16000, 44100, 48000])
 @pytest.mark.parametrize("channels", [1, 2])
 def test_what_is_kept_sounds_the_same(rate, channels):
-    found = checked(tone(1.0, rate, 0.5, channels, hertz=1000), ReadingOptions())
+    found = checked(io.BytesIO(tone(1.0, rate, 0.5, channels, hertz=1000)), ReadingOptions())
     with wave.open(io.BytesIO(found.content)) as file:
         assert (file.getnchannels(), file.getframerate()) == (1, 16000)
         samples = np.frombuffer(file.readframes(file.getnframes()), "<i2") / 32768
@@ -61,7 +61,7 @@ def test_no_damaged_file_is_more_than_refused(changes, cut):
     for place, value in changes:
         content[place] = value
     with contextlib.suppress(BadAudio):
-        assert checked(bytes(content[: len(content) - cut]), ReadingOptions()).seconds >= 0.5
+        assert checked(io.BytesIO(bytes(content[: len(content) - cut])), ReadingOptions()).seconds >= 0.5
 
 
 def test_from_upload_to_text(site, tmp_path):
@@ -141,3 +141,18 @@ def test_only_recordings_are_transcribed(make):
     study, store, _ = make()
     with pytest.raises(UsageError, match="no recordings"):
         transcribe(study, store, "x", lambda path: "")
+
+
+def test_a_large_upload_needs_little_memory(tmp_path):
+    import tracemalloc
+
+    file = tmp_path / "long.wav"
+    file.write_bytes(tone(215.0, 48_000, channels=2))
+    assert file.stat().st_size > 39 << 20
+    with file.open("rb") as sound:
+        tracemalloc.start()
+        found = checked(sound, ReadingOptions(max_seconds=300))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert found.seconds == pytest.approx(215)
+    assert most < 24 << 20, "the recording as it is kept, twice, and a block"

@@ -160,7 +160,8 @@ class Filter(msgspec.Struct, frozen=True):
     counts: str = ""  # yes, no
 
     def where(self) -> tuple[str, list[Any]]:
-        sql, values = "w.content IS NOT NULL", []
+        sql = "w.content IS NOT NULL"
+        values: list[Any] = []
         for column, value in (("w.person", self.person), ("w.item", self.item)):
             if value:
                 sql, values = f"{sql} AND {column} = ?", [*values, value]

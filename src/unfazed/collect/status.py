@@ -85,6 +85,15 @@ def flags(tx: Transaction) -> dict[str, int]:
 
 
 def own_progress(tx: Transaction, person: str, per_person: int | None) -> dict[str, Any]:
-    """What a person is told of themselves."""
+    """What a person is told of themselves: `of` how many, or else how many there still are (`left`)."""
     ((answered,),) = tx.rows("SELECT answered FROM people WHERE id = ?", person)
-    return {"answered": answered, "of": per_person}
+    if per_person is not None:
+        return {"answered": answered, "of": per_person, "left": None}
+    ((open_,),) = tx.rows("SELECT count(*) FROM items WHERE gold IS NULL AND free > 0")
+    ((done,),) = tx.rows(
+        "SELECT count(*) FROM work w JOIN items i ON i.id = w.item WHERE w.person = ? AND i.gold IS NULL "
+        "AND i.free > 0 AND w.state <> 'leased'",
+        person,
+    )
+    ((held,),) = tx.rows("SELECT count(*) FROM work WHERE person = ? AND state = 'leased'", person)
+    return {"answered": answered, "of": None, "left": max(0, open_ - done) + held}

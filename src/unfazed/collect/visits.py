@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from tempfile import TemporaryFile
 from typing import Annotated, Any
 
 import msgspec
@@ -39,7 +40,7 @@ from unfazed.collect.kinds.read_aloud import (
     may_enter,
 )
 from unfazed.collect.people import hashed, note
-from unfazed.collect.site import Site, TooLarge, body_of, signed
+from unfazed.collect.site import Site, TooLarge, body_of, parts_of, signed
 from unfazed.collect.status import own_progress
 from unfazed.collect.study import said
 from unfazed.collect.words import languages
@@ -342,9 +343,12 @@ async def audio(site: Site, request: Request) -> Response:
     if not site.kind.uploads or step_of(person, site.study) == "consent":
         raise HTTPException(404, "not_found")
     item, take = request.query_params.get("item", ""), request.query_params.get("take", "")
-    content = await body_of(request, MAX_AUDIO)
     try:
-        recording = await asyncio.to_thread(checked, content, site.kind.options)
+        with TemporaryFile() as file:  # several people's large recordings together are too large for memory
+            async for part in parts_of(request, MAX_AUDIO):
+                file.write(part)
+            file.seek(0)
+            recording = await asyncio.to_thread(checked, file, site.kind.options)
         await site.read(lambda tx: may_enter(tx, person, item, take))
         await asyncio.to_thread(keep, site.study, take, recording)
         await site.write(lambda tx: enter(tx, person, item, take, recording))

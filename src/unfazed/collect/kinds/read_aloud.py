@@ -10,9 +10,10 @@ import math
 import re
 import time
 import wave
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, BinaryIO, NamedTuple
 
 import msgspec
 
@@ -29,6 +30,7 @@ RATE = 16_000
 MAX_AUDIO = 40 << 20  # bytes of an upload
 _FULL = 0.99  # of full scale: louder samples are taken for clipped
 _RATES = range(8_000, 192_001)
+_BLOCK = 1 << 16  # frames
 _NAME = re.compile("[0-9a-f]{32}")
 
 
@@ -74,49 +76,69 @@ class Recording(NamedTuple):
     level: float  # dB below full scale
 
 
-def checked(content: bytes, options: ReadingOptions) -> Recording:
-    """The recording as it is kept, or the reason why it is refused."""
+def checked(file: BinaryIO, options: ReadingOptions) -> Recording:
+    """The recording as it is kept, or the reason why it is refused. It is read piece by piece: uploads may be large."""
     import numpy as np
 
-    samples, rate = _samples(content)
-    seconds = len(samples) / rate
-    if seconds < options.min_seconds:
+    out = io.BytesIO()
+    count, power, clipped = 0, 0.0, 0
+    with _opened(file, options) as (blocks, rate), wave.open(out, "wb") as slow:
+        slow.setnchannels(1)
+        slow.setsampwidth(2)
+        slow.setframerate(RATE)
+        resampler = _resampler(rate)
+        for samples, last in blocks:
+            count += len(samples)
+            power += float(np.sum(samples.astype(np.float64) ** 2))
+            clipped += int(np.count_nonzero(np.abs(samples) >= _FULL))
+            made = resampler.resample_chunk(samples, last=last)
+            slow.writeframes((np.clip(made, -1, 1) * 32767).astype("<i2").tobytes())
+    seconds = count / rate
+    if not count or seconds < options.min_seconds:
         raise BadAudio("audio_short")
     if seconds > options.max_seconds:
         raise BadAudio("audio_long")
-    level = 20 * math.log10(max(float(np.sqrt(np.mean(samples.astype(np.float64) ** 2))), 1e-9))
+    level = 20 * math.log10(max(math.sqrt(power / count), 1e-9))
     if level < options.least_level:
         raise BadAudio("audio_quiet")
-    if float(np.mean(np.abs(samples) >= _FULL)) > options.most_clipped:
+    if clipped / count > options.most_clipped:
         raise BadAudio("audio_clipped")
+    return Recording(out.getvalue(), seconds, level)
+
+
+def _resampler(rate: int) -> Any:
     try:
         import soxr
     except ImportError as error:
         raise MissingExtra("Recording", "collect") from error
-    slow = soxr.resample(samples, rate, RATE)
-    out = io.BytesIO()
-    with wave.open(out, "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(RATE)
-        file.writeframes((np.clip(slow, -1, 1) * 32767).astype("<i2").tobytes())
-    return Recording(out.getvalue(), seconds, level)
+    return soxr.ResampleStream(rate, RATE, 1, dtype="float32")
 
 
-def _samples(content: bytes) -> tuple[Any, int]:
-    """A WAV file's samples from -1 to 1, channels mixed to one, and its rate."""
-    import numpy as np
-
+@contextmanager
+def _opened(file: BinaryIO, options: ReadingOptions) -> Iterator[tuple[Iterator[tuple[Any, bool]], int]]:
+    """A WAV file's samples from -1 to 1, channels mixed to one, in blocks, and its rate."""
     try:
-        with wave.open(io.BytesIO(content)) as file:
-            channels, width, rate = file.getnchannels(), file.getsampwidth(), file.getframerate()
-            frames = file.readframes(file.getnframes())
+        with wave.open(file, "rb") as sound:
+            channels, width, rate = sound.getnchannels(), sound.getsampwidth(), sound.getframerate()
+            if width != 2 or channels not in (1, 2) or rate not in _RATES:
+                raise BadAudio("audio_bad")
+            if sound.getnframes() / rate > options.max_seconds:
+                raise BadAudio("audio_long")
+            yield _blocks(sound, channels), rate
     except (wave.Error, EOFError, ValueError, RuntimeError) as error:
         raise BadAudio("audio_bad") from error
-    if width != 2 or channels not in (1, 2) or rate not in _RATES:
-        raise BadAudio("audio_bad")
-    whole = np.frombuffer(frames[: len(frames) // (2 * channels) * 2 * channels], dtype="<i2")
-    return whole.reshape(-1, channels).mean(axis=1).astype(np.float32) / 32768, rate
+
+
+def _blocks(sound: wave.Wave_read, channels: int) -> Iterator[tuple[Any, bool]]:
+    import numpy as np
+
+    while True:
+        frames = sound.readframes(_BLOCK)
+        last = len(frames) < _BLOCK * 2 * channels
+        whole = np.frombuffer(frames[: len(frames) // (2 * channels) * 2 * channels], dtype="<i2")
+        yield whole.reshape(-1, channels).mean(axis=1).astype(np.float32) / 32768, last
+        if last:
+            return
 
 
 def audio_folder(study: PeopleStudy) -> Path:
@@ -131,7 +153,9 @@ def audio_file(study: PeopleStudy, name: str) -> Path:
 
 
 def keep(study: PeopleStudy, take: str, recording: Recording) -> None:
-    write_atomically(audio_file(study, take), recording.content)
+    file = audio_file(study, take)
+    write_atomically(file, recording.content)
+    file.chmod(0o600)
 
 
 def may_enter(tx: Transaction, person: Person, item: str, take: str) -> None:

@@ -6,7 +6,7 @@ export function start(form, words) {
     const touch = () => {
       one.set = true;
       slider.classList.remove('unset');
-      slider.removeAttribute('aria-valuetext');
+      slider.setAttribute('aria-valuetext', `${slider.value} / ${slider.max}`); // what a screen reader says
       shown.textContent = slider.value;
     };
     slider.addEventListener('input', touch);
