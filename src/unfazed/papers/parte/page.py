@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unfazed.core import Json
+from unfazed.papers.parte.agreement import Agreement
 from unfazed.papers.parte.changed import CONFUSION, Changed, Contrast
 from unfazed.report import NONE, Figure, Picture, Row, Section, SectionTable, scaled
 from unfazed.report.charts import grouped_bars
@@ -23,16 +24,22 @@ Found = Mapping[str, Changed]
 Paper = Mapping[str, Mapping[str, Json]]
 
 
-def table2(found: Found, paper: Paper) -> Section:
+def table2(found: Found, paper: Paper, trainings: Mapping[str, int]) -> Section:
     rows: list[Row] = []
     for model, one in found.items():
         row: dict[str, object] = {"model": model}
         for measure in ("accuracy_original", "accuracy_paraphrased", "changed"):
             row[measure.replace("_", " ")] = scaled(getattr(one, measure))
             row[f"{measure.replace('_', ' ')}, paper"] = _plain(paper.get(model, {}).get(measure))
-        rows.append({**row, "pairs": one.changed.n, "missing": one.changed.missing})
+        rows.append(
+            {**row, "pairs": one.changed.n, "missing": one.changed.missing, "trainings": trainings.get(model, 1)}
+        )
     shares = [one.changed for one in found.values() if one.changed.value is not None]
-    sentences = ["Per cent of pairs, ours with 95% intervals that resample original pairs, then the paper's."]
+    sentences = [
+        "Per cent of pairs, ours with 95% intervals, then the paper's. Intervals resample original pairs. Those of a "
+        "model with several trainings also include how much its trainings differ. The published predictions are of one "
+        "training."
+    ]
     if shares:
         low, high = (100 * end(s.value or 0.0 for s in shares) for end in (min, max))
         between = f"{low:.1f} to {high:.1f}" if len(shares) > 1 else f"{low:.1f}"
@@ -60,6 +67,48 @@ def _differs(found: Found, paper: Paper) -> list[str]:
     if not far:
         return []
     return [f"The published predictions give other shares of changes than the paper prints: {', '.join(far)}."]
+
+
+def agreement(rows: Mapping[str, Sequence[Agreement]], beside: Mapping[str, str], paper: Paper) -> Section:
+    """Every number of the paper with ours, by column."""
+    made: list[Row] = [
+        {
+            "column": "the set" if name == "set" else name,
+            "paper's": paper[beside[name]]["name"] if name in beside else NONE,
+            "where": one.where,
+            "what": one.what,
+            "paper": Figure(f"{one.paper:,}" if name == "set" else f"{one.paper:.2f}"),
+            "ours": _with_ends(one, name == "set"),
+            "verdict": one.verdict,
+            "why": one.why,
+        }
+        for name, found in rows.items()
+        for one in found
+    ]
+    verdicts = [row["verdict"] for row in made]
+    counts = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))
+    told = (
+        f"{len(made)} numbers of the paper: {counts}. A recount of the published predictions gives the same number or "
+        "differs. A model of ours agrees if the paper's number is in its 95% interval, which includes its trainings."
+    )
+    return Section("Each number of the paper", [told], [SectionTable("The paper's numbers and ours", made)])
+
+
+def _with_ends(one: Agreement, count: bool) -> Figure:
+    if one.ours is None:
+        return Figure(NONE)
+    if count or one.low is None or one.high is None:
+        return Figure(f"{one.ours:,.0f}" if count else f"{one.ours:.2f}")
+    return Figure(f"{one.ours:.2f} [{one.low:.1f}, {one.high:.1f}]")
+
+
+def prompts(systems: Mapping[str, Mapping[str, Json]]) -> Section:
+    rows: list[Row] = [
+        {"system": name, "what": what, "text": text}
+        for name, one in systems.items()
+        for what, text in one["prompts"].items()
+    ]
+    return Section("Prompts", ["What the models were asked, word for word."], [SectionTable("Prompts", rows)])
 
 
 def figure1(found: Found) -> Section:
@@ -142,7 +191,8 @@ def tests(contrasts: Sequence[Contrast]) -> Section:
     ]
     told = (
         "Differences in points with 95% intervals. p-values are corrected by Holm's method over all rows. McNemar's "
-        "exact test takes pairs for independent; the randomisation test swaps whole originals."
+        "exact test takes pairs for independent; the randomisation test swaps whole originals. A model with several "
+        "trainings has an interval that includes them, and no p-value."
     )
     return Section("Tests", [told], [SectionTable("B less A", rows)])
 
@@ -155,5 +205,7 @@ def _end(value: float | None) -> Figure:
     return Figure(NONE if value is None else f"{100 * value:+.1f}")
 
 
-def _p(value: float) -> Figure:
+def _p(value: float | None) -> Figure:
+    if value is None:
+        return Figure(NONE)
     return Figure("< 0.001" if value < 0.001 else f"{value:.3f}")

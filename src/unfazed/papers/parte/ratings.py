@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import msgspec
 
 from unfazed.core import DataError, Judgement, read_judgements
 from unfazed.papers.parte.filters import Rating, Ratings
+from unfazed.papers.parte.mturk import is_mturk, read_mturk
 
 _YES, _NO = ("true", "1", "yes", "1.0"), ("false", "0", "no", "0.0")
 
@@ -27,21 +28,28 @@ class _Answer(msgspec.Struct):
 def read_ratings(path: str | Path) -> Ratings:
     """The ratings of each pair by the people whose answers count.
 
-    The file is what `unfazed collect export` wrote for a `same_meaning` study, or JSON lines or CSV with `original`,
-    `paraphrase`, `similarity` and, if it was asked, `grammatical`.
+    The file is what `unfazed collect export` wrote for a `same_meaning` study, JSON lines or CSV with `original`,
+    `paraphrase`, `similarity` and, if it was asked, `grammatical`, or the results of P̂aRTE's tasks on Mechanical Turk.
     """
-    judgements = read_judgements(path, "same_meaning", _by_hand, asked=_Pair, answer=_Answer)
     ratings: dict[tuple[str, str], list[tuple[float, bool]]] = {}
-    for judgement in judgements:
-        if judgement.counted:
-            pair = ratings.setdefault((judgement.asked["a"], judgement.asked["b"]), [])
-            pair.append((judgement.answer["similarity"], judgement.answer["grammatical"]))
+    for pair, rating in read_mturk(Path(path)) if is_mturk(Path(path)) else _judged(path):
+        ratings.setdefault(pair, []).append(rating)
     if not ratings:
-        raise DataError("there is no rating that counts in it." if judgements else "there is no rating in it.", path)
+        raise DataError("there is no rating that counts in it.", path)
     return {
         pair: Rating(sum(s for s, _ in given) / len(given), 2 * sum(g for _, g in given) > len(given))
         for pair, given in ratings.items()
     }
+
+
+def _judged(path: str | Path) -> Iterator[tuple[tuple[str, str], tuple[float, bool]]]:
+    judgements = read_judgements(path, "same_meaning", _by_hand, asked=_Pair, answer=_Answer)
+    if not judgements:
+        raise DataError("there is no rating in it.", path)
+    for judgement in judgements:
+        if judgement.counted:
+            asked, answer = judgement.asked, judgement.answer
+            yield (asked["a"], asked["b"]), (answer["similarity"], answer["grammatical"])
 
 
 def _by_hand(row: Mapping[str, Any]) -> Judgement:

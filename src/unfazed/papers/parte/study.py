@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import ClassVar
@@ -13,12 +13,16 @@ import msgspec
 from unfazed.core import Json, Suite, UsageError, option_name
 from unfazed.core.estimate import Resampling
 from unfazed.data import ReadOptions, import_corpus
-from unfazed.papers.parte import page
-from unfazed.papers.parte.changed import Changed, Judged, changed_predictions, contrasts, judged_pairs
-from unfazed.papers.parte.corpora import ENTAILED, FILE, NOT_ENTAILED, read_pairs
-from unfazed.report import Given, Option, Printed, Study, StudyContext, StudyTable
+from unfazed.papers.parte import agreement, page
+from unfazed.papers.parte.candidates import ENTAILED, NOT_ENTAILED
+from unfazed.papers.parte.changed import Changed, Judged, judged_pairs
+from unfazed.papers.parte.corpora import FILE, read_pairs
+from unfazed.papers.parte.glove import GLOVE
+from unfazed.papers.parte.training import MODELS, OWN, TRAIN_FILE, Recipe, models_in, trained
+from unfazed.papers.parte.trainings import compared, measured
+from unfazed.report import Option, Printed, Study, StudyContext, StudyTable
 from unfazed.run import run_system
-from unfazed.systems import open_system
+from unfazed.systems import System, open_system
 
 _MNLI = {"entailment": ENTAILED, "neutral": NOT_ENTAILED, "contradiction": NOT_ENTAILED}
 _ACCURACIES = ("accuracy_original", "accuracy_paraphrased")
@@ -33,16 +37,89 @@ class _Stages(StudyContext):
         return Resampling(bootstrap=int(given.get("bootstrap") or 10_000), seed=int(given.get("seed") or 0))
 
     @cached_property
-    def asked(self) -> dict[str, list[Judged]]:
-        return _asked(self.data, self.to, self.given)
+    def published(self) -> dict[str, list[Judged]]:
+        """The published predictions by model, if they are wanted."""
+        file, others = self.given.get("predictions"), self.given.get("system") or self.given.get("train")
+        return _published(_predictions_file(self.data, file)) if file or not others else {}
+
+    @cached_property
+    def asked(self) -> dict[str, list[list[Judged]]]:
+        """By model, each training's labels for the same pairs: as published, and as the systems answer."""
+        found = {name: [pairs] for name, pairs in self.published.items()}
+        meanings = _meanings(self.given.get("labels") or "")
+        for name, systems in self.systems.items():
+            runs = [run_system(self.suite, system, self._run(name, n)) for n, system in enumerate(systems)]
+            found[name] = [_relabelled(name, judged_pairs(run), meanings) for run in runs]
+        return found
+
+    @cached_property
+    def systems(self) -> dict[str, list[System]]:
+        """By name, one for each training: those that the study trains, and those that were given."""
+        given = _named_systems(self.given.get("system") or (), self.published)
+        own = models_in(self.given.get("train") or "")
+        found = {f"{OWN}{model}": trained(self._recipe(model)) for model in own}
+        return found | {name: [open_system(spec) for spec in specs] for name, specs in given.items()}
+
+    def _recipe(self, model: str) -> Recipe:
+        given, first = self.given, int(self.given.get("seed") or 0)
+        folder = self.data if self.data.is_dir() else self.data.parent
+        return Recipe(
+            model,
+            Path(given.get("train_data") or folder / TRAIN_FILE),
+            self.to / "models" / model,
+            given.get("vectors") or GLOVE,
+            range(first, first + int(given.get("seeds") or 3)),
+            None if given.get("epochs") is None else int(given["epochs"]),
+        )
+
+    def _run(self, name: str, n: int) -> Path:
+        return self.to / "runs" / (name if len(self.systems[name]) == 1 else f"{name}/{n}")
+
+    @cached_property
+    def suite(self) -> Suite:
+        return _suite(self.data, self.to)
 
     @cached_property
     def measured(self) -> dict[str, Changed]:
-        return {name: changed_predictions(pairs, name, self.settings) for name, pairs in self.asked.items()}
+        return {name: measured(trainings, name, self.settings) for name, trainings in self.asked.items()}
+
+    @cached_property
+    def beside(self) -> dict[str, str]:
+        """By column the paper's model that it is set beside."""
+        named = dict(_pairs_of(self.given.get("beside") or "", "beside", "SYSTEM=MODEL, such as mine=bert"))
+        unknown = next((model for model in named.values() if model not in paper()), None)
+        if unknown is not None:
+            raise UsageError(
+                f"{option_name('beside')} takes SYSTEM=MODEL, a MODEL of {', '.join(paper())}, not {unknown!r}."
+            )
+        known = {name: name for name in self.published if name in paper()}
+        known |= {f"{OWN}{model}": theirs for model, theirs in MODELS.items() if theirs}
+        return {name: model for name, model in (known | named).items() if name in self.measured}
+
+    def agreement(self) -> Printed:
+        """Every number of the paper, ours beside it."""
+        rows: dict[str, list[agreement.Agreement]] = {}
+        if self.published and _is_parte(self.data):
+            pairs = list(read_pairs(_predictions_file(self.data, self.given.get("predictions"))))
+            folder = self.data if self.data.is_dir() else self.data.parent
+            rows["set"] = list(agreement.of_set(pairs, folder, printed("set")))
+        for name, model in self.beside.items():
+            why = printed("why").get(name.removeprefix(OWN), printed("why")["system"])
+            own = name in self.published
+            rows[name] = agreement.of_model(self.measured[name], paper()[model], why, own)
+        value = {name: {"agreement": found} for name, found in rows.items()}
+        return Printed(value, [page.agreement(rows, self.beside, paper())] if rows else [])
+
+    def systems_used(self) -> Printed:
+        """What was asked, and with which prompt."""
+        value = {
+            name: {"trainings": len(systems), "prompts": systems[0].prompts} for name, systems in self.systems.items()
+        }
+        return Printed(value, [page.prompts(value)] if any(one["prompts"] for one in value.values()) else [])
 
     def table2(self) -> Printed:
         value = {name: _accuracies(name, one) for name, one in self.measured.items()}
-        return Printed(value, [page.table2(self.measured, paper())])
+        return Printed(value, [page.table2(self.measured, paper(), {n: len(t) for n, t in self.asked.items()})])
 
     def figure1(self) -> Printed:
         value = {name: {"confusion": one.confusion} for name, one in self.measured.items()}
@@ -60,7 +137,7 @@ class _Stages(StudyContext):
         return {name: {"by": {k: one.by[k] for k in keys if k in one.by}} for name, one in self.measured.items()}
 
     def tests(self) -> Printed:
-        tested = contrasts(self.asked, self.settings)
+        tested = compared(self.asked, self.settings)
         value = {name: {"tests": [c for c in tested if name in (c.a, c.b)]} for name in self.measured}
         return Printed(value, [page.tests(tested)])
 
@@ -73,30 +150,44 @@ class Parte(Study):
     """P̂aRTE (2023): how often does a model's prediction change when a pair of sentences is paraphrased?
 
     DIR holds P̂aRTE's collated_data_and_preds.csv, whose published predictions of five models are measured; or it is a
-    suite of sentence pairs, made by `unfazed vary` or `unfazed paraphrase build`. --system asks systems about the same
-    pairs. Writes study.json, study.md and study.html. Given again, it goes on where it was stopped.
+    suite of sentence pairs, made by `unfazed vary` or `unfazed paraphrase build`. --train trains models for the same
+    pairs, and --system runs other systems on them. Writes study.json, study.md and study.html. If it stops, rerun the
+    command: it resumes.
 
     \b
       unfazed study parte --data parte/ --predictions collated_data_and_preds.csv --format json
+      unfazed study parte --data parte/ --train bow,bilstm,minilm -o out/
       unfazed study parte --data parte/ --system baseline=model/ -o out/
     """
 
     title = page.TITLE
     context = _Stages
     tables: ClassVar[Mapping[str, StudyTable]] = {
+        "agreement": StudyTable(_Stages.agreement),
         "table2": StudyTable(_Stages.table2),
         "figure1": StudyTable(_Stages.figure1),
         **{name: _figure(name) for name in page.FIGURES},
         "slices": StudyTable(_Stages.slices),
         "tests": StudyTable(_Stages.tests),
+        "systems": StudyTable(_Stages.systems_used),
     }
     options = (
         Option("to", "Folder of the set, runs and pages.", "parte", short="-o"),
         Option("predictions", "P̂aRTE's table of predictions, in DIR or elsewhere. Default: that in DIR, if no system."),
-        Option("system", "[NAME=]SYSTEM: ask this too. Repeatable.", multiple=True),
+        Option("train", f"Models to train here: any of {','.join(MODELS)}. Needs the extra hf, but for baseline."),
+        Option("train-data", f"What they learn from, in RTE's form. Default: {TRAIN_FILE} in DIR."),
+        Option(
+            "vectors", "Word vectors of bow and bilstm: a text file, or glove, those of an installed package.", GLOVE
+        ),
+        Option("seeds", "Trainings of each model. Intervals include how much they differ.", 3),
+        Option("epochs", "Epochs of a training at most. Default: the model's own.", kind=int),
+        Option(
+            "system", "[NAME=]SYSTEM: run this too. Repeatable; the same NAME again is another training.", multiple=True
+        ),
+        Option("beside", "SYSTEM=MODEL,…: the paper's model that a system is compared with, such as mine=bert."),
         Option("labels", "What the systems' labels mean: LABEL=GOLD,… Those of an MNLI head are known."),
         Option("bootstrap", "Bootstrap samples.", 10_000),
-        Option("seed", "Seed of intervals and tests.", 0),
+        Option("seed", "Seed of intervals and tests, and of the first training.", 0),
     )
 
     def joined(self, tables: Mapping[str, Json]) -> Json:
@@ -114,37 +205,44 @@ class Parte(Study):
 
 
 @cache
-def paper() -> dict[str, dict[str, Json]]:
-    return tomllib.loads((Path(__file__).parent / "paper.toml").read_text(encoding="utf-8"))
-
-
-def _asked(data: Path, to: Path, given: Given) -> dict[str, list[Judged]]:
-    """Each model's labels for the same pairs: as published, and as the systems answer."""
-    named = [_named(spec) for spec in given.get("system") or ()]
-    specs = dict(named)
-    if len(specs) < len(named):
-        raise UsageError("Two systems have the same name. Say NAME=SYSTEM with names that differ.")
-    found: dict[str, list[Judged]] = {}
-    if given.get("predictions") or not specs:
-        found = _published(_predictions_file(data, given.get("predictions")))
-    clash = next((name for name in specs if name in found), None)
-    if clash:
-        raise UsageError(f"There are published predictions of {clash!r}. Name the system otherwise: NAME=SYSTEM.")
-    if specs:
-        suite = _suite(data, to)
-        for name, spec in specs.items():
-            run = run_system(suite, open_system(spec), to / "runs" / name)
-            found[name] = _relabelled(name, judged_pairs(run), _meanings(given.get("labels") or ""))
+def printed(part: str) -> dict[str, Json]:
+    """A part of what the paper prints, and of what is known about it: models, set or why."""
+    found: dict[str, Json] = tomllib.loads((Path(__file__).parent / "paper.toml").read_text(encoding="utf-8"))[part]
     return found
+
+
+def paper() -> dict[str, dict[str, Json]]:
+    return printed("models")
+
+
+def _is_parte(data: Path) -> bool:
+    """Is it P̂aRTE's own data, not a suite of other pairs?"""
+    return not (data / "manifest.json").is_file()
+
+
+def _named_systems(specs: Sequence[str], published: Mapping[str, object]) -> dict[str, list[str]]:
+    """`[NAME=]SYSTEM` by name; a name that is given several times has several trainings."""
+    found: dict[str, list[str]] = {}
+    for name, spec in map(_named, specs):
+        found.setdefault(name, []).append(spec)
+    clash = next((name for name in found if name in published or name.startswith(OWN)), None)
+    if clash:
+        raise UsageError(f"There are predictions of {clash!r} already. Name the system otherwise: NAME=SYSTEM.")
+    return found
+
+
+def _pairs_of(told: str, option: str, form: str) -> list[tuple[str, str]]:
+    parts = [part.strip().partition("=") for part in told.split(",") if part.strip()]
+    wrong = next((left for left, equals, right in parts if not (left and equals and right)), None)
+    if wrong is not None:
+        raise UsageError(f"{option_name(option)} takes {form}, not {wrong!r}.")
+    return [(left, right) for left, _, right in parts]
 
 
 def _meanings(told: str) -> dict[str, str]:
     """What labels mean: neutral and contradiction are both not entailed, unless something else is said."""
-    parts = [part.strip().partition("=") for part in told.split(",") if part.strip()]
-    wrong = next((label for label, equals, gold in parts if not (label and equals and gold)), None)
-    if wrong is not None:
-        raise UsageError(f"{option_name('labels')} takes LABEL=GOLD, such as neutral=not_entailed, not {wrong!r}.")
-    return _MNLI | {label.lower(): gold for label, _, gold in parts}
+    pairs = _pairs_of(told, "labels", "LABEL=GOLD, such as neutral=not_entailed")
+    return _MNLI | {label.lower(): gold for label, gold in pairs}
 
 
 def _named(spec: str) -> tuple[str, str]:

@@ -1,16 +1,17 @@
-"""Word vectors from a text file: a word and its numbers a line, with or without a first line of counts."""
+"""Word vectors from a text file, a word and its numbers a line, or GloVe's from the installed package."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from unfazed.core import DataError
+from unfazed.papers.parte.glove import GLOVE, glove_lines
 
 VOCABULARY = 50_000  # as many words as P̂aRTE's models know
 _WORD = re.compile(r"n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+?(?=n['’]t\b)|[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")
@@ -44,14 +45,16 @@ class Vectors:
     def read(cls, path: str | Path, texts: Iterable[Iterable[str]], most: int = VOCABULARY) -> Vectors:
         """The vectors of the words in these texts, the commonest first, then of the file's first words, up to `most`.
 
-        Files have their words in the order of how common they are.
+        Files have their words in the order of how common they are. `glove` stands for those of the installed package.
         """
+        lines: Iterable[tuple[int, str, Sequence[bytes] | Floats]]
+        lines = glove_lines() if str(path) == GLOVE else _lines(Path(path))
         counts = Counter(word for words in texts for word in words)
         wanted = set(counts) | {word.lower() for word in counts}
         found: dict[str, Floats] = {}
         others: dict[str, Floats] = {}
         size = 0
-        for line, word, numbers in _lines(Path(path)):
+        for line, word, numbers in lines:
             size = size or len(numbers)
             if word in wanted or len(others) < most:
                 into = found if word in wanted else others
@@ -86,7 +89,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str, list[bytes]]]:
                 raise DataError("the word is not UTF-8.", path, number) from error
 
 
-def _row(numbers: list[bytes], size: int, path: Path, line: int) -> Floats:
+def _row(numbers: Sequence[bytes] | Floats, size: int, path: Path, line: int) -> Floats:
     try:
         row = np.array(numbers, dtype=np.float32)
     except ValueError as error:
