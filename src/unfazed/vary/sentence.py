@@ -6,10 +6,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from unfazed.vary.english import Word, tagged
+from unfazed.vary.english import Word, tagged, tagger
 
 LONGEST = 20_000  # characters of a text that are looked at
-_TITLES = "mr mrs ms dr st gen lt col sgt prof rev sen gov rep inc corp co no vs jr sr"
+_TITLES = "mr mrs ms dr st mt ft gen lt col sgt capt prof rev hon sen gov rep inc ltd corp co no nos vs jr sr"
 _ABBREVIATED = frozenset(_TITLES.split())
 _NOUNS = frozenset(("NN", "NNS", "NNP"))
 _INSIDE = frozenset(("NN", "NNS", "NNP", "JJ", "JJR", "JJS", "CD", "POS"))
@@ -124,9 +124,17 @@ class Sentence(NamedTuple):
         if word.tag in _CLOSED or len(self.words) == 1:
             return True
         if self.text[self.words[1].start].isupper():
-            return False  # *Celestial Seasonings*
-        alone = end == 1 or self.words[1].tag not in _INSIDE
+            return word.lower == "former"  # not *Celestial Seasonings*
+        if word.tag == "NNS" and word.lower not in tagger().classes:
+            return False  # *Lakers*
+        alone = (end == 1 or self.words[1].tag not in _INSIDE) and self.words[1].lower != "of"
         return not alone or word.tag == "NNS" or word.lower in _STUFF  # *Oracle* is a name, *Oil* is none
+
+    @property
+    def sure_of_case(self) -> bool:
+        """Is it known whether the first word is a name? *Power* alone at the beginning may be one."""
+        word = self.words[0]
+        return word.tag != "NN" or word.lower in _STUFF or self.words[min(1, len(self.words) - 1)].tag in _INSIDE
 
     def object_form(self, first: int, end: int) -> str:
         """The phrase as an object: *him* for *he*."""

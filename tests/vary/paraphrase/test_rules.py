@@ -33,7 +33,7 @@ def said(text: str, kinds: str, draws: int = 12, **more: object) -> set[str]:
     [
         ("voice", "Microsoft bought Skype in 2011.", "Skype was bought by Microsoft in 2011."),
         ("voice", "The movie was directed by him.", "He directed the movie."),
-        ("voice", "She has written two books .", "Two books have been written by her ."),
+        ("voice", "The author has written two books .", "Two books have been written by the author ."),
         ("voice", "The company will build the houses.", "The houses will be built by the company."),
         ("voice", "Six people were killed by a storm in Utah.", "A storm killed six people in Utah."),
         ("voice", "Oil kills birds.", "Birds are killed by oil."),
@@ -56,6 +56,8 @@ def said(text: str, kinds: str, draws: int = 12, **more: object) -> set[str]:
         ("expression", "More than 20 came.", "Over 20 came."),
         ("synonym", "A lawyer arrived.", "An attorney arrived."),
         ("synonym", "Russian troops left.", "Russian soldiers left."),
+        ("synonym", "He refused to speak.", "He declined to speak."),
+        ("synonym", "The prize was awarded to her.", "The prize was given to her."),
     ],
 )
 def test_a_kind_says_it_another_way(kind: str, text: str, expected: str) -> None:
@@ -70,6 +72,16 @@ def test_a_kind_says_it_another_way(kind: str, text: str, expected: str) -> None
         ("voice", "He killed himself."),
         ("voice", "Agnes was founded by Mo Siegel and John Hay."),  # both founded it
         ("voice", "He gave her a book."),
+        ("voice", "She has written two books."),  # nobody says *by her* without a reason
+        ("voice", "The FDA provided a list of states in which the pills were sold."),
+        ("voice", "The report showed growth in sales slowed."),
+        ("voice", "The agency purchases food from farms and distributes it."),
+        ("voice", "The government banned flights to Kenya."),
+        ("voice", "Saddam accepted an offer to flee."),
+        ("voice", "A team conquered Mt. Kanchenjunga, the third highest peak."),
+        ("order", "Police said Wednesday that they found it."),
+        ("order", "The first crash was in 2000."),
+        ("order", "Willesden will appear before the magistrates' court today."),
         ("order", "Did it rain when he left?"),
         ("order", "He has lived here since the men who came in 1990 left in 2000."),
         ("order", '"It rained," he said.'),
@@ -77,6 +89,17 @@ def test_a_kind_says_it_another_way(kind: str, text: str, expected: str) -> None
         ("nominal", "He is on life support now."),
         ("contraction", "Don't you know?"),
         ("contraction", "He knows what it is."),
+        ("contraction", "Women are as poor there as they are in France."),
+        ("expression", "He was punished for not following the orders."),
+        ("expression", "There are no more than 20."),
+        ("expression", "The train is due to arrive."),
+        ("expression", "They asked the US public."),
+        ("synonym", "He was accused of theft."),
+        ("synonym", "Two soldiers left."),
+        ("synonym", "Inflation is declining."),
+        ("synonym", "He happened to know it."),
+        ("synonym", "They sit in each other's jails."),
+        ("synonym", "They accelerate Japan's attempts to reform."),
         ("synonym", "The death penalty is old."),
         ("synonym", "Film Festival Movie Lawyer"),  # names
     ],
@@ -87,7 +110,7 @@ def test_it_leaves_alone_what_it_would_break(kind: str, text: str) -> None:
 
 def test_names_keep_their_capitals() -> None:
     assert said("Celestial Seasonings bought a firm.", "voice") == {"A firm was bought by Celestial Seasonings."}
-    assert said("Oracle sells software.", "voice") == {"Software is sold by Oracle."}
+    assert said("Oracle sells software.", "voice") == set(), "it may be a name, or a word at the beginning"
     assert said("The army attacked the town.", "voice") == {"The town was attacked by the army."}
 
 
@@ -144,11 +167,12 @@ def test_unknown_kinds_are_refused() -> None:
 
 def test_the_list_of_synonyms_is_sound() -> None:
     table = close_synonyms()
-    assert len(table) > 700
+    assert len(table) > 300
     assert {kind for kind, _ in table} == set("vnar")
-    for (_, word), others in table.items():
-        assert others
-        assert word.replace("_", " ") not in others
+    for (_, word), close in table.items():
+        assert close.others
+        assert word not in close.others
+        assert not (close.only and close.never)
 
 
 _WORDS = "the army attacked was by Paris 's of capital , . because it did not in 1990 said In He “ ” it's France is"

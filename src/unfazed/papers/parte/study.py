@@ -58,7 +58,8 @@ class _Stages(StudyContext):
         given = _named_systems(self.given.get("system") or (), self.published)
         own = models_in(self.given.get("train") or "")
         found = {f"{OWN}{model}": trained(self._recipe(model)) for model in own}
-        return found | {name: [open_system(spec) for spec in specs] for name, specs in given.items()}
+        options = _options(self.given.get("option") or (), given)
+        return found | {n: [open_system(spec, **options.get(n, {})) for spec in specs] for n, specs in given.items()}
 
     def _recipe(self, model: str) -> Recipe:
         given, first = self.given, int(self.given.get("seed") or 0)
@@ -184,6 +185,9 @@ class Parte(Study):
         Option(
             "system", "[NAME=]SYSTEM: run this too. Repeatable; the same NAME again is another training.", multiple=True
         ),
+        Option(
+            "option", "SYSTEM.NAME=VALUE: an option of a system, such as mine.max_tokens=1. Repeatable.", multiple=True
+        ),
         Option("beside", "SYSTEM=MODEL,…: the paper's model that a system is compared with, such as mine=bert."),
         Option("labels", "What the systems' labels mean: LABEL=GOLD,… Those of an MNLI head are known."),
         Option("bootstrap", "Bootstrap samples.", 10_000),
@@ -228,6 +232,24 @@ def _named_systems(specs: Sequence[str], published: Mapping[str, object]) -> dic
     clash = next((name for name in found if name in published or name.startswith(OWN)), None)
     if clash:
         raise UsageError(f"There are predictions of {clash!r} already. Name the system otherwise: NAME=SYSTEM.")
+    return found
+
+
+def _options(told: Sequence[str], names: Mapping[str, object]) -> dict[str, dict[str, Json]]:
+    """`SYSTEM.NAME=VALUE` by system; a value is JSON if it is such."""
+    found: dict[str, dict[str, Json]] = {}
+    for text in told:
+        key, equals, value = text.partition("=")
+        system, _, name = key.rpartition(".")
+        if not (equals and name and system in names):
+            raise UsageError(
+                f"{option_name('option')} takes SYSTEM.NAME=VALUE with a SYSTEM of {', '.join(names) or 'none'}, "
+                f"not {text!r:.60}."
+            )
+        try:
+            found.setdefault(system, {})[name] = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            found.setdefault(system, {})[name] = value
     return found
 
 

@@ -16,7 +16,7 @@ TRAIN_FILE = "RTE_dev.jsonl"
 # The models that can be trained, and the paper's model that each is set beside.
 MODELS = {"bow": "cbow", "bilstm": "bilstm", "minilm": "bert", "baseline": ""}
 OWN = "own-"  # before the name of a column of one of these
-_MINILM = {"lr": 1e-4, "epochs": 8, "patience": 8}
+_MINILM = {"lr": 1e-4, "epochs": 4, "patience": 4}
 
 
 class Recipe(NamedTuple):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from unfazed.vary.english import forms
+from unfazed.vary.english import BE, forms
 from unfazed.vary.sentence import MONTHS, WEEKDAYS, Rewrite, Sentence, capital
 from unfazed.vary.words import word_lists
 
@@ -27,6 +27,8 @@ def orders(sentence: Sentence) -> Iterator[Rewrite]:
     """The sentence with a part of it moved to the other end. Quotations and questions are left alone."""
     whole = sentence.text[sentence.start : sentence.end]
     if _MARKS.search(sentence.text[sentence.start : sentence.end + 3]) or len(sentence.words) < 5:
+        return
+    if not sentence.sure_of_case:
         return
     commas = [i for i in range(1, len(sentence.words)) if "," in sentence.gap(i)]
     for new, note in (*_front_to_end(sentence, commas), *_end_to_front(sentence, commas), *_sources(sentence, commas)):
@@ -77,7 +79,7 @@ def _happened(sentence: Sentence, i: int) -> bool:
     """Is what stands before this word one clause, whole and not in the perfect, which goes with no point in time?"""
     before = sentence.words[i - 1]
     perfect = any(word.lower in ("has", "have") for word in sentence.words[:i])
-    whole = before.tag not in ("IN", "RB", "CC") and sentence.has_verb(0, i)
+    whole = before.tag not in ("IN", "RB", "CC") and before.lower not in BE and sentence.has_verb(0, i)
     return whole and not perfect and _simple(sentence, 0, i)
 
 
@@ -85,7 +87,7 @@ def _is_clause(sentence: Sentence, i: int) -> bool:
     """Do a subject and a verb follow the subordinator, and does one verb stand before it?"""
     words = sentence.words
     end = sentence.noun_phrase(i + 1)
-    follows = end is not None and end < len(words) and words[end].tag in ("VBZ", "VBD", "VB", "MD")
+    follows = end is not None and end < len(words) and words[end].tag in ("VBZ", "VBD", "MD")
     measured = words[i - 1].lower in ("years", "months", "weeks", "days", "hours", "year", "month", "week", "day")
     alone = words[i - 1].tag not in ("IN", "RB", "CC", "CD") and not measured
     return follows and alone and sentence.has_verb(0, i) and _simple(sentence, 0, i)
@@ -105,13 +107,15 @@ def _sources(sentence: Sentence, commas: list[int]) -> Iterator[tuple[str, str]]
         that = end + 1 + (words[end + 1].lower == "that")
         if that == end + 1 and words[end].lower not in ("said", "says"):
             return
+        if words[that].lower in WEEKDAYS or words[that].lower in ("today", "yesterday"):
+            return
         if words[that].tag != "PRP" and sentence.noun_phrase(that) and sentence.has_verb(that, n):
             yield f"{capital(sentence.said(that, n))}, {sentence.moved(0, end + 1)}", "the source at the end"
 
 
 _IN = word_lists(Path(__file__).parent / "data" / "words.toml")
 _SELVES = ("himself", "herself", "itself", "themselves", "each", "it")
-_BE = {"was": "VBD", "were": "VBD", "is": "VBZ", "are": "VBZ"}
+_WAS = {"was": "VBD", "were": "VBD", "is": "VBZ", "are": "VBZ"}
 _NOT_DOERS = WEEKDAYS | MONTHS | _IN["no_doers"]
 
 
@@ -158,6 +162,8 @@ def _passive(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
     last = sentence.noun_phrase(at) if at < len(sentence.words) and sentence.joined(at) else None
     if lemma not in _IN["transitive"] or participle is None or last is None or not _closes(sentence, last):
         return
+    if sentence.words[first].tag == "PRP" or (first == 0 and not sentence.sure_of_case):
+        return  # *by him* is said for a reason
     if sentence.words[at].lower in _SELVES or sentence.words[at].tag == "PRP$":
         return
     if {word.lower for word in sentence.words[at:last]} & _NOT_DOERS:
@@ -171,8 +177,35 @@ def _passive(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
 
 
 def _closes(sentence: Sentence, i: int) -> bool:
-    """Is the noun phrase whole at this word? What may follow goes with the verb, or ends the sentence."""
-    return i == len(sentence.words) or (sentence.joined(i) and sentence.words[i].lower in _IN["loose"])
+    """Is the noun phrase whole at this word? What may follow goes with the verb, or ends the sentence.
+
+    A verb that follows, as in *showed growth in sales slowed* or *buys food and sells it*, has lost its subject.
+    """
+    words, n = sentence.words, len(sentence.words)
+    if i == n:
+        return True
+    if not sentence.joined(i) or not _goes_with_the_verb(sentence, i):
+        return False
+    for k in range(i, n):
+        if not sentence.joined(k) and k > i:
+            return not any(word.tag == "CC" for word in words[k : k + 1])
+        if words[k].tag == "CC" or (words[k].tag in ("W", "VBD", "VBZ", "MD", "VB", "VBN") and k > i):
+            return False
+        if words[k].lower in _IN["clauses"]:
+            return True
+    return True
+
+
+def _goes_with_the_verb(sentence: Sentence, i: int) -> bool:
+    words, n = sentence.words, len(sentence.words)
+    word, before = words[i].lower, words[i - 1].lower
+    after = words[i + 1] if i + 1 < n else None
+    if word not in _IN["loose"] or after is None or after.tag in ("W", "VB", "VBG"):
+        return False
+    timed = after.lower in WEEKDAYS or after.lower in MONTHS or after.tag == "CD"
+    if word == "on":
+        return timed
+    return word != "in" or timed or before not in _IN["takes_in"]
 
 
 def _active(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
@@ -199,8 +232,8 @@ def _active(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
 def _active_verb(aux: list[str], lemma: str, participle: str, plural: bool) -> str | None:
     if lemma not in _IN["transitive"]:
         return None
-    if len(aux) == 1 and aux[0] in _BE:
-        tag = _BE[aux[0]]
+    if len(aux) == 1 and aux[0] in _WAS:
+        tag = _WAS[aux[0]]
         return forms().inflected(lemma, "VB" if plural and tag == "VBZ" else tag)
     if aux[-1:] == ["been"] and aux[0] in ("has", "have", "had"):
         return f"{'had' if aux[0] == 'had' else 'have' if plural else 'has'} {participle}"

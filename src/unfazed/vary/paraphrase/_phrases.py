@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
-from unfazed.vary.english import KIND_OF, forms
+from unfazed.vary.collocations import in_name
+from unfazed.vary.english import BE, HAVE, KIND_OF, Word, forms, tagger
 from unfazed.vary.sentence import Rewrite, Sentence, capital
-from unfazed.vary.synonyms import Asked, fitting
+from unfazed.vary.synonyms import Asked
 from unfazed.vary.words import cased
 
 _AUX = ("do", "does", "did", "is", "are", "was", "were", "has", "have", "had", "could", "would", "should")
 _NOT = {f"{word} not": f"{word}n't" for word in _AUX}
 _NOT |= {"will not": "won't", "cannot": "can't", "can not": "can't"}
 _BE = {"i am": "i'm", "you are": "you're", "we are": "we're", "they are": "they're"}
-_BE |= {f"{word} is": f"{word}'s" for word in ("it", "he", "she", "that", "there", "what", "who")}
+_BE |= {f"{word} is": f"{word}'s" for word in ("it", "he", "she", "that", "there")}
 _BE |= {f"{word} will": f"{word}'ll" for word in ("i", "you", "he", "she", "we", "they", "it")}
 _SHORT = _NOT | _BE
 _LONG = {short: long for long, short in reversed(_SHORT.items())} | {"can't": "cannot"}
@@ -36,7 +38,9 @@ def _table() -> dict[str, list[str]]:
         group = line.split("|")
         for expression in group:
             if expression not in _PHRASES["put_in"]:
-                table.setdefault(expression.lower(), []).extend(other for other in group if other != expression)
+                table.setdefault(expression.lower(), []).extend(
+                    other for other in group if other != expression and other not in _PHRASES["taken_out"]
+                )
     return table
 
 
@@ -48,7 +52,16 @@ def _pattern(expressions: list[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w'’-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w'’-])", re.I)
 
 
+_NUMBER = (
+    r"[$£€]?\s?\d|(?:a |two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty)\b"
+)
+_NUMBER += r"|(?:half|one (?:hundred|thousand|million|billion|third|quarter)|seventy|eighty|ninety|hundred|thousand)"
+_FOLLOWS = {e: re.compile(rf" (?:{pattern.replace('N', _NUMBER)})") for e, pattern in _PHRASES["follows"].items()}
+_UNLESS = {e: re.compile(rf"{pattern} $", re.I) for e, pattern in _PHRASES["unless"].items()}
 _IN_SHORT, _IN_FULL, _FOUND = _pattern([*_SHORT]), _pattern([*_LONG]), _pattern([*_EXPRESSIONS])
+
+
+_COMPARED = re.compile(r"\b(?:as|than|what|where|how|who|whatever) $", re.I)  # *as poor as they are in France*
 
 
 def contractions(sentence: Sentence) -> Iterator[Rewrite]:
@@ -58,8 +71,9 @@ def contractions(sentence: Sentence) -> Iterator[Rewrite]:
         for found in pattern.finditer(text.replace("’", "'"), sentence.start, sentence.end):
             old = text[found.start() : found.end()]
             follows = re.match(r" (\w+)", text[found.end() : found.end() + 20])
-            awkward = table is _SHORT and follows is not None and follows[1] in ("not", "so", "too")
-            if follows is None or awkward or (question and found.start() == sentence.start):
+            awkward = table is _SHORT and follows is not None and follows[1] in ("not", "so", "too", "to")
+            compared = _COMPARED.search(text[max(0, found.start() - 10) : found.start()])
+            if follows is None or awkward or compared or (question and found.start() == sentence.start):
                 continue
             new = table[found[0].lower()]
             if new.endswith(" is") and follows[1].lower() in ("been", "got", "had"):
@@ -72,10 +86,29 @@ def contractions(sentence: Sentence) -> Iterator[Rewrite]:
 def expressions(sentence: Sentence) -> Iterator[Rewrite]:
     """Short expressions with each of those that may stand for them."""
     for found in _FOUND.finditer(sentence.text, sentence.start, sentence.end):
+        if not _fits(sentence.text, found) or (found[0].lower() in _ALONE and _noun_at(sentence, found.end())):
+            continue
         for other in _EXPRESSIONS[found[0].lower()]:
             new = other if other[0].isupper() or found[0].isupper() else cased(other, found[0])
             new = "The" + new[3:] if found[0].startswith("The ") else new
             yield Rewrite(found.start(), found.end(), new, f"{found[0]}→{new}")
+
+
+_ALONE = frozenset(expression.lower() for expression in _PHRASES["alone"])
+
+
+def _noun_at(sentence: Sentence, at: int) -> bool:
+    """Does a noun, or an adjective before one, begin after this place?"""
+    following = next((word for word in sentence.words if word.start > at), None)
+    return following is not None and following.tag in ("NN", "NNS", "NNP", "JJ", "VBG") and following.start - at < 3
+
+
+def _fits(text: str, found: re.Match[str]) -> bool:
+    """Does it say there what it mostly says?"""
+    follows, unless = _FOLLOWS.get(found[0].lower()), _UNLESS.get(found[0].lower())
+    if follows is not None and not follows.match(text, found.end()):
+        return False
+    return unless is None or not unless.search(text[max(0, found.start() - 12) : found.start()])
 
 
 _BACK = {tuple(light.split()): (verb, after) for (verb, after), light in reversed(_LIGHT.items())}
@@ -94,14 +127,13 @@ def nominals(sentence: Sentence) -> Iterator[Rewrite]:
 def _light(sentence: Sentence, i: int) -> Iterator[Rewrite]:
     """*decided to* → *made the decision to*."""
     word, after = sentence.words[i], sentence.words[i + 1]
-    if word.tag not in ("VBD", "VBZ", "VB", "VBG") or not sentence.joined(i + 1):
+    asked = word.tag == "VB" and sentence.words[i - 1].tag in ("TO", "MD")
+    if not (word.tag == "VBD" or asked) or not sentence.joined(i + 1):
         return
     lemma = forms().lemma(word.lower, word.tag)
     follows = after.lower if (lemma, after.lower) in _LIGHT else "NP" if sentence.noun_phrase(i + 1) else ""
     if (lemma, follows) not in _LIGHT or sentence.words[i - 1].tag in ("DT", "JJ", "PRP$", "POS"):
         return
-    if word.tag == "VB" and sentence.words[i - 1].tag == "NN":
-        return  # *life support*
     verb, _, rest = _LIGHT[lemma, follows].partition(" ")
     said = forms().inflected(verb, word.tag)
     if said:
@@ -190,32 +222,99 @@ def _ends(sentence: Sentence, i: int) -> bool:
     )
 
 
+class Close(NamedTuple):
+    """What may be put for a word, and the words before which only, or never; `#` is a number, `.` the end."""
+
+    others: list[str]
+    only: frozenset[str] = frozenset()
+    never: frozenset[str] = frozenset()
+
+    def before(self, following: str) -> bool:
+        return following not in self.never and (not self.only or following in self.only)
+
+
 @cache
-def close_synonyms() -> dict[tuple[str, str], list[str]]:
+def close_synonyms() -> dict[tuple[str, str], Close]:
     """By kind (v, n, a or r) and lemma or form."""
     lines = files("unfazed.vary.paraphrase").joinpath("data/synonyms.txt").read_text(encoding="utf-8").splitlines()
-    rows = (line.split(" ") for line in lines if not line.startswith("#"))
-    return {(kind, word): [other.replace("_", " ") for other in others] for kind, word, *others in rows}
+    found = {}
+    for kind, listed, *others in (line.split(" ") for line in lines if not line.startswith("#")):
+        word, _, before = listed.partition(">")
+        word, _, not_before = word.partition("!")
+        said = [other.replace("_", " ") for other in others]
+        found[kind, word] = Close(said, *(frozenset(w.split(",")) if w else frozenset() for w in (before, not_before)))
+    return found
 
 
 def candidates(asked: Asked) -> list[str]:
-    """What may be put for a word, in its form; none where the list does not have it or nothing fits."""
-    word = asked.words[asked.i]
+    """What may be put for a word, in its form; none where the list does not have it or it may say something else."""
+    words, i = asked.words, asked.i
+    word, table = words[i], close_synonyms()
     kind, lemma = KIND_OF.get(word.tag, ""), forms().lemma(word.lower, word.tag)
-    if kind == "n" and asked.i + 1 < len(asked.words) and asked.words[asked.i + 1].tag in ("NN", "NNS", "NNP"):
-        return []  # *death penalty*
-    if word.tag == "NNS" and (kind, word.lower) in close_synonyms():
-        return fitting(asked, close_synonyms()[kind, word.lower])  # *troops*, which has no singular
-    said = [_inflected(other, word.tag, kind) for other in close_synonyms().get((kind, lemma), [])]
-    return fitting(asked, [form for form in said if form is not None])
+    close = table.get((kind, word.lower)) or table.get((kind, lemma))
+    if close is None or not _sure(words, i, kind):
+        return []
+    after = words[i + 1] if i + 1 < len(words) else None
+    following = "." if after is None else "#" if after.tag == "CD" else after.lower
+    if not close.before(following) or (after is not None and close.only and asked.text[word.end : after.start] != " "):
+        return []
+    beside = [w.lower[:5] for w in (*words[max(0, i - 1) : i], *words[i + 1 : i + 2])]  # no *happening happened*
+    if word.lower != lemma and (kind, word.lower) in table:
+        said: list[str | None] = list(close.others)  # forms as they stand: *troops*, *largest*
+    else:
+        helped = _helped(words, i) if word.tag in ("VBD", "VBN") else None
+        said = [_inflected(other, word.tag, kind, helped) for other in close.others]
+    return [form for form in said if form is not None and form[:5] not in beside]
 
 
-def _inflected(lemma: str, tag: str, kind: str) -> str | None:
-    """The lemma in the form that a tag says; of a phrase its verb or, if it is a noun's, its last word."""
+_ABOUT_NOUNS = frozenset(("NN", "NNS", "NNP"))
+_ASKED = frozenset(("TO", "MD", "NNS", "PRP", "W"))
+_DONE_BY = frozenset(("NNP", "PRP", "W", "RB"))
+
+
+def _sure(words: Sequence[Word], i: int, kind: str) -> bool:
+    """Is it surely of this kind, and not part of a name, a compound or a verb with its particle?"""
+    word, before, after = words[i], words[i - 1] if i else None, words[i + 1] if i + 1 < len(words) else None
+    if kind == "v" and before is not None and before.lower.endswith(("'s", "s'", "’s", "s’")):
+        return False
+    if in_name(words, i, kind) or (after is not None and after.tag == "RP"):
+        return False
+    if kind == "n":
+        return before is None or before.tag not in ("VBG", "VBN")
+    if kind == "v" and word.tag == "VB":
+        return before is not None and (before.tag in _ASKED or before.lower in ("not", "n't", "did", "do", "does"))
+    if kind == "v" and word.tag == "VBZ" and tagger().could_be(word.lower, "NNS"):
+        return before is not None and before.tag in _DONE_BY
+    if kind == "v" and word.tag in ("VBN", "VBG") and after is not None and after.tag in _ABOUT_NOUNS:
+        return before is not None and before.lower in _HELPERS  # not *the wounded men*, *men wounded* …
+    return True
+
+
+_HELPERS = BE | HAVE | frozenset(("of", "by", "for", "after", "before", "from", "not"))
+
+
+def _helped(words: Sequence[Word], i: int) -> bool:
+    """Does a form of *be* or *have* stand before the verb, adverbs aside?"""
+    while i and words[i - 1].tag == "RB":
+        i -= 1
+    return i > 0 and words[i - 1].lower in _AUXILIARY
+
+
+_AUXILIARY = BE | HAVE | frozenset(("being", "having", "been", "get", "got"))
+
+
+def _inflected(lemma: str, tag: str, kind: str, helped: bool | None = None) -> str | None:
+    """The lemma in the form that a tag says; of a phrase its verb or, if it is a noun's, its last word.
+
+    `helped` says whether a participle can stand there, which tags are not always right about: where past and
+    participle differ, as in *gave* and *given*, the two must agree.
+    """
     if kind == "n":
         before, space, last = lemma.rpartition(" ")
         form = forms().inflected(last, tag)
         return form and before + space + form
     first, space, rest = lemma.partition(" ")
     form = forms().inflected(first, tag)
+    if helped is not None and forms().inflected(first, "VBD") != forms().inflected(first, "VBN"):
+        form = form if helped == (tag == "VBN") else None
     return form and form + space + rest
