@@ -58,16 +58,19 @@ _NUMBER = (
 _NUMBER += r"|(?:half|one (?:hundred|thousand|million|billion|third|quarter)|seventy|eighty|ninety|hundred|thousand)"
 _FOLLOWS = {e: re.compile(rf" (?:{pattern.replace('N', _NUMBER)})") for e, pattern in _PHRASES["follows"].items()}
 _UNLESS = {e: re.compile(rf"{pattern} $", re.I) for e, pattern in _PHRASES["unless"].items()}
-_IN_SHORT, _IN_FULL, _FOUND = _pattern([*_SHORT]), _pattern([*_LONG]), _pattern([*_EXPRESSIONS])
+_IN_SHORT, _IN_FULL = _pattern([*_SHORT]), _pattern([*_LONG])
 
 
+_LONG_WORDS = frozenset(("not", "cannot", "am", "are", "is", "will"))
 _COMPARED = re.compile(r"\b(?:as|than|what|where|how|who|whatever) $", re.I)  # *as poor as they are in France*
 
 
 def contractions(sentence: Sentence) -> Iterator[Rewrite]:
     """Contracted words in full, and words in full contracted, where something follows that they go with."""
     text, question = sentence.text, "?" in sentence.text[sentence.end : sentence.end + 3]
-    for pattern, table in ((_IN_SHORT, _SHORT), (_IN_FULL, _LONG)):
+    lower = {word.lower for word in sentence.words}
+    short, full = not lower.isdisjoint(_LONG_WORDS), "'" in text or "’" in text  # else the patterns find nothing
+    for pattern, table in ((_IN_SHORT, _SHORT),) * short + ((_IN_FULL, _LONG),) * full:
         for found in pattern.finditer(text.replace("’", "'"), sentence.start, sentence.end):
             old = text[found.start() : found.end()]
             follows = re.match(r" (\w+)", text[found.end() : found.end() + 20])
@@ -85,15 +88,35 @@ def contractions(sentence: Sentence) -> Iterator[Rewrite]:
 
 def expressions(sentence: Sentence) -> Iterator[Rewrite]:
     """Short expressions with each of those that may stand for them."""
-    for found in _FOUND.finditer(sentence.text, sentence.start, sentence.end):
-        if not _fits(sentence.text, found) or (found[0].lower() in _ALONE and _noun_at(sentence, found.end())):
-            continue
-        for other in _EXPRESSIONS[found[0].lower()]:
-            new = other if other[0].isupper() or found[0].isupper() else cased(other, found[0])
-            new = "The" + new[3:] if found[0].startswith("The ") else new
-            yield Rewrite(found.start(), found.end(), new, f"{found[0]}→{new}")
+    for word in sentence.words:
+        for expression in _BY_WORD.get(word.lower.rstrip("."), ()):
+            start = word.start - (4 if expression.startswith("the ") else 0)
+            end = start + len(expression)
+            old = sentence.text[start:end]
+            if start < sentence.start or old.lower() != expression or _INSIDE_A_WORD.match(sentence.text, end):
+                continue
+            if _fits(sentence.text, start, end) and not (expression in _ALONE and _noun_at(sentence, end)):
+                yield from _others(old, start, end)
+            break
 
 
+def _others(old: str, start: int, end: int) -> Iterator[Rewrite]:
+    for other in _EXPRESSIONS[old.lower()]:
+        new = other if other[0].isupper() or old.isupper() else cased(other, old)
+        new = "The" + new[3:] if old.startswith("The ") else new
+        yield Rewrite(start, end, new, f"{old}→{new}")
+
+
+def _by_word() -> dict[str, list[str]]:
+    """The expressions by their first word, or the one after *the*; the longest first."""
+    found: dict[str, list[str]] = {}
+    for expression in sorted(_EXPRESSIONS, key=lambda e: (-len(e), e)):
+        found.setdefault(expression.removeprefix("the ").split()[0].rstrip("."), []).append(expression)
+    return found
+
+
+_BY_WORD = _by_word()
+_INSIDE_A_WORD = re.compile(r"[\w'’-]")
 _ALONE = frozenset(expression.lower() for expression in _PHRASES["alone"])
 
 
@@ -103,12 +126,13 @@ def _noun_at(sentence: Sentence, at: int) -> bool:
     return following is not None and following.tag in ("NN", "NNS", "NNP", "JJ", "VBG") and following.start - at < 3
 
 
-def _fits(text: str, found: re.Match[str]) -> bool:
-    """Does it say there what it mostly says?"""
-    follows, unless = _FOLLOWS.get(found[0].lower()), _UNLESS.get(found[0].lower())
-    if follows is not None and not follows.match(text, found.end()):
+def _fits(text: str, start: int, end: int) -> bool:
+    """Does the expression say there what it mostly says?"""
+    expression = text[start:end].lower()
+    follows, unless = _FOLLOWS.get(expression), _UNLESS.get(expression)
+    if follows is not None and not follows.match(text, end):
         return False
-    return unless is None or not unless.search(text[max(0, found.start() - 12) : found.start()])
+    return unless is None or not unless.search(text[max(0, start - 12) : start])
 
 
 _BACK = {tuple(light.split()): (verb, after) for (verb, after), light in reversed(_LIGHT.items())}
@@ -118,10 +142,21 @@ _LASTING = ("own", "lead", "head", "produce", "make", "publish", "sponsor", "man
 
 def nominals(sentence: Sentence) -> Iterator[Rewrite]:
     for i in range(1, len(sentence.words) - 1):
-        yield from _light(sentence, i)
-        yield from _plain(sentence, i)
-        yield from _doers(sentence, i)
-    yield from _genitives(sentence)
+        if sentence.words[i].lower in _verbs():
+            yield from _light(sentence, i)
+            yield from _plain(sentence, i)
+            yield from _doers(sentence, i)
+    if any(word.lower == "of" or word.tag == "POS" or word.lower.endswith(("'s", "’s")) for word in sentence.words):
+        yield from _genitives(sentence)
+
+
+@cache
+def _verbs() -> frozenset[str]:
+    """The forms of all verbs that nouns stand for, or that stand before such nouns; and of *be*, before doers."""
+    lemmas = {verb for verb, _ in _LIGHT} | {light.split()[0] for light in _LIGHT.values()}
+    tags = ("VB", "VBD", "VBN", "VBG", "VBZ")
+    found = {form for lemma in lemmas for tag in tags if (form := forms().inflected(lemma, tag))}
+    return frozenset(found | {"is", "was"})
 
 
 def _light(sentence: Sentence, i: int) -> Iterator[Rewrite]:
@@ -180,7 +215,9 @@ def _genitives(sentence: Sentence) -> Iterator[Rewrite]:
             end = _name(sentence, i + 3)
             if end is None or not all(sentence.joined(k) for k in range(i + 1, i + 4)):
                 continue
-            owner = sentence.said(i + 3, end)
+            owner, titled = sentence.said(i + 3, end), i == 0 and sentence.text[words[1].start].isupper()
+            if titled:  # *The Queen of Holland* may be a ship
+                continue
             if _ends(sentence, end) and "'" not in owner and "’" not in owner:
                 new = f"{owner}{'’' if '’' in sentence.text else chr(39)}s {sentence.said(i + 1, i + 2)}"
                 yield Rewrite(words[i].start, words[end - 1].end, new, "’s for of")

@@ -58,10 +58,11 @@ class Rules(Operator):
         if len(text.text) > LONGEST:
             return None
         said, notes = text.text, []
-        possible = [kind for kind in self.kinds if kind != SYNONYM and self._possible(kind, said)]
+        first = {kind: found for kind in self.kinds if kind != SYNONYM and (found := self._possible(kind, said))}
+        possible = list(first)
         done = [kind for kind in possible if rng.random() < self.chance] or possible[:1]
         for kind in done:
-            found = self._possible(kind, said)  # anew: what was possible may be no more
+            found = self._possible(kind, said) if notes else first[kind]  # what was possible may be no more
             if found:
                 chosen = rng.choice(found)
                 said = apply(said, [Edit(*chosen[:3])])
