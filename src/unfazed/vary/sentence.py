@@ -101,7 +101,10 @@ class Sentence(NamedTuple):
             return self.words[first].lower in _PLURAL
         if self.words[first].tag == "CD" and word.lower.endswith("s"):
             return self.words[first].lower not in ("1", "one")
-        if word.tag == "NNP":  # *the Lakers* are many, *Brussels* and *the United States* are not
+        if word.tag == "NNP":  # *the Lakers* are many, *Brussels*, *the United States* and *the GPS* are not
+            shape = self.text[word.start : word.end]
+            if shape.islower() or shape.isupper():
+                return shape.islower() and shape.endswith("s")
             many = self.words[first].lower == "the" and word.lower.endswith("s") and head > first
             return many and word.lower not in ("states", "nations", "netherlands", "philippines")
         return word.tag == "NNS"
@@ -134,6 +137,8 @@ class Sentence(NamedTuple):
     def sure_of_case(self) -> bool:
         """Is it known whether the first word is a name? *Power* alone at the beginning may be one."""
         word = self.words[0]
+        if "-" in word.lower:
+            return False  # *Ex-cop*
         return word.tag != "NN" or word.lower in _STUFF or self.words[min(1, len(self.words) - 1)].tag in _INSIDE
 
     def object_form(self, first: int, end: int) -> str:

@@ -62,7 +62,7 @@ def test_the_headline_is_what_ten_lines_count(published, model, percent):
 @needs_parte
 def test_right_and_wrong_before_and_after(published):
     found = published[0]
-    assert set(found) == {"bert", "roberta", "cbow", "bilstm", "gpt"}
+    assert set(found) == {"bert", "roberta", "cbow", "bilstm", "gpt", "set"}
     cells = {cell: round(share["value"] * share["n"]) for cell, share in found["bert"]["confusion"].items()}
     assert cells == {"right_right": 757, "right_wrong": 55, "wrong_right": 55, "wrong_wrong": 259}
     against = {(t["measure"], t["a"], t["b"]): t for t in found["roberta"]["tests"]}
@@ -170,8 +170,9 @@ def test_a_system_beside_the_published_models(tmp_path, monkeypatch):
         assert list(found) == ["bert", "roberta", "cbow", "bilstm", "gpt", "always"]
         assert found["always"]["changed"].value == 0
         assert found["always"]["accuracy_original"] == pytest.approx(542 / 1126)
-    with pytest.raises(UsageError, match="Two systems have the same name"):
-        Parte().run(DATA, (), {**given, "system": ("always=told_always:always", "always=told_always:other")})
+    twice = ("always=told_always:always", "always=told_always:always")  # two trainings of one model
+    found = Parte().run(DATA, ["systems"], {**given, "system": twice, "to": "twice"}).value
+    assert found["always"]["trainings"] == 2
     with pytest.raises(UsageError, match="There are published predictions of 'bert'"):
         Parte().run(DATA, (), {**given, "system": ("bert=told_always:always",)})
 

@@ -231,7 +231,8 @@ def _named_systems(specs: Sequence[str], published: Mapping[str, object]) -> dic
         found.setdefault(name, []).append(spec)
     clash = next((name for name in found if name in published or name.startswith(OWN)), None)
     if clash:
-        raise UsageError(f"There are predictions of {clash!r} already. Name the system otherwise: NAME=SYSTEM.")
+        whose = "published predictions of" if clash in published else f"models of the study named {OWN}…, such as"
+        raise UsageError(f"There are {whose} {clash!r}. Name the system otherwise: NAME=SYSTEM.")
     return found
 
 

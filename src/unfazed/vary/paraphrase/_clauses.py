@@ -168,6 +168,9 @@ def _passive(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
         return
     if {word.lower for word in sentence.words[at:last]} & _NOT_DOERS:
         return
+    head = sentence.words[last - 1]
+    if head.tag == "NN" and head.lower.endswith("s") and sentence.words[at].tag != "DT":
+        return  # *teens* and *news*: one, or many?
     many = sentence.plural(at, last)
     aux = aux.replace("WAS", "were" if many else "was").replace("IS", "are" if many else "is")
     aux = aux.replace("HAVE", "have" if many else "has")

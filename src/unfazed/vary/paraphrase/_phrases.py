@@ -76,7 +76,7 @@ def contractions(sentence: Sentence) -> Iterator[Rewrite]:
             follows = re.match(r" (\w+)", text[found.end() : found.end() + 20])
             awkward = table is _SHORT and follows is not None and follows[1] in ("not", "so", "too", "to")
             compared = _COMPARED.search(text[max(0, found.start() - 10) : found.start()])
-            if follows is None or awkward or compared or (question and found.start() == sentence.start):
+            if follows is None or awkward or compared or question:
                 continue
             new = table[found[0].lower()]
             if new.endswith(" is") and follows[1].lower() in ("been", "got", "had"):
@@ -95,6 +95,8 @@ def expressions(sentence: Sentence) -> Iterator[Rewrite]:
             old = sentence.text[start:end]
             if start < sentence.start or old.lower() != expression or _INSIDE_A_WORD.match(sentence.text, end):
                 continue
+            if expression.endswith(".") and not sentence.text[end : end + 2].strip():
+                break  # its dot ends the sentence
             if _fits(sentence.text, start, end) and not (expression in _ALONE and _noun_at(sentence, end)):
                 yield from _others(old, start, end)
             break
