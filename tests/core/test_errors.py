@@ -64,6 +64,7 @@ COMMANDS = {
     "papers/dialect/page.py": "the page of a study, which has a command line alone",
     "papers/nature/page.py": "the page of a study",
     "papers/nature/strategies.py": "unfazed augment --help",
+    "papers/parte/glove.py": "pip install",
     "papers/readin/page.py": "the page of a study",
     "report/again.py": "how to make a run again",
     "report/export/inspect_ai.py": "inspect eval",
