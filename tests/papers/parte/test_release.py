@@ -24,7 +24,7 @@ needs_parte = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is no
 def unfazed(*command: object) -> str:
     done = commands.unfazed(*command)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return str(done.stdout)
 
 
 @needs_parte

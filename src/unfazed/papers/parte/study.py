@@ -105,7 +105,7 @@ class _Stages(StudyContext):
             folder = self.data if self.data.is_dir() else self.data.parent
             rows["set"] = list(agreement.of_set(pairs, folder, printed("set")))
         for name, model in self.beside.items():
-            why = printed("why").get(name.removeprefix(OWN), printed("why")["system"])
+            why = str(printed("why").get(name.removeprefix(OWN)) or printed("why")["system"])
             own = name in self.published
             rows[name] = agreement.of_model(self.measured[name], paper()[model], why, own)
         value = {name: {"agreement": found} for name, found in rows.items()}

@@ -57,7 +57,7 @@ class Rules(Operator):
             return self._in_place(text, rng)
         if len(text.text) > LONGEST:
             return None
-        said, notes = text.text, []
+        said, notes = text.text, list[str]()
         first = {kind: found for kind in self.kinds if kind != SYNONYM and (found := self._possible(kind, said))}
         possible = list(first)
         done = [kind for kind in possible if rng.random() < self.chance] or possible[:1]
