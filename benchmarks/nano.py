@@ -1,16 +1,15 @@
 """NANO with a small T5 that is made and trained here: does it tell dialects, and does the metric gain by it?
 
 A T5 first learns to compare two texts, from references with words left out or exchanged. From there three metrics
-start, with several seeds each: NANO's pretraining on FRMT's dev sentences, the same with dialects shuffled among the
-sentences of a language (a placebo), and none. All are fine-tuned on people's ratings of MLQE-PE, English to Chinese,
-and compared on FRMT's test segments, at the end and where they agree equally well with people (Kendall).
+start, with several seeds each: NANO's pretraining on FRMT's Chinese dev sentences, the same with the dialects shuffled
+(a placebo), and none. All are fine-tuned on people's ratings of MLQE-PE, English to Chinese, and compared on FRMT's
+test, at the end and where they agree equally well with people (Kendall). Portuguese is in neither, as in the paper.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-import os
 import random
 import re
 import tempfile
@@ -28,12 +27,15 @@ DIALECTS = {"pt": ("pt-BR", "pt-PT"), "zh": ("zh-CN", "zh-TW")}
 FILES = {"pt-BR": "pt-BR", "pt-PT": "pt-PT", "zh-CN": "zh-CN", "zh-TW": "zh-TW_Simplified"}
 SEEDS = (0, 1, 2)
 WAYS = ("nano", "placebo", "none")
-BASE = {"rounds": 10, "steps": 200, "batch_size": 32, "lr": 0.002}
-PRETRAIN = {"rounds": 10, "steps": 250, "batch_size": 32, "lr": 0.002, "dialects": 4.0, "hold": 0.03}
-FINETUNE = {"rounds": 8, "steps": 100, "batch_size": 32, "lr": 0.001}
+BASE = {"rounds": 4, "steps": 100, "batch_size": 64, "lr": 0.005}
+PRETRAIN = {
+    "rounds": 5, "steps": 150, "batch_size": 64, "lr": 0.005, "dialects": 8.0, "hold": 0.05, "split": False,
+    "languages": ["zh"],
+}  # fmt: skip
+FINETUNE = {"rounds": 5, "steps": 40, "batch_size": 64, "lr": 0.003}
 LENGTH = 96
 TRAIN = 6_000  # of MLQE-PE's ratings; the other thousand are for the test
-EVERY = 2  # FRMT's test segments that are scored: every second one
+EVERY = 3  # FRMT's test segments that are scored: every third one
 _GAP = re.compile(r"(?<=[^\x00-\x7f]) | (?=[^\x00-\x7f])")  # between tokens of Chinese
 
 
@@ -79,31 +81,31 @@ def ratings(rows: list[dict[str, str]], seed: int = 0) -> list[dict[str, object]
     return made
 
 
-def make_t5(folder: Path, texts: list[str], width: int = 64) -> None:
+def make_t5(folder: Path, texts: list[str], width: int = 32) -> None:
+    """A T5 of a quarter of a million weights; from large weights so small a model does not find back."""
     import torch
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
-    tokenizer = Tokenizer(models.Unigram())
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
     tokenizer.normalizer = normalizers.NFKC()
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
     special = ["<pad>", "</s>", "<unk>", "<extra_id_0>", "candidate:", "reference:", "source:", "language:"]
     special += [*FILES, "pt-any", "zh-any"]
-    tokenizer.train_from_iterator(
-        texts, trainers.UnigramTrainer(vocab_size=4000, special_tokens=special, unk_token="<unk>")
-    )
+    tokenizer.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=6000, special_tokens=special))
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>")
     torch.manual_seed(0)
     model = T5ForConditionalGeneration(
         T5Config(
-            vocab_size=len(fast), d_model=width, d_kv=16, d_ff=2 * width, num_layers=2, num_decoder_layers=1,
-            num_heads=4, dropout_rate=0.0, decoder_start_token_id=0, feed_forward_proj="gated-gelu",
+            vocab_size=len(fast), d_model=width, d_kv=16, d_ff=2 * width, num_layers=1, num_decoder_layers=1,
+            num_heads=2, dropout_rate=0.0, decoder_start_token_id=0, feed_forward_proj="gated-gelu",
             tie_word_embeddings=False,
         )
     )  # fmt: skip
     with torch.no_grad():
-        model.lm_head.weight.mul_(0.05)  # from large logits a small model does not find back
+        model.lm_head.weight.mul_(0.05)
+        model.shared.weight.mul_(0.1)
     model.save_pretrained(folder)
     fast.save_pretrained(folder)
 
@@ -129,30 +131,24 @@ def real_ratings() -> list[dict[str, object]]:
 
 
 def shuffled(rows: list[dict[str, str]], seed: int) -> list[dict[str, str]]:
-    """The same sentences, their dialects shuffled among those of a language."""
-    rng = random.Random(seed)
-    made = []
-    for language in DIALECTS:
-        own = [row for row in rows if row["tag"][:2] == language]
-        tags = [row["tag"] for row in own]
-        rng.shuffle(tags)
-        made += [{**row, "tag": tag} for row, tag in zip(own, tags, strict=True)]
-    return made
+    """The same Chinese sentences, their dialects shuffled."""
+    own = [row for row in rows if row["tag"] in DIALECTS["zh"]]
+    tags = [row["tag"] for row in own]
+    random.Random(seed).shuffle(tags)
+    return [{**row, "tag": tag} for row, tag in zip(own, tags, strict=True)]
 
 
-def told(folder: Path, rows: list[dict[str, str]]) -> dict[str, float]:
-    """By language: the share of test sentences that get a higher score with their own dialect's tag."""
+def told(folder: Path, rows: list[dict[str, str]]) -> float:
+    """The share of Chinese test sentences that get a higher score with their own dialect's tag."""
     from unfazed.papers.dialect.nano.metric import Nano
 
     nano = Nano(folder)
-    found = {}
-    for language, (one, other) in DIALECTS.items():
-        own = [row for row in rows if row["tag"][:2] == language]
-        texts = [row["text"] for row in own]
-        right = nano.acceptability(texts, [row["tag"] for row in own])
-        wrong = nano.acceptability(texts, [other if row["tag"] == one else one for row in own])
-        found[language] = sum(a > b for a, b in zip(right, wrong, strict=True)) / len(own)
-    return found
+    one, other = DIALECTS["zh"]
+    own = [row for row in rows if row["tag"] in (one, other)]
+    texts = [row["text"] for row in own]
+    right = nano.acceptability(texts, [row["tag"] for row in own])
+    wrong = nano.acceptability(texts, [other if row["tag"] == one else one for row in own])
+    return sum(a > b for a, b in zip(right, wrong, strict=True)) / len(own)
 
 
 def compared(rows: list[dict[str, str]]) -> dict[str, list[tuple[str, str, str]]]:
@@ -275,16 +271,13 @@ def results() -> list[dict[str, Any]]:
 def long_rows() -> Iterator[Row]:
     began = time.monotonic()
     found = results()
-    (kept := os.environ.get("NANO_CURVES")) and Path(kept).write_text(json.dumps(found))
     yield from summed(found, f"{len(found)} seeds; {time.monotonic() - began:.0f} s")
 
 
 def summed(found: list[dict[str, Any]], spent: str) -> Iterator[Row]:
-    for language in DIALECTS:
-        shares = {way: float(np.mean([one[f"told {way}"][language] for one in found])) for way in ("nano", "placebo")}
-        what = f"dialects of {language} told by a small T5 with NANO's pretraining, FRMT test"
-        yield Row(f"{language}: told", what, 100 * shares["nano"], "%", "shuffled dialects", 100 * shares["placebo"],
-                  note=spent)  # fmt: skip
+    shares = {way: float(np.mean([one[f"told {way}"] for one in found])) for way in ("nano", "placebo")}
+    what = "dialects of zh told by a small T5 with NANO's pretraining, FRMT test"
+    yield Row("zh: told", what, 100 * shares["nano"], "%", "shuffled dialects", 100 * shares["placebo"], note=spent)
     ends = {way: [at_end(one[way]) for one in found] for way in WAYS}
     for way in WAYS:
         kendalls = [end["kendall"] for end in ends[way]]

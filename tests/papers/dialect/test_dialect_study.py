@@ -326,6 +326,16 @@ def test_only_one_table_leaves_the_others_on_the_page(data: Path, capsys: pytest
     assert "so the pages leave table1 out. Make it again with only=table1" in capsys.readouterr().err
 
 
+def test_another_split_is_read(data: Path) -> None:
+    given = {"metric": ["bleu"], "to": "out", "split": "dev"}
+    with pytest.raises(NothingEvaluated, match="neither FRMT's dev files"):
+        Dialect().run(data, ["table8"], given)
+    for file in data.rglob("*.tsv"):
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        file.with_name(file.name.replace("test", "dev")).write_text("".join(lines[:3]), encoding="utf-8")
+    assert Dialect().run(data, ["table8"], given).value["pt"]["bleu"]["examples"]["all"] == 3
+
+
 def test_a_folder_without_data_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NothingEvaluated, match="neither FRMT's test files nor pairs_derived.tsv"):
         Dialect().run(tmp_path, given={"metric": ["bleu"], "to": str(tmp_path / "out")})

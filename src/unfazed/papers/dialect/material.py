@@ -77,19 +77,19 @@ class TrialFiles(NamedTuple):
     translators: Mapping[str, Translate] = {}
 
 
-def read_trials(data: Path, given: TrialFiles, seed: int = 0) -> list[Trials]:
+def read_trials(data: Path, given: TrialFiles, seed: int = 0, split: str = "test") -> list[Trials]:
     """All languages that the folder holds: FRMT's, and English where there are Indian-English pairs."""
     found = []
     pairs = next((place for place in _places(data) if (place / PAIRS).is_file()), None)
     if pairs is not None:
         found.append(_english(pairs, given, seed))
-    folder = next((place for place in _places(data) if next(read_segments(place), None)), None)
+    folder = next((place for place in _places(data) if next(read_segments(place, split), None)), None)
     if folder is not None:
-        languages = dict.fromkeys(segment.language for segment in read_segments(folder))
-        found += [_portuguese_or_chinese(folder, language, given, seed) for language in languages]
+        languages = dict.fromkeys(segment.language for segment in read_segments(folder, split))
+        found += [_portuguese_or_chinese(folder, split, language, given, seed) for language in languages]
     if not found:
         raise NothingEvaluated(
-            f"{data} holds neither FRMT's test files nor {PAIRS}. Fetch them: unfazed data pull frmt"
+            f"{data} holds neither FRMT's {split} files nor {PAIRS}. Fetch them: unfazed data pull frmt"
         )
     here = {trials.language for trials in found if trials.language != "en"}
     unknown = {*given.mt, *given.perturbed, *given.translators} - here
@@ -113,12 +113,12 @@ def _english(folder: Path, given: TrialFiles, seed: int) -> Trials:
     return _trials("en", ("en-US", "en-IN"), pairs, given, seed)
 
 
-def _portuguese_or_chinese(folder: Path, language: str, given: TrialFiles, seed: int) -> Trials:
+def _portuguese_or_chinese(folder: Path, split: str, language: str, given: TrialFiles, seed: int) -> Trials:
     base, other = BASES.get(language), OTHERS.get(language)
     if base is None or other is None:
         raise UsageError(f"FRMT has no two dialects of {language!r}; it has {', '.join(BASES)}.")
     rows = []
-    for segment in read_segments(folder, languages=[language]):
+    for segment in read_segments(folder, split, [language]):
         absent = next((tag for tag in (base, other) if tag not in segment.texts), None)
         if absent:
             raise DataError(f"there is no {absent} for {segment.id}.", folder)

@@ -81,7 +81,8 @@ class _Stages(StudyContext):
     def found(self) -> dict[str, dict[str, dict[str, Json]]]:
         """By language and metric: success, effect, what was left out, and the paper's numbers."""
         metrics, settings = self.metrics, self.settings
-        trials = read_trials(self.data, self.files, int(self.given.get("seed") or 0))
+        split = str(self.given.get("split") or "test")
+        trials = read_trials(self.data, self.files, int(self.given.get("seed") or 0), split)
         with AnswerStore.writer(self.to / "scores") as store:
             opened = {name: Scores(metric, store) for name, metric in metrics.items()}
             found: dict[str, dict[str, dict[str, Json]]] = {}
@@ -172,6 +173,7 @@ class Dialect(Study):
         Option("perturbed", "LANG=FILE: machine translations of LANG.perturbed.txt, one per line. Repeatable.",
                multiple=True),
         Option("ratings", "People's ratings of translations for Tables 3, 12 and 14: MLQE-PE's folder, or JSON lines."),
+        Option("split", "FRMT's split: test, dev or exemplars.", "test"),
         Option("judged", "FILE that `unfazed collect export` wrote for judge.toml. A control that no majority finds to "
                "change the meaning is left out."),
         Option("ties", "What a tie is: loss, half or drop.", "loss"),
