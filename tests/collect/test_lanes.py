@@ -141,3 +141,55 @@ def test_judged_controls_become_a_success_rate(unfazed, answer_online, tmp_path)
     assert after["excluded_by"]["people say the control means the same"] == 1
     assert len(Path("out/judge.jsonl").read_text().splitlines()) == 3, "what was asked stays asked"
     assert {j.origin["note"] for j in read_judgements("judged.jsonl", "choice")} != {""}
+
+
+def test_labels_of_a_suite_and_of_flips_become_acceptance(unfazed, answer_online, tmp_path) -> None:
+    data = [
+        Example(i, f"e{i}", {"text": f"play song {i} now"}, {"intent": "play", "slots": ["O", "O", "B-x", "O"]})
+        for i in range(8)
+    ]
+    make_suite(data, ["spoken/filler_end", "keyboard/adjacent"], to=tmp_path / "suite")
+    Path("my_system.py").write_text(
+        "def predict(batch):\n"
+        "    words = [b['text'].split(' ') for b in batch]\n"
+        "    return [{'intent': 'play' if w[-1] == 'now' else 'stop', 'slots': ['O'] * len(w)} for w in words]"
+    )
+    unfazed("collect", "items", "labels", "--suite", "suite", "--limit", 6, "-o", "items.jsonl")
+    items = [json.loads(line) for line in Path("items.jsonl").read_text().splitlines()]
+    assert len(items) == 6
+    assert not any("operator" in item for item in items)
+    unfazed("run", "suite", "--system", "my_system:predict", "-o", "run")
+    unfazed("collect", "items", "labels", "--run", "run", "-o", "flips.jsonl")
+    flips = [json.loads(line) for line in Path("flips.jsonl").read_text().splitlines()]
+    assert flips
+    assert not any(item["utterance"].endswith("now") for item in flips), "only what changed the answer"
+    unfazed("collect", "new", "study.toml", "--kind", "labels", "--items", "flips.jsonl")
+    unfazed("collect", "new", "study.toml")
+    answer_online("study.toml", {"anna": "", "ben": ""}, lambda name, texts: {"slots": True, "intent": name == "anna"})
+    unfazed("collect", "export", "study.toml", "-o", "exported.jsonl")
+    found = json.loads(unfazed("survey", "read", "exported.jsonl", "--bootstrap", 500, "--format", "json"))
+    sets = {row["name"]: row for row in found["sets"]}
+    assert (sets["altered"]["items"], sets["altered"]["intent"]["value"]) == (len(flips), 0.5)
+
+
+def test_pairs_become_a_preference(unfazed, answer_online, tmp_path) -> None:
+    data = [Example(i, f"e{i}", {"text": f"please play the song number {i}"}, "x") for i in range(9)]
+    make_suite(data, ["keyboard/adjacent"], to=tmp_path / "people", seed=1)
+    make_suite(data, ["keyboard/adjacent"], to=tmp_path / "simulated", seed=2)
+    unfazed(
+        "collect", "items", "plausible", "--suite", "people", "--suite", "simulated", "--limit", 5, "-o", "items.jsonl"
+    )
+    unfazed("collect", "new", "study.toml", "--kind", "plausible", "--items", "items.jsonl")
+    unfazed("collect", "new", "study.toml")
+    keys = {row["id"]: row for row in map(json.loads, Path("items.key.jsonl").read_text().splitlines())}
+    items = [json.loads(line) for line in Path("items.jsonl").read_text().splitlines()]
+    assert len(items) == 5
+    human = {item["original"]: keys[item["id"]]["human"] for item in items}
+    answer_online("study.toml", {"anna": "", "ben": ""}, lambda _, texts: {"choice": human[texts[0]]})
+    unfazed("collect", "export", "study.toml", "-o", "exported.jsonl")
+    (found,) = json.loads(unfazed("survey", "prefer", "exported.jsonl", "--format", "json"))
+    assert found["human"]["value"] == 1.0
+    make_suite(data, ["keyboard/adjacent", "keyboard/typist"], to=tmp_path / "both")
+    unfazed("collect", "items", "plausible", "--suite", "both", "-o", "two.jsonl")
+    keys = list(map(json.loads, Path("two.key.jsonl").read_text().splitlines()))
+    assert {(row["a"], row["b"]) for row in keys} == {("keyboard/adjacent", "keyboard/typist")}

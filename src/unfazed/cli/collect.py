@@ -39,7 +39,8 @@ def new(study_file: str, kind: str, items: str | None, suite: str | None) -> Non
     \b
       unfazed collect new study.toml
 
-    With --suite, the study is written and its database made at once: it is ready to serve. Edit its texts at any time.
+    With --suite, the study is written and its database made at once: it is ready to serve. Edit it at any time, and run
+    `unfazed collect apply`.
 
     \b
       unfazed collect new study.toml --kind retype --suite suite/
@@ -57,7 +58,7 @@ def new(study_file: str, kind: str, items: str | None, suite: str | None) -> Non
         if not suite:
             click.echo(f"Fill in {path}, then run the same command again.", err=True)
             return
-        click.echo(f"Study in {path}: put your own contact and consent in it before you invite people.", err=True)
+        click.echo(f"Study in {path}: put your contact and consent in it, and run `unfazed collect apply`.", err=True)
     database, password, count = make_study(read_study(path))
     database.close()
     click.echo(f"{count:,} items in {database.name}. The owner's password for /admin, shown this once:", err=True)
@@ -99,14 +100,17 @@ def apply_command(study_file: str, dry_run: bool) -> None:
 
 @command.command("items", short_help="Make items of a suite, or of a run's answers.")
 @click.argument("kind", metavar="KIND")
-@click.option("--suite", metavar="SUITE", help="The suite whose texts people are to judge or retype.")
+@click.option(
+    "--suite", "suites", multiple=True, metavar="SUITE",
+    help="The suite whose texts people are to judge. For plausible, a second one may have simulated versions.",
+)  # fmt: skip
 @click.option("--run", metavar="RUN", help="The run whose answers, or whose changed answers, people are to judge.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N items, chosen at random.")
 @click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the random seed.")
 @click.option("--field", "fields", multiple=True, help="An input of the examples. Repeatable. Default: those varied.")
 @click.option("-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; its keys go beside it.")
 def items_command(
-    kind: str, suite: str | None, run: str | None, limit: int | None, seed: int, fields: tuple[str, ...], to: str
+    kind: str, suites: tuple[str, ...], run: str | None, limit: int | None, seed: int, fields: tuple[str, ...], to: str
 ) -> None:
     """Write the items of SUITE for a study of KIND.
 
@@ -115,6 +119,7 @@ def items_command(
 
     \b
       unfazed collect items same_meaning --suite candidates/ -o items.jsonl
+      unfazed collect items plausible --suite people/ --suite simulated/ -o items.jsonl
       unfazed collect new study.toml --kind same_meaning --items items.jsonl
 
     With --run, `plausible` and `labels` take only the variants that changed the system's answer. For `same_meaning`,
@@ -128,9 +133,16 @@ def items_command(
     """
     from unfazed.collect.items import some_of, write_entries, write_items
 
-    if (suite is None) == (run is None):
-        raise click.UsageError("Choose --suite SUITE or --run RUN.")
-    if run is not None:
+    if bool(suites) == (run is not None) or len(suites) > (2 if kind == "plausible" else 1):
+        raise click.UsageError("Choose --suite SUITE or --run RUN; a second --suite is for plausible.")
+    if len(suites) == 2:
+        from unfazed.core.suite import Suite
+        from unfazed.papers.readin.plausibility import PAIRS, make_pairs, write_pairs
+
+        pairs = make_pairs(Suite(suites[0]), Suite(suites[1]), limit or PAIRS, seed)
+        write_pairs(pairs, to)
+        count = len(pairs.items)
+    elif run is not None:
         from unfazed.measure.people_pairs import answer_entries, flip_entries
         from unfazed.run.record import Run
 
@@ -138,7 +150,7 @@ def items_command(
         found = answer_entries(Run(run), limit, seed) if same else flip_entries(kind, Run(run), fields)
         count = write_entries(found if same else some_of(found, limit, seed), Path(to))
     else:
-        count = write_items(kind, Path(suite or ""), Path(to), fields, limit, seed)
+        count = write_items(kind, Path(suites[0]), Path(to), fields, limit, seed)
     click.echo(f"{count:,} items in {to}", err=True)
 
 
