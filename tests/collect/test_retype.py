@@ -171,3 +171,20 @@ def test_gold_is_scored_by_distance():
     kind = Retype({})
     assert kind.right({"text": "里程很长"}, {"text": "历程很长"})
     assert not kind.right({"text": "里程很长"}, {"text": "啊啊啊啊"})
+
+
+def test_what_readins_people_typed_is_taken():
+    """Nearly all of it; the rest are other sentences, put into the wrong row."""
+    folder = RECORDED.parent / "data/readin/afqmc_keyboard"
+    if not folder.is_dir():
+        pytest.skip("READIN's files are not here (../shared/data/readin)")
+    texts = [
+        [json.loads(line)["sentence1"] for line in (folder / name).read_text("utf-8").splitlines()[:1500]]
+        for name in ("test_clean.json", "test_noisy_2.json")
+    ]
+    most = Retype({}).options.most_distance
+    refused = sum(distance(text, typed) > most for text, typed in zip(*texts, strict=True))
+    assert refused <= 15
+    others = sum(distance(one, two) <= most for one, two in zip(texts[0], texts[0][7:], strict=False))
+    assert others <= 30, "sentences about the same things are told apart"
+    assert all(distance(text, "啊" * len(text)) > most for text in texts[0])
