@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 3
 TESTS ?=
 
-.PHONY: demo test check style bench docs constraints site clean
+.PHONY: demo test check style bench docs constraints pictures site clean
 
 demo: $(VENV)/.core
 	$(BIN)/unfazed demo -o demo
@@ -38,7 +38,12 @@ docs: $(VENV)/.dev
 constraints: $(VENV)/.dev
 	$(BIN)/python tools/make_constraints.py
 
+# Pictures of the terminal, the report and the page to explore, made by Chromium from the demo.
+pictures: $(VENV)/.dev
+	$(BIN)/python tools/make_pictures.py
+
 site: $(VENV)/.dev
+	if command -v chromium >/dev/null; then $(MAKE) pictures; fi
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -d site
 
 # What tests need beyond Python: installed where we may, otherwise the tests that need them say so and are left out.

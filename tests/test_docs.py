@@ -138,3 +138,32 @@ def test_the_walk_from_a_file_to_a_report_is_true() -> None:
         assert not imported & set(names[i:]), f"{step} imports a later step"
         doors = {name.rpartition(".")[0] for name in names[:i]} - {"unfazed"}
         assert i == 0 or imported & ({*names[:i]} | doors), f"{step} imports no step before it"
+
+
+GUIDES = sorted(f"docs/{page.name}" for page in ROOT.glob("docs/guide_*.md"))
+PLAIN = [
+    "README.md",
+    *GUIDES,
+    *(f"docs/{name}.md" for name in "compared data index operators report systems view".split()),
+]
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a page: without code, tables, headings and addresses of links."""
+    text = re.sub(r"^```.*?^```", "\n\n", text, flags=re.M | re.S)
+    text = re.sub(r"<!--.*?-->|<[^>]+>", " ", text, flags=re.S)
+    text = re.sub(r"^(#|\|| {4}\S).*$", "\n", text, flags=re.M)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"`[^`]*`", "Code", text)
+    blocks = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", text)
+    return [
+        s for block in blocks for s in re.split(r"(?<=[.!?:])[*)\"]*\s+(?=[A-Z*\[\"(])", " ".join(block.split())) if s
+    ]
+
+
+@pytest.mark.parametrize("page", PLAIN)
+def test_sentences_are_short(page: str) -> None:
+    """No sentence over 30 words in the README, the guides and the pages that newcomers read."""
+    found = sentences((ROOT / page).read_text(encoding="utf-8"))
+    assert len(found) > 3
+    assert [s for s in found if len(re.findall(r"\w[\w'’./-]*", s)) > 30] == []

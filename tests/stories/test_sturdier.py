@@ -1,7 +1,7 @@
 """Story 10, a sturdier model: augment, train, compare paired, then check on text typed by people it never saw.
 
-The task is to tell what a question asks for (who, when, how many, …). Typos for training and for the suite are simulated
-from Aalto's typists; the check is on NoiseQA's questions, which other people retyped.
+The task is to tell what a question asks for (who, when, how many, …). Typos for training and for the suite are
+simulated from Aalto's typists; the check is on NoiseQA's questions, which other people retyped.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ def sturdy(batch, model=trained("more.jsonl")):
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        not (QUESTIONS.exists() and PEOPLE.exists()), reason="needs ../shared/data: disfl_qa, noiseqa"
-    ),
+    pytest.mark.skipif(not (QUESTIONS.exists() and PEOPLE.exists()), reason="needs ../shared/data: disfl_qa, noiseqa"),
 ]
 
 
