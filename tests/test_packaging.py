@@ -136,3 +136,21 @@ def test_the_container_is_built_from_files_that_are_there() -> None:
             assert source in let_through
     assert re.search(r"^USER (?!root)\w+", text, re.M)
     assert re.findall(r"^FROM python:(3\.\d+)", text, re.M)[0] in VERSIONS
+
+
+def test_a_newcomer_has_their_own_report_after_six_commands(
+    built: tuple[Path, Path], clean: dict[str, str], tmp_path: Path
+) -> None:
+    """The README's quick start, in an environment with nothing in it: files as shown, then command by command."""
+    start = (ROOT / "README.md").read_text("utf-8").split("## Quick start")[1].split("The same in Python")[0]
+    for name, text in re.findall(r"^```\w+\n# file: (\S+)\n(.*?)^```", start, re.M | re.S):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    words = [line[2:] for block in re.findall(r"^```console\n(.*?)^```", start, re.M | re.S)
+             for line in block.split("\n") if line.startswith("$ ")]  # fmt: skip
+    assert 3 <= len(words) <= 6
+    assert words[0].startswith("pip install '.[")
+    run(sys.executable, "-m", "venv", tmp_path / "env", cwd=tmp_path, env=clean)
+    env = {**clean, "PATH": f"{tmp_path / 'env/bin'}:{clean['PATH']}"}
+    for command in words:
+        run("bash", "-c", command.replace("'.[", f"'{built[0]}["), cwd=tmp_path, env=env)
+    assert "of answers change" in (tmp_path / "report.html").read_text("utf-8")
