@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 3
 TESTS ?=
 
-.PHONY: demo test check style bench docs constraints pictures site clean
+.PHONY: demo test check style bench docs constraints notebooks pictures site clean
 
 demo: $(VENV)/.core
 	$(BIN)/unfazed demo -o demo
@@ -41,6 +41,10 @@ constraints: $(VENV)/.dev
 # Pictures of the terminal, the report and the page to explore, made by Chromium from the demo.
 pictures: $(VENV)/.dev
 	$(BIN)/python tools/make_pictures.py
+
+# The tutorials, from the scripts beside them, with what their cells give.
+notebooks: $(VENV)/.dev
+	$(BIN)/python tools/make_notebooks.py
 
 site: $(VENV)/.dev
 	if command -v chromium >/dev/null; then $(MAKE) pictures; fi

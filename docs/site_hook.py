@@ -61,3 +61,8 @@ def _paths(entry: Any) -> list[str]:
         return [entry]
     inner = entry.values() if isinstance(entry, dict) else entry
     return [path for one in inner for path in _paths(one)]
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """The theme's search and drawer are dialogs without a name, which screen readers need."""
+    return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')

@@ -249,7 +249,7 @@ def test_against_its_own_wavering_a_system_may_be_fine(make_results, make_estima
         ("macro_f1", "Macro F1"),
         ("match(number then exact)", "Share of right answers"),
         ("match", "Share of right answers"),
-        ("entity_f1/PER", "Entity F1 PER"),
+        ("entity_f1(PER)", "Entity F1 (PER)"),
         ("chrf", "chrF"),
         ("sentence_bleu", "Sentence BLEU"),
         ("end_to_end", "End-to-end accuracy"),

@@ -179,7 +179,7 @@ def title(score: str) -> str:
     """A score in words, as a heading starts: `macro_f1` is `Macro F1`, `match(number)` the share of right answers."""
     if (known := _SCORES.get(score.partition("(")[0])) is not None:
         return known
-    words = [_CAPITALS.get(word, word) for word in score.replace("_", " ").replace("/", " ").split()]
+    words = [_CAPITALS.get(word, word) for word in re.sub("[_/]", " ", score.replace("(", " (")).split()]
     first = words[0] if words else ""
     return " ".join([first if first in _CAPITALS.values() else first[:1].upper() + first[1:], *words[1:]])
 
