@@ -420,7 +420,7 @@ def test_the_owner_sees_progress_and_replays(visit, make):
     assert "<b>bo</b>" in v.find("main").text
     v.sound()
     v.picture("admin")
-    v.find("a[href*=answer]").click()
+    v.find('a[href*="/answer?"]').click()
     v.wait(lambda: v.driver.find_elements("css selector", "#replay"), "the answer is shown")
     v.driver.execute_script("const a = document.getElementById('at'); a.value = 2; a.dispatchEvent(new Event('input'))")
     assert v.find("#committed").text == "a"

@@ -170,7 +170,7 @@ def test_several_paraphrases_on_a_page(visit):
     assert "0: quite different" in v.find(".ends").text
     for n in range(1, 4):
         v.find(f"#similarity-{n}").click()
-        assert v.find(f"#similarity-{n}").get_attribute("aria-valuetext") is None
+        assert v.find(f"#similarity-{n}").get_attribute("aria-valuetext") == "50 / 100"
         if n < 3:
             v.find(f"input[name=grammatical-{n}][value=yes]").click()
     v.send()

@@ -12,7 +12,7 @@ from unfazed.collect.export import answers_of
 from unfazed.collect.items import make_study
 from unfazed.collect.people import hashed, invite
 from unfazed.collect.revisions import apply
-from unfazed.collect.status import progress
+from unfazed.collect.status import progress, record
 from unfazed.collect.study import read_study
 from unfazed.core.errors import DataError
 
@@ -157,6 +157,8 @@ def test_each_person_has_a_code_of_their_own(site):
             codes.add(person.page.text.partition('id="code">')[2].partition("<")[0])
     assert len(codes) == 2
     assert all(len(code) == 10 for code in codes)
+    told = server.store.read(lambda tx: record(tx, server.study))
+    assert {row["code"] for row in told} == codes, "the owner can check them"
     found = server.store.read(progress)
     assert (found["answers"], found["skipped"], found["still wanted"]) == (4, 2, 0), "b did what a skipped"
 

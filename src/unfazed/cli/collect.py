@@ -228,7 +228,7 @@ def status(study_file: str, format_: str) -> None:
 
     study = read_study(study_file)
     with open_database(study.place) as database:
-        parts = database.read(lambda tx: [[progress(tx)], coverage(tx), record(tx)])
+        parts = database.read(lambda tx: [[progress(tx)], coverage(tx), record(tx, study)])
         parts.append(agreed(study, answers_of(study, database)))
     if format_ in ("json", "jsonl"):
         click.echo(render(dict(zip(("progress", "strata", "people", "agreement"), parts, strict=True)), "json"))

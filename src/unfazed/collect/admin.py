@@ -21,6 +21,7 @@ from unfazed.collect.people import note
 from unfazed.collect.records import Filter, answers_listed, decisions, item_records, people_records
 from unfazed.collect.site import Site, same_site, signed
 from unfazed.collect.status import coverage, flags, progress, record, throughput
+from unfazed.collect.study import PeopleStudy
 from unfazed.collect.words import console_words
 
 COOKIE = "owner"
@@ -78,7 +79,7 @@ async def overview(site: Site, request: Request) -> Response:
     session = request.cookies.get(COOKIE, "")
     if not await site.read(lambda tx: owner.is_open(tx, session)):
         return site.to("/admin/login")
-    facts = await site.read(_overview)
+    facts = await site.read(lambda tx: _overview(tx, site.study))
     return page(site, request, "progress", session, **facts)
 
 
@@ -199,12 +200,12 @@ def _listed(tx: Transaction, wanted: Filter, first: int) -> tuple[int, list[tupl
     return total, [(*row[:5], msgspec.json.decode(row[5])) for row in rows]
 
 
-def _overview(tx: Transaction) -> dict[str, Any]:
+def _overview(tx: Transaction, study: PeopleStudy) -> dict[str, Any]:
     return {
         "progress": progress(tx),
         "coverage": coverage(tx),
         "flags": flags(tx),
-        "people": record(tx),
+        "people": record(tx, study),
         "hours": throughput(tx),
         "latest": _listed(tx, Filter(), 0)[1],
     }

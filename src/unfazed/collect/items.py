@@ -110,8 +110,8 @@ def suite_entries(kind: type[Kind], place: Path, fields: Sequence[str] = (), stu
         wanted = [field for field in chosen or suite.task.texts(example.inputs) if example.inputs[field].strip()]
         for item in kind.from_suite(example, variants, wanted):
             kind.item(item.content)
-            pins = {name: suite.id for name in ("suite", "suite_id") if name == "suite" or name in item.origin}
-            yield Entry(item.id, item.content, {**item.origin, **pins})
+            also = {"suite_id": suite.id} if "suite_id" in item.origin else {}
+            yield Entry(item.id, item.content, {**item.origin, "suite": suite.id, **also})
 
 
 def write_items(

@@ -7,6 +7,9 @@ from collections import Counter
 from typing import Any
 
 from unfazed.collect.database import Transaction
+from unfazed.collect.journey import completion_code
+from unfazed.collect.people import fact
+from unfazed.collect.study import PeopleStudy
 
 HOUR = 3600.0
 
@@ -50,21 +53,29 @@ def coverage(tx: Transaction) -> list[dict[str, Any]]:
     ]
 
 
-def record(tx: Transaction) -> list[dict[str, Any]]:
-    """Each person's answers, flags, and how many gold items they got right."""
+def record(tx: Transaction, study: PeopleStudy | None = None) -> list[dict[str, Any]]:
+    """Each person's answers, flags, how many gold items they got right, and how their part ended.
+
+    In a study that gives each person a code of their own, whoever is done has theirs.
+    """
+    own = study is not None and study.completion is not None and not study.completion.code
+    secret = fact(tx, "secret") if own else ""
     sql = (
-        "SELECT p.id, p.stratum, p.consented, p.excluded, count(w.item), coalesce(sum(w.live), 0), "
+        "SELECT p.id, p.stratum, p.consented, p.excluded, coalesce(j.ended, ''), count(w.item), "
+        "coalesce(sum(w.live), 0), "
         "coalesce(sum(CASE WHEN w.flags <> '' THEN 1 ELSE 0 END), 0), count(w.correct), coalesce(sum(w.correct), 0) "
         "FROM people p LEFT JOIN work w ON w.person = p.id AND w.state IN ('answered', 'failed') "
-        "GROUP BY p.id, p.stratum, p.consented, p.excluded ORDER BY p.id"
+        "LEFT JOIN journeys j ON j.person = p.id "
+        "GROUP BY p.id, p.stratum, p.consented, p.excluded, j.ended ORDER BY p.id"
     )
     return [
         {
             "person": id, "stratum": stratum, "consented": consented is not None, "answers": answers,
             "counted": int(live), "flagged": int(flagged), "gold": gold, "gold right": int(right),
-            "excluded": excluded or "",
+            "excluded": excluded or "", "ended": ended,
+            **({"code": completion_code(secret, id) if ended == "done" else ""} if own else {}),
         }
-        for id, stratum, consented, excluded, answers, live, flagged, gold, right in tx.rows(sql)
+        for id, stratum, consented, excluded, ended, answers, live, flagged, gold, right in tx.rows(sql)
     ]  # fmt: skip
 
 
