@@ -7,7 +7,7 @@ import json
 import pytest
 
 from unfazed.collect.assign import AlreadyAnswered
-from unfazed.collect.export import agreements, answers_of, export, summaries
+from unfazed.collect.export import agreements, answers_of, export, exportable, summaries
 from unfazed.collect.items import make_study
 from unfazed.collect.status import progress
 from unfazed.collect.study import read_study
@@ -114,6 +114,7 @@ def test_labels_move_with_the_words_or_the_version_is_left_out(tmp_path):
             d.say(name, d.ask(name), {"text": text}, log(text))
         done = export(d.study, d.store, tmp_path / "made", names=True)
         assert done.labels_lost == 1
+        assert exportable(d.study, answers_of(d.study, d.store)) == 1
         (variant,) = done.suite.variants()
         assert variant.inputs["text"] == "wakke me att sicks"
         assert variant.gold["slots"] == ["O", "O", "O", "B-time"]

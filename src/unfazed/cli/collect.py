@@ -221,7 +221,7 @@ def status(study_file: str, format_: str) -> None:
       unfazed collect status study.toml
     """
     from unfazed.collect.database import open_database
-    from unfazed.collect.export import agreed, answers_of
+    from unfazed.collect.export import agreed, answers_of, exportable
     from unfazed.collect.status import coverage, progress, record
     from unfazed.collect.study import read_study
     from unfazed.report.tables import render
@@ -229,7 +229,10 @@ def status(study_file: str, format_: str) -> None:
     study = read_study(study_file)
     with open_database(study.place) as database:
         parts = database.read(lambda tx: [[progress(tx)], coverage(tx), record(tx, study)])
-        parts.append(agreed(study, answers_of(study, database)))
+        answers = answers_of(study, database)
+    if (versions := exportable(study, answers)) is not None:
+        parts[0][0]["versions"] = versions
+    parts.append(agreed(study, answers))
     if format_ in ("json", "jsonl"):
         click.echo(render(dict(zip(("progress", "strata", "people", "agreement"), parts, strict=True)), "json"))
         return

@@ -164,6 +164,19 @@ def write_people_suite(
     return Exported(suite, counts["incomplete"], counts["labels"])
 
 
+def exportable(study: PeopleStudy, answers: list[Judgement]) -> int | None:
+    """How many versions a suite of the answers would have; None if they make no suite, or none that can be read now."""
+    kind, place = study.make_kind(), study.folder / (study.items.suite or "")
+    if not kind.makes_text or kind.uploads or study.items.suite is None or not place.is_dir():
+        return None
+    origin, versions, counts = Suite(place), _versions(answers), Counter[str]()
+    return sum(
+        _variant(example, _wanted(study, origin, example), ("", 0), texts, origin, "", counts) is not None
+        for example in origin.examples()
+        for texts in versions.get(example.id, {}).values()
+    )
+
+
 def _wanted(study: PeopleStudy, origin: Suite, example: Example) -> list[str]:
     fields = study.items.fields or origin.task.varied
     return [field for field in fields or example.inputs if example.inputs[field].strip()]

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from unfazed.collect.kinds import Kind, kinds
-from unfazed.collect.words import languages
+from unfazed.collect.words import languages, words
 from unfazed.core.errors import DataError, StoredFileError, UnknownName
 from unfazed.core.ids import content_id
 from unfazed.core.outside import read_bounded
@@ -148,9 +148,9 @@ class PeopleStudy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     def asked(self) -> tuple[Question, ...]:
         """The questions about the person: the study's, or the one that its kind of task always asks."""
         about = kinds.get(self.kind).about
-        if self.questions or about is None:
+        if self.questions or not about:
             return self.questions
-        return (Question(name=about.name, text={"en": about.en, "zh": about.zh}),)
+        return (Question(name=about, text={code: words(code)[f"about_{about}"] for code in languages()}),)
 
     @property
     def folder(self) -> Path:

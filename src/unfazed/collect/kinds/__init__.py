@@ -32,14 +32,6 @@ class Delivery(NamedTuple):
     draft: Sequence[dict[str, Json]] = ()  # the part of the log that came before the answer
 
 
-class About(NamedTuple):
-    """A fact that people are asked for if the study asks nothing else: its name, and the question by language."""
-
-    name: str
-    en: str
-    zh: str
-
-
 class SuiteItem(NamedTuple):
     """An item made of a suite: its id, what people see, and where it comes from."""
 
@@ -55,7 +47,7 @@ class Kind:
     item_type: ClassVar[type[msgspec.Struct]]
     answer_type: ClassVar[type[msgspec.Struct]]
     options_type: ClassVar[type[msgspec.Struct]]
-    about: ClassVar[About | None] = None
+    about: ClassVar[str] = ""  # a fact that people are asked for if the study asks nothing; the pages have its question
     level: ClassVar[Literal["nominal", "interval"]] = "nominal"  # of `judgements`, for agreement
     makes_text: ClassVar[bool] = False  # is the answer another form of the item's text?
     uploads: ClassVar[bool] = False  # is the answer a recording, sent beforehand?

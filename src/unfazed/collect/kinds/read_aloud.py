@@ -19,7 +19,7 @@ import msgspec
 
 from unfazed.collect.assign import NotYours, Person
 from unfazed.collect.database import Database, Transaction
-from unfazed.collect.kinds import About, ItemText, Kind
+from unfazed.collect.kinds import ItemText, Kind
 from unfazed.collect.people import set_fact
 from unfazed.collect.study import PeopleStudy
 from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
@@ -55,9 +55,7 @@ class ReadingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ReadAloud(Kind):
     name = "read_aloud"
     item_type, answer_type, options_type = ReadingItem, ReadingAnswer, ReadingOptions
-    about = About(
-        "dialect", "Which language or dialect did you grow up with, and where?", "您从小说哪种方言？在哪里长大？"
-    )
+    about = "dialect"
     makes_text = True
     uploads = True
     source = "speech"

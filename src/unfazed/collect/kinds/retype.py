@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from unfazed.collect.kinds import About, Delivery, Flag, ItemText, Kind
+from unfazed.collect.kinds import Delivery, Flag, ItemText, Kind
 from unfazed.collect.typing_log import distance, typed, typing_errors, typing_seconds, without_keys
 from unfazed.core.values import Json
 
@@ -30,11 +30,7 @@ class RetypeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Retype(Kind):
     name = "retype"
     item_type, answer_type, options_type = RetypeItem, RetypeAnswer, RetypeOptions
-    about = About(
-        "ime",
-        "Which keyboard or input method do you type with, and which version?",
-        "您使用哪种输入法？请写明名称和版本",
-    )
+    about = "ime"
     makes_text = True
     source = "keyboard"
 
