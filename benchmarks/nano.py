@@ -160,7 +160,9 @@ def compared(rows: list[dict[str, str]]) -> dict[str, list[tuple[str, str, str]]
     for language, (one, other) in DIALECTS.items():
         references = {row["id"]: row["text"] for row in rows if row["tag"] == one}
         dialects = {row["id"]: row["text"] for row in rows if row["tag"] == other}
-        variation = Variation(operators=(OperatorSpec("meaning/control"),), task="text", language=language)
+        variation = Variation(
+            operators=(OperatorSpec("meaning/control", {"choose": "order"}),), task="text", language=language
+        )
         examples = [Example(i, key, {"text": text}) for i, (key, text) in enumerate(references.items())]
         controls = {v.example_id: v.inputs["text"] for v in vary(examples, variation)}
         keys = [key for key in references if key in controls and key in dialects][::EVERY]

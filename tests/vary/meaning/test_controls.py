@@ -90,6 +90,19 @@ def test_numbers_become_others(text: str) -> None:
         ("pt", "A ponte foi construída em 1998.", "A ponte não foi construída em 1998."),
         ("pt", "Ele encontrou o presidente.", "Ele encontrou o ex-presidente."),
         ("zh", "它是中国最古老的桥。", "它不是中国最古老的桥。"),
+        ("en", "She won the race in 1998.", "She almost won the race in 1998."),
+        ("en", "They crossed the bridge at night.", "They crossed the other bridge at night."),
+        ("en", "We saw an island.", "We saw a small island."),
+        ("en", "He was an engineer.", "He was a former engineer."),
+        ("en", "It grows in warm places.", "It rarely grows in warm places."),
+        ("en", "Pineapples were grown on the island.", "Few pineapples were grown on the island."),
+        ("en", "They met his father.", "They met his friend's father."),
+        ("en", "The castle was destroyed by fire.", "The castle was allegedly destroyed by fire."),
+        ("pt", "Eles visitaram a ponte.", "Eles visitaram a outra ponte."),
+        ("pt", "O time quase perdeu, mas ele venceu a prova.", "O time quase perdeu, mas ele quase venceu a prova."),
+        ("pt", "A ponte foi construída em 1998.", "A ponte foi supostamente construída em 1998."),
+        ("zh", "这是一座古老的桥。", "这是另一座古老的桥。"),
+        ("zh", "城墙被拆除了。", "城墙据说被拆除了。"),
     ],
 )
 def test_a_word_is_inserted(language: str, before: str, after: str) -> None:
@@ -105,6 +118,17 @@ def test_a_word_is_inserted(language: str, before: str, after: str) -> None:
         ("en", "we sell tea and coffee.", "we sell tea."),
         ("pt", "Não houve acordo.", "Houve acordo."),
         ("zh", "他未能上诉。", "他能上诉。"),
+        ("en", "In 1998, the bridge opened again.", "The bridge opened again."),
+        ("en", "He bought the old house at the market.", "He bought the old house."),
+        ("en", "It was the first bridge over the river.", "It was the bridge over the river."),
+        ("en", "She is an honorary member of it.", "She is a member of it."),
+        ("en", "They have two sons.", "They have sons."),
+        ("en", "He allegedly stole the car.", "He stole the car."),
+        ("en", "It has less than 50 seats now.", "It has 50 seats now."),
+        ("pt", "Em 1998, a ponte foi aberta de novo.", "A ponte foi aberta de novo."),
+        ("pt", "Foi a primeira cidade do país.", "Foi a cidade do país."),
+        ("zh", "1998 年，大桥重新开放。", "大桥重新开放。"),
+        ("zh", "它是中国最古老的桥之一。", "它是中国最古老的桥。"),
     ],
 )
 def test_a_word_is_left_out(language: str, before: str, after: str) -> None:
@@ -130,8 +154,41 @@ def test_questions_are_not_denied() -> None:
     assert not inserted("zh", "他是老师吗？")
 
 
-def test_a_control_replaces_before_it_inserts_before_it_deletes() -> None:
+def test_long_sentences_are_not_denied() -> None:
+    short = "He was the owner of a shop."
+    long = (
+        f"{short[:-1]} that sold books and maps, and later of two more in the same street of the old town, by the sea."
+    )
+    assert any(one.kind == "denied" for one in inserted("en", short))
+    assert not any(one.kind == "denied" for one in inserted("en", long))
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "In this case, the bridge opened again."),  # nothing is lost
+        ("en", "The company is based in Lisbon."),  # *is based* needs where
+        ("en", "It was the first time."),
+        ("pt", "Ele viajou entre Lisboa e Porto."),  # *entre* needs both
+        ("zh", "它位于上海和北京之间，有两座桥和隧道。"),
+    ],
+)
+def test_what_a_sentence_needs_is_not_left_out(language: str, text: str) -> None:
+    assert not deleted(language, text)
+
+
+def test_controls_are_of_all_ways_and_kinds() -> None:
     control = OperatorSpec("meaning/control").make()
+    text = "In 1998, he was the first owner of the big house. It was damaged by his father."
+    notes = [change.note for draw in range(200) if (change := control.change(Text(text), stream(text, draw)))]
+    ways = {way: sum(note.startswith(way) for note in notes) for way in ("replace", "insert", "delete")}
+    assert all(ways.values())
+    kinds = {note.split(", ")[1].split(":")[0] for note in notes if note.startswith("insert")}
+    assert len(kinds) >= 3
+
+
+def test_a_control_replaces_before_it_inserts_before_it_deletes() -> None:
+    control = OperatorSpec("meaning/control", {"choose": "order"}).make()
     notes = {}
     for text in ("there are five balls", "the plate is on it", "I didn’t say it", "okay"):
         change = control.change(Text(text), stream(text))

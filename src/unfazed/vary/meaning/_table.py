@@ -51,8 +51,13 @@ class MeaningTable:
         self.leave_before = frozenset(self.raw["leave_before"].split())
         self.motion = frozenset(self.raw["motion"].split())
         self.unless = re.compile(self.raw["unless"], re.IGNORECASE)
+        self._together = re.compile(self.raw.get("together", "(?!)"), re.IGNORECASE)
         self._protected = [re.compile(pattern, re.IGNORECASE) for pattern in self.raw["protect"]]
-        self.deletions = [re.compile(pattern, re.IGNORECASE) for pattern in self.raw.get("delete", ())]
+        self.deletions = [
+            (re.compile(pattern, re.IGNORECASE), kind)
+            for kind, patterns in self.raw.get("delete", {}).items()
+            for pattern in patterns
+        ]
 
     def _add_pair(self, pair: str) -> None:
         one, mark, other = re.split(r"([/>])", pair)
@@ -78,10 +83,11 @@ class MeaningTable:
 
     def left_out(self, text: str) -> Iterator[MeaningChange]:
         """Words without which the rest says something else."""
-        for pattern in self.deletions:
+        for pattern, kind in self.deletions:
             for match in pattern.finditer(text):
-                if not self.unless.search(text, match.end()):
-                    yield without(text, match.start(), match.end())
+                one_of_more = kind == "fewer" and self._together.search(text, 0, match.start())
+                if not one_of_more and not self.unless.search(text, match.end()):
+                    yield without(text, match.start(), match.end(), kind)
 
     def free(self, text: str, found: Iterable[MeaningChange]) -> list[MeaningChange]:
         """Those that leave fixed expressions, titles and longer names alone."""
@@ -95,6 +101,16 @@ def without(text: str, start: int, end: int, kind: str = "left out") -> MeaningC
     if start == 0 and text[0].isupper() and end < len(text):
         return MeaningChange((Edit(0, end + 1, text[end].upper()),), kind, f"without {said!r}")
     return MeaningChange((Edit(start, end, ""),), kind, f"without {said!r}")
+
+
+_END = re.compile(r"[.!?](?=\s|$)|[。！？；\n]")
+
+
+def clear(text: str, at: int, longest: int) -> bool:
+    """Is the sentence around a place short enough for a denial to be clear, in characters?"""
+    start = max((match.end() for match in _END.finditer(text, 0, at)), default=0)
+    end = _END.search(text, at)
+    return (end.start() if end else len(text)) - start <= longest
 
 
 @cache

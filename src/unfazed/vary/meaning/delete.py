@@ -6,7 +6,7 @@ from unfazed.vary.meaning._control import ControlOperator
 
 
 class Delete(ControlOperator):
-    """Leaves a word out so that the meaning changes: *not*, *never*, *former*, one of two things."""
+    """Leaves a word or phrase out so that the meaning changes: *not*, *first*, *in 1998*, one of two things."""
 
     ways = ("delete",)
     example = ("he didn't give it to me", "he did give it to me")

@@ -6,7 +6,7 @@ from unfazed.vary.meaning._control import ControlOperator
 
 
 class Insert(ControlOperator):
-    """Inserts a word that changes the meaning, such as *not*, *never* or *former*."""
+    """Inserts a word that changes the meaning, such as *not*, *never*, *almost*, *other* or *former*."""
 
     ways = ("insert",)
     example = ("my father is the owner of this shop", "my father is not the owner of this shop")
