@@ -18,7 +18,7 @@ class Control(ControlOperator):
     possible.
     """
 
-    example = ("I think she is a teacher.", "I think she is a farmer.")
+    example = ("I think she is a teacher.", "I think she is a lawyer.")
     ways = ("replace", "insert", "delete")
 
     def __init__(self, choose: str = "shares") -> None:

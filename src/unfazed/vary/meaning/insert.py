@@ -9,4 +9,4 @@ class Insert(ControlOperator):
     """Inserts a word that changes the meaning, such as *not*, *never*, *almost*, *other* or *former*."""
 
     ways = ("insert",)
-    example = ("my father is the owner of this shop", "my father is not the owner of this shop")
+    example = ("my father is the owner of this shop", "my friend's father is the owner of this shop")
