@@ -15,11 +15,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks._crowd import run
 from benchmarks._measure import Row, cpu_of_children, show
 
 PEOPLE = 50  # who answer at once
 SECONDS = 5.0
 KILLS = 20
+CROWD = 200  # people on PostgreSQL
+CROWD_SECONDS = 300.0
+CROWD_KILLS = 5
 
 STUDY = """title = "Load"
 kind = "choice"
@@ -237,6 +241,15 @@ def rows() -> Iterator[Row]:
 
 
 def long_rows() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as name:
+        outcome = run(Path(name), CROWD, CROWD_SECONDS, CROWD_KILLS)
+    more = f"{outcome.kills} kill -9, {outcome.crashes} crashes of PostgreSQL, {CROWD_SECONDS:.0f} s"
+    note = f"of {len(outcome.acknowledged):,} acknowledged to {outcome.served} people; {more}"
+    yield Row(
+        "crowd lost", f"{CROWD} people at once: answers lost", outcome.lost, "answers", more=False, asked=0, note=note
+    )
+    what = f"{CROWD} people at once: items with more answers than k"
+    yield Row("crowd over", what, outcome.over, "items", more=False, asked=0)
     acknowledged, lost = kills()
     note = f"of {acknowledged:,} acknowledged"
     yield Row(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.collect.database import open_database
+from unfazed.collect.database import Database, Sqlite, open_database
 from unfazed.collect.people import set_fact
 from unfazed.core.errors import StoredFileError, UsageError
 
@@ -147,3 +147,39 @@ def test_sqlite_syncs_every_commit(make):
     assert store.write(lambda tx: tx.rows("PRAGMA synchronous")) == [(2,)]
     assert store.write(lambda tx: tx.rows("PRAGMA journal_mode")) == [("wal",)]
     assert Path(study.place).exists()
+
+
+def test_readers_come_back_after_the_database_was_away(tmp_path):
+    """Also where it could not be reached when another connection was wanted."""
+
+    open_database(str(tmp_path / "d.sqlite"), new=True).close()
+    away = False
+
+    class Away(Exception):
+        pass
+
+    class Lost:
+        def __init__(self, own):
+            self.own = own
+
+        def begin(self, write):
+            if away:
+                raise Away
+            self.own.begin(write)
+
+        def __getattr__(self, name):
+            return getattr(self.own, name)
+
+    class Backend(Sqlite):
+        def connect(self, write):
+            if away:
+                raise Away
+            return Lost(super().connect(write))
+
+    with Database(Backend(tmp_path / "d.sqlite")) as store:
+        for away in (False, True, True, False, False):
+            if away:
+                with pytest.raises(Away):
+                    store.read(lambda tx: tx.rows("SELECT 1"))
+            else:
+                assert store.read(lambda tx: tx.rows("SELECT 1")) == [(1,)]

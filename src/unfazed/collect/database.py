@@ -100,7 +100,8 @@ class Database:
         try:
             return job(connection)
         finally:
-            connection.rollback()
+            with suppress(Exception):  # where it is lost, the next transaction begins with another
+                connection.rollback()
 
     def _reader(self) -> Connection:
         """This thread's connection, in a transaction; made anew where it was lost."""
@@ -110,9 +111,10 @@ class Database:
                 connection.begin(write=False)
                 return connection
             except Exception:
+                self._local.connection = None  # another may not be had at once
+                self._readers.remove(connection)
                 with suppress(Exception):
                     connection.close()
-                self._readers.remove(connection)
         connection = self._local.connection = self._backend.connect(write=False)
         self._readers.append(connection)
         connection.begin(write=False)
