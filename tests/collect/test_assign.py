@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import Counter
 from itertools import count
@@ -214,6 +215,8 @@ def test_places_are_never_lost_or_doubled(tmp_path_factory, steps, shape, strata
         lines += f'\nstrata = ["s", "t", "u"]\ndistinct = {str(distinct).lower()}'
     items = [{"id": f"i{n}", "text": "x" * 9} for n in range(5)] + [{"id": "g", "text": "y", "gold": {"text": "y"}}]
     file = write_study(tmp_path_factory.mktemp("s") / str(next(numbers)), "retype", items, lines)
+    keys = [{"id": f"i{n}", "example": f"e{n // 2}"} for n in range(5)]  # two texts, two texts, and one
+    (file.parent / "items.key.jsonl").write_text("".join(json.dumps(key) + "\n" for key in keys))
     study = read_study(file)
     store, _, _ = make_study(study)
     store._connection.run("PRAGMA synchronous=OFF")  # thousands of commits whose safety is not the question here

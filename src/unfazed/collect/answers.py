@@ -13,6 +13,7 @@ from unfazed.collect.study import Assign, as_json
 from unfazed.core.values import Json
 
 MAX_DRAFT = 50_000  # events of an attempt
+MAX_BYTES = 2 << 20  # of a draft, after which no more is kept
 
 
 class Receipt(NamedTuple):
@@ -41,6 +42,11 @@ def keep_draft(
     added = events[len(known) - begins :]
     if known[begins:][: len(events)] != events[: len(known) - begins] or len(known) + len(added) > MAX_DRAFT:
         raise AlreadyAnswered("This item is being answered in another window.")
+    ((size,),) = tx.rows(
+        "SELECT coalesce(sum(length(events)), 0) FROM drafts WHERE item = ? AND person = ?", item, person.id
+    )
+    if size > MAX_BYTES:
+        return len(known)  # the page sends the rest with the answer
     if added:
         tx.run("INSERT INTO drafts VALUES (?, ?, ?, ?, ?)", item, person.id, attempt, len(known), as_json(added))
     return len(known) + len(added)

@@ -144,6 +144,7 @@ class Site:
         self._take(*database.read(self._now))
         self.people = Limit(a_second=20, burst=60)
         self.strangers = Limit(a_second=5, burst=30)
+        self.arrivals = Limit(a_second=5, burst=300)  # a whole class may come from one address
         self.logins = Limit(a_second=0.2, burst=5)
         loader = jinja2.FileSystemLoader(PAGES)
         self.pages = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)

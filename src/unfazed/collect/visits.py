@@ -100,9 +100,7 @@ async def join(site: Site, request: Request) -> Response:
     given = dict(request.query_params)
     if given.get(PREVIEW[0]) == PREVIEW[1]:
         return site.page(request, "preview", consent=_said(site, request, site.study.consent))
-    brought = given.get(site.study.arrive.parameters[0], "") if site.study.arrive.parameters else ""
-    limit, caller = (site.people, hashed(brought)) if brought else (site.strangers, site.caller(request))
-    if not limit.allows(caller):
+    if not site.arrivals.allows(site.caller(request)):
         raise HTTPException(429, "too_fast")
     try:
         token = await site.write(lambda tx: arrive(tx, site.study, given, time.time()))
