@@ -162,7 +162,7 @@ def _explained(error: BaseException) -> str:
     from unfazed.core.own_code import own_frames, said, traced, whole
 
     if own_frames(error):
-        return f"your code raised an error:\n\n{traced(error)}\n\nFix it, then run the same command again.{whole()}"
+        return f"your code raised an error:\n\n{traced(error)}\n\nFix it, then rerun the same command.{whole()}"
     if isinstance(error, OSError):
         where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
         return f"{where}{error.strerror or error}."

@@ -106,7 +106,7 @@ data_options = together(
     click.option(
         "--cluster", metavar="FIELD", help="A field whose examples belong together, such as paragraph. Kept for `run`."
     ),
-    click.option("--labels", metavar="A,B,…", help="The labels there are; any other is an error."),
+    click.option("--labels", metavar="A,B,…", help="Allowed labels. Any other label is an error."),
 )
 
 # of commands that measure one run
@@ -187,9 +187,14 @@ gate_options = together(
         "--max-drop",
         multiple=True,
         metavar="[SET:]LIMIT",
-        help="Fail if the drop from clean to average is more. Repeatable.",
+        help="Fail if the drop from clean to average is above this. Repeatable.",
     ),
-    click.option("--max-flips", multiple=True, metavar="[SET:]LIMIT", help="Fail if more answers change. Repeatable."),
+    click.option(
+        "--max-flips",
+        multiple=True,
+        metavar="[SET:]LIMIT",
+        help="Fail if the share of changed answers is above this. Repeatable.",
+    ),
     click.option(
         "--gate-on",
         type=click.Choice(["value", "ci-lower", "ci-upper"]),
@@ -199,28 +204,34 @@ gate_options = together(
 )
 
 asking_options = together(
-    click.option("--batch-size", type=click.IntRange(min=1), help="Inputs per call. Default: the system's choice."),
-    click.option("--concurrency", type=click.IntRange(min=1), help="Calls at once. Default: the system's choice."),
+    click.option("--batch-size", type=click.IntRange(min=1), help="Inputs per call. Default: depends on the system."),
+    click.option(
+        "--concurrency", type=click.IntRange(min=1), help="Calls at the same time. Default: depends on the system."
+    ),
     click.option(
         "--rate",
         type=float,
         metavar="N",
         help="Send at most N requests a second. Default: as many as the server takes.",
     ),
-    click.option("--retries", type=click.IntRange(min=0), help="Retries of an item that fails.  [default: 2; URLs: 6]"),
+    click.option("--retries", type=click.IntRange(min=0), help="Retries for a failed item.  [default: 2; URLs: 6]"),
     click.option(
         "--canary",
         type=click.IntRange(min=0),
         metavar="N",
-        help="Stored answers to ask again before any is reused; 0: none.  [default: 1%, between 8 and 200]",
+        help="Stored answers to check again before any is reused; 0: none.  [default: 1%, between 8 and 200]",
     ),
     click.option(
         "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the system. Repeatable."
     ),
 )
 
-_device = ("--device", click.Choice(DEVICES), "Where models run that run here.  [default: auto, the fastest]")
-_dtype = ("--dtype", click.Choice(DTYPES), "Number format of such models.  [default: auto, float32]")
+_device = (
+    "--device",
+    click.Choice(DEVICES),
+    "Device for models that run on this machine.  [default: auto, the fastest]",
+)
+_dtype = ("--dtype", click.Choice(DTYPES), "Number format of these models.  [default: auto, float32]")
 device_options = together(*(click.option(name, type=kind, help=text) for name, kind, text in (_device, _dtype)))
 
 

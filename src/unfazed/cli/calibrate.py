@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 
-@click.group("calibrate", short_help="Fit a simulator's rates to what real people did.")
+@click.group("calibrate", short_help="Fit a simulator to texts from people.")
 def command() -> None:
-    """Fit a simulator's rates to what real people did. Only numbers are kept, no text."""
+    """Fit a simulator to texts from people. Only numbers are kept, no text."""
 
 
 @command.command("keyboard", short_help="Fit profiles of typists for keyboard/pinyin.")

@@ -13,7 +13,7 @@ from unfazed.cli._options import format_option
 _study = click.argument("study_file", metavar="STUDY", type=click.Path(dir_okay=False))
 
 
-@click.group("collect", short_help="Let people type, speak and judge, in a web app of your own.")
+@click.group("collect", short_help="Collect typing, speech and judgements from people in a web app.")
 @click.pass_context
 def command(context: click.Context) -> None:
     """A study is a TOML file, a database beside it, and links for the people who take part.
@@ -56,7 +56,7 @@ def new(study_file: str, kind: str, items: str | None, suite: str | None) -> Non
     if not path.exists():
         write_template(path, kind, Path(items) if items else None, Path(suite) if suite else None)
         if not suite:
-            click.echo(f"Fill in {path}, then run the same command again.", err=True)
+            click.echo(f"Fill in {path}, then rerun the same command.", err=True)
             return
         click.echo(f"Study in {path}: put your contact and consent in it, and run `unfazed collect apply`.", err=True)
     database, password, count = make_study(read_study(path))

@@ -7,7 +7,7 @@ import click
 from unfazed.cli._options import key_values
 
 
-@click.command("correct", short_help="Correct the typos of texts, a text a line.")
+@click.command("correct", short_help="Correct typos in texts, one text per line.")
 @click.argument("texts", metavar="FILE")
 @click.option("--with", "corrector", default="mitigate/noisy_channel", show_default=True, help="The corrector.")
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the corrector. Repeatable.")

@@ -12,7 +12,7 @@ from unfazed.cli._options import format_option
 OPERATORS = ("keyboard/adjacent", "spoken/filler_begin", "spoken/filler_end")
 
 
-@click.command("demo", short_help="See it work: vary a shipped sample, train, run, report.")
+@click.command("demo", short_help="Train and test a small model on a bundled sample.")
 @click.option("-o", "to", default="demo", show_default=True, metavar="FOLDER", help="Where to put everything.")
 @format_option
 def command(to: str, format_: str) -> int:

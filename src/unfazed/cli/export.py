@@ -9,7 +9,7 @@ import click
 from unfazed.cli._options import key_values
 
 
-@click.command("export", short_help="Bring a suite or a run to another tool.")
+@click.command("export", short_help="Export a suite or a run to another tool.")
 @click.argument("what", metavar="SUITE|RUN")
 @click.option(
     "--as",

@@ -11,7 +11,7 @@ from unfazed.cli._options import MEASURES, engine_options, format_option, measur
 
 @click.group("measure", short_help="Measure a finished run again, with other scores or levels.")
 def command() -> None:
-    """Measures, computed from what is stored. No system is asked."""
+    """Compute measures from stored outputs. No system runs."""
 
 
 @command.command("run", short_help="Measure a run again.")
@@ -171,7 +171,7 @@ def judge_command(people: str, to: str | None, format_: str, **given: Any) -> No
       unfazed vary pairs.jsonl --field answer --with keyboard/adjacent -o judged/
       unfazed run judged/ --system judge:my:judge -o judged-run/
 
-    With -o, the judge's answers are stored in FILE.sqlite, so that nothing is asked twice.
+    With -o, the judge's answers are stored in FILE.sqlite, so that the judge gets no pair twice.
     """
     from unfazed.measure.judging import judge_agreement, save_agreement
     from unfazed.report.tables import render

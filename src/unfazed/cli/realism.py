@@ -9,7 +9,7 @@ import click
 from unfazed.cli._options import format_option
 
 
-@click.command("realism", short_help="Compare simulated noise with people's.")
+@click.command("realism", short_help="Compare simulated noise with human noise.")
 @click.option("--clean", required=True, metavar="FILE", help="The texts before: a text or a JSON object a line.")
 @click.option(
     "--real", multiple=True, required=True, metavar="FILE", help="What a person made of them, aligned. Repeatable."

@@ -22,7 +22,7 @@ def command(run: str, to: str, plan_file: str | None, **given: Any) -> int:
     \b
       unfazed report run/ -o report.html
 
-    The report uses the stored outputs; the system does not run again. Beside it, unfazed writes all changed answers
+    The report uses the stored outputs; the system does not run again. Next to it, unfazed writes all changed answers
     as JSON lines, and as a page with filters and search (see `unfazed view`). With gates, the report shows which
     passed, and the exit code is that of `unfazed run`.
     """

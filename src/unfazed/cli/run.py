@@ -34,7 +34,11 @@ _url_options = together(
     click.option(
         "--prompt", metavar="FILE", help="For a model: the prompt, with {INPUT} where a text of that name goes."
     ),
-    click.option("--answers", metavar="SAID=OUTPUT,…", help="For a model: its words and the outputs that they mean."),
+    click.option(
+        "--answers",
+        metavar="SAID=OUTPUT,…",
+        help="For a chat model: map its replies to outputs, such as yes=entailed,no=neutral.",
+    ),
     click.option("--key-env", metavar="NAME", help="For a URL: the environment variable that holds the key."),
     click.option("--insecure", is_flag=True, default=None, help="Send the key over http to another machine."),
     click.option(
@@ -52,7 +56,7 @@ _url_options = together(
     click.option(
         "--estimate",
         is_flag=True,
-        help="Send the requests of up to 20 examples, say what the rest will cost, and stop.",
+        help="Send the requests of up to 20 examples, print what the rest will cost, and stop.",
     ),
 )
 
@@ -72,7 +76,7 @@ _url_options = together(
 @measure_options
 @one_run_options
 @gate_options
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Ask N examples, chosen at random.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Run on N examples, chosen at random.")
 @click.option(
     "--stop-when",
     multiple=True,
@@ -83,7 +87,7 @@ _url_options = together(
     "--repeats",
     type=click.IntRange(min=1),
     metavar="K",
-    help="Ask each clean input K more times, to compare flips with the system's own disagreement.",
+    help="Run each clean input K more times, to separate flips from the system's own changes.",
 )
 @click.option("--fresh", is_flag=True, help="Use no stored answers: ask everything again, and keep the old ones aside.")
 @click.option("--junit", type=click.Path(dir_okay=False), help="Also write JUnit XML for a CI server.")
@@ -95,7 +99,7 @@ _url_options = together(
 def command(
     suite: str | None, to: str, plan_file: str | None, format_: str, junit: str | None, estimate: bool, **given: Any
 ) -> int:
-    """Ask SYSTEM about every example and variant of SUITE, store the outputs in RUN, and print what changed.
+    """Run SYSTEM on every example and variant in SUITE, save the outputs in RUN, and print the results.
 
     \b
       unfazed run suite/ --system my_module:predict -o run/
@@ -105,10 +109,10 @@ def command(
       unfazed run suite/ --system onnx:graph/ -o run/
       unfazed run suite/ --system my_module:predict -o run/ --fail-under worst=0.60 --max-drop 0.10 --gate-on ci-lower
 
-    `predict` takes a list of input mappings and returns a list of outputs. Outputs are kept as they come: after
-    Ctrl-C or a crash, rerun the command: it resumes. Before it reuses stored outputs, it asks a few of them again; if
-    SYSTEM answers otherwise, the command fails. With a plan that has [data] and [vary], SUITE may be left out: it is
-    made in RUN/suite.
+    `predict` takes a list of input mappings and returns a list of outputs. Each output is saved as it arrives. After
+    Ctrl-C or a crash, rerun the command to resume. Before unfazed reuses stored outputs, it checks a few of them: if
+    SYSTEM now answers differently, the command fails. With a plan that has [data] and [vary], leave out SUITE:
+    unfazed makes it in RUN/suite.
     """
     from unfazed.api import carry_out, estimate_cost
     from unfazed.report.again import commands

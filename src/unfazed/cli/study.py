@@ -22,9 +22,9 @@ class _Studies(click.Group):
         return _command(name) if name in self.list_commands(context) or ":" in name else None
 
 
-@click.group("study", cls=_Studies, short_help="Do a published study again: its tables, ours beside the paper's.")
+@click.group("study", cls=_Studies, short_help="Reproduce a published study and compare its tables with the paper's.")
 def command() -> None:
-    """Do a published study again on its data and print its tables, ours beside the paper's.
+    """Reproduce a published study on its data, and print its tables next to the paper's.
 
     \b
       unfazed study readin --data readin/ --only error-rates --format json

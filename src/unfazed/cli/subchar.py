@@ -43,7 +43,7 @@ def train(data: tuple[str, ...], to: str, **options: object) -> None:
     click.echo(f"{len(made):,} tokens in {to}", err=True)
 
 
-@command.command("encode", short_help="Texts as numbers of tokens, a text a line.")
+@command.command("encode", short_help="Texts as token numbers, one text per line.")
 @click.argument("texts", metavar="FILE")
 @_vocabulary
 @_to
@@ -56,7 +56,7 @@ def encode(texts: str, folder: str, to: str) -> None:
     _each_line(texts, folder, to, lambda vocabulary, line: " ".join(map(str, vocabulary.encode(line))))
 
 
-@command.command("decode", short_help="Numbers of tokens as texts, a text a line.")
+@command.command("decode", short_help="Token numbers as texts, one text per line.")
 @click.argument("numbers", metavar="FILE")
 @_vocabulary
 @_to
@@ -110,5 +110,5 @@ def _numbers(line: str, size: int) -> list[int]:
     found = [int(word) for word in line.split()]
     wrong = next((number for number in found if not 0 <= number < size), None)
     if wrong is not None:
-        raise ValueError(f"{wrong} is no token of this vocabulary, which has {size}")
+        raise ValueError(f"{wrong} is not a token of this vocabulary, which has {size}")
     return found

@@ -7,7 +7,7 @@ import click
 from unfazed.cli._options import format_option
 
 
-@click.group("suite", short_help="Look at a suite; export it to JSON lines; import one.")
+@click.group("suite", short_help="Show, check, export or import a suite.")
 def command() -> None:
     """Look at suites, and move them to and from JSON lines."""
 

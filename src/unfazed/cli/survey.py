@@ -7,7 +7,7 @@ import click
 from unfazed.cli._options import format_option
 
 
-@click.group("survey", short_help="Let people judge whether labels still hold.")
+@click.group("survey", short_help="Have people judge whether labels still hold.")
 def command() -> None:
     """Are the labels of altered utterances still reasonable? Export items to be judged; read the answers back."""
 
@@ -38,7 +38,7 @@ def export(suites: tuple[str, ...], per_operator: int, controls: int, groups: in
     write_survey(survey, to)
     altered = sum(not key.control for key in survey.keys)
     click.echo(f"{altered} altered utterances and {len(survey.keys) - altered} controls in {to}", err=True)
-    click.echo(f"What they are is in {key_file(Path(to))}: keep it from those who judge.", err=True)
+    click.echo(f"What they are is in {key_file(Path(to))}: don't show it to annotators.", err=True)
 
 
 @command.command("pairs", short_help="Pair human and simulated versions, to be judged for plausibility.")

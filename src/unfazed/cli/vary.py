@@ -37,13 +37,14 @@ from unfazed.cli._options import (
     "--set",
     "set_",
     type=click.Choice(["each", "random", "hard"]),
-    help="Keep each operator's variants, one by a random operator, or the hardest.  [default: each]",
+    help="each: variants from every operator. random: one from a random operator. hard: the one that the selector "
+    "does worst on.  [default: each]",
 )
 @click.option("--selector", metavar="SYSTEM", help="The system that selects the hard set, as in `run --system`.")
 @click.option(
     "--draws",
     type=click.IntRange(min=1),
-    help="Variants of each example and operator, or of each example in a set.  [default: 1]",
+    help="Variants per example and operator. With --set random or hard: per example.  [default: 1]",
 )
 @click.option("--seed", type=int, help="Random seed. The same seed gives the same variants.  [default: 0]")
 @click.option(

@@ -182,7 +182,7 @@ class Asker:
         if self._alike >= _ALIKE:
             raise SystemBroken(
                 f"{self.system.name} raised the same error for the first {_ALIKE} inputs:\n\n{traced(error)}\n\n"
-                f"It was called with [{_shortened(item)}]. Fix the error, then run the same command again.{whole()}"
+                f"It was called with [{_shortened(item)}]. Fix the error, then rerun the same command.{whole()}"
             ) from error
 
     def predict(self, inputs: Sequence[Inputs]) -> Sequence[Json | Failed]:

@@ -53,7 +53,7 @@ def check(
     if not any(output.ok for output in first):
         raise SystemBroken(
             f"{name} failed when stored answers were checked, on all {len(first)} inputs: {first[0].error} "
-            f"Fix it, then run the same command again."
+            f"Fix it, then rerun the same command."
         )
     differ = [i for i, one in enumerate(kept) if not same(one.stored, first[i])]
     if not differ:

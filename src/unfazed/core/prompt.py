@@ -49,9 +49,7 @@ class Template:
             return cls(file.read_text(encoding="utf-8-sig").rstrip("\r\n"), str(path))
         except FileNotFoundError as error:
             own = ", ".join(sorted(f.name for f in shipped.glob("*.txt"))) if shipped else ""
-            raise UsageError(
-                f"There is no prompt {path}." + (f" Those that come along: {own}." if own else "")
-            ) from error
+            raise UsageError(f"There is no prompt {path}." + (f" Bundled prompts: {own}." if own else "")) from error
         except UnicodeDecodeError as error:
             raise UsageError(f"{path}: the prompt is not UTF-8 text ({error.reason} at byte {error.start}).") from error
         except OSError as error:

@@ -76,7 +76,7 @@ def _read(file: Path) -> tuple[Manifest | None, list[Example], list[Variant]]:
             else:
                 examples.append(msgspec.convert({"row": len(examples), **head}, Example))
         except msgspec.MsgspecError as error:
-            raise DataError(f"this is no example, variant or manifest: {error}", file, row) from error
+            raise DataError(f"this is not an example, a variant or a manifest: {error}", file, row) from error
     if not examples:
         raise DataError("there are no examples in it", file)
     by_id = {example.id: example for example in examples}
@@ -88,12 +88,12 @@ def _variant(file: Path, row: int, fields: dict[str, Json], by_id: dict[str, Exa
     """A variant whose line may leave out what its example or the way of most variants tells."""
     owner = by_id.get(fields["example_id"]) if isinstance(fields["example_id"], str) else None
     if owner is None:
-        raise DataError(f"this is a variant of {fields['example_id']!r}, which is no example here", file, row)
+        raise DataError(f"this is a variant of {fields['example_id']!r}, which is not an example here", file, row)
     usual = {"row": owner.row, "draw": 0, "source": "people", "family": "people", "meaning": "same", "note": ""}
     try:
         return msgspec.convert({**usual, "gold": owner.gold, **fields}, Variant)
     except msgspec.MsgspecError as error:
-        raise DataError(f"this is no example, variant or manifest: {error}", file, row) from error
+        raise DataError(f"this is not an example, a variant or a manifest: {error}", file, row) from error
 
 
 def _lines(file: Path) -> Iterator[tuple[int, bytes]]:

@@ -104,7 +104,7 @@ def judge_agreement(
 
     `people` is what `unfazed collect export` wrote for a `same_meaning` study, or JSON lines or CSV with `reference`,
     `answer`, and `same` or `similarity`. A person finds two texts the same from `threshold` of 100 on. Intervals are
-    by original text. The judge's answers are kept in the file `store`, so that nothing is asked twice. `pairs_to` is a
+    by original text. The judge's answers are kept in the file `store`, so that it gets no pair twice. `pairs_to` is a
     file for the pairs with both verdicts, from which `vary` makes a suite for the judge itself. `swap` asks it about
     each pair the other way round, too.
     """

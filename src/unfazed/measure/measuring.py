@@ -147,7 +147,7 @@ def _measured(
     suite = run.suite
     if (sample := getattr(run, "sample", None)) is not None and not sample.examples:
         raise NothingEvaluated(
-            "The run was stopped before its first examples had all of their outputs. Run the same command again."
+            "The run was stopped before its first examples had all of their outputs. Rerun the same command."
         )
     spill = Spill()
     validity = Validity(suite.task, suite.manifest.labels, suite.manifest.unchanged, spill)

@@ -124,7 +124,7 @@ class Repeats(msgspec.Struct, frozen=True, kw_only=True):
         if own.value is None:
             return []
         if self.steady:
-            return ["The system gave the same answers when it was asked again."]
+            return ["The system gave the same answers when it ran again on the same texts."]
         said = f"{own.value:.1%} of answers change when the same text is asked again"
         if flips.value is None or flips.low is None or flips.high is None or varied.value is None:
             return [f"{said}."]

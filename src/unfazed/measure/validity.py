@@ -118,7 +118,7 @@ class Validity:
                 f"No {'variant' if counts['variants'] else 'example'} has an output that can be read: of "
                 f"{counts['examples']:,} examples and {counts['variants']:,} variants {counts['failed']:,} failed, "
                 f"{counts['not_asked']:,} were not asked and {counts['unreadable']:,} have not the task's form. "
-                f"{self._commonest_error() or 'Ask the system with `unfazed run`.'}"
+                f"{self._commonest_error() or 'Run the system with `unfazed run`.'}"
             )
 
     def _commonest_error(self) -> str:

@@ -94,4 +94,4 @@ def _text(answer: Json) -> str | Failed:
         answer = answer.get("target")
     if isinstance(answer, str):
         return answer
-    return Failed(f"the corrector answered {answer!r:.80}, which is no text", final=True)
+    return Failed(f"the corrector answered {answer!r:.80}, which is not a text", final=True)

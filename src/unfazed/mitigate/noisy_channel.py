@@ -139,7 +139,7 @@ class NoisyChannel(System):
 
         def refuse() -> None:
             if not free(folder):
-                raise UsageError(f"{folder} exists and is not empty. Choose another place.")
+                raise UsageError(f"{folder} exists and is not empty. Choose another folder.")
 
         with growing_folder(folder, "the corrector", refuse) as new, unwritable(folder, "the corrector"):
             file = new / "counts.json.xz"
@@ -164,5 +164,7 @@ class NoisyChannel(System):
                 raise ValueError(f"{file.name} would take more than {_MOST_BYTES >> 20} MB")
             counts = decode(content, Counts)
         except (OSError, ValueError, msgspec.MsgspecError, lzma.LZMAError, EOFError) as error:
-            raise StoredFileError(f"{folder}: this is no whole saved {NAME} ({error}). Train it again.") from error
+            raise StoredFileError(
+                f"{folder}: this is not a complete saved {NAME} ({error}). Train it again."
+            ) from error
         return cls(card.caution, counts, card.characters)

@@ -62,7 +62,7 @@ def shared_rate(asking: Asking, engine: Engine) -> Asking:
     if asking.rate is None:
         return asking
     if engine.workers is None:
-        raise UsageError(f"{option('rate')} is shared out among the workers. Say how many: {option('workers')}.")
+        raise UsageError(f"{option('rate')} is shared out among the workers. Set how many: {option('workers')}.")
     return msgspec.structs.replace(asking, rate=asking.rate / engine.workers)
 
 

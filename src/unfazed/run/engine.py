@@ -328,7 +328,7 @@ class _Engine:
             self.store.commit()
             raise SystemBroken(
                 f"{self.system.name} failed on {self.failed_in_a_row} items one after another. The last error: "
-                f"{str(answers.outputs[-1].error).rstrip(' .')}. Fix it, then run the same command again. "
+                f"{str(answers.outputs[-1].error).rstrip(' .')}. Fix it, then rerun the same command. "
                 f"{self.kept}."
             )
 

@@ -74,7 +74,7 @@ class Comparing:
         return None if more is None else content_id([self.equivalent, more])
 
     def at(self, folder: object) -> Self:
-        """With what a judge says kept in the folder of a run, so that nothing is asked twice."""
+        """With what a judge says kept in the folder of a run, so that the judge gets no pair twice."""
         with suppress(UnfazedError):  # nothing can be written there
             self.kept_in(folder / _JUDGED if isinstance(folder, Path) else None)
         return self

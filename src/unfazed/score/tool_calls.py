@@ -45,7 +45,7 @@ def calls_problem(output: Json, gold: list[Json], tools: list[Json]) -> str | No
     """Why calls are wrong, in a few words that start with the rule's name; None where they are right."""
     calls = calls_of(output)
     if calls is None:
-        return None if not gold else "unreadable: these are no tool calls"
+        return None if not gold else "unreadable: these are not tool calls"
     if len(calls) != len(gold):
         return f"count: {len(calls)} calls instead of {len(gold)}"
     definitions = {d["name"]: d.get("parameters") or {} for d in map(_definition, tools)}

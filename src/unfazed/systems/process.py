@@ -73,7 +73,7 @@ class ProcessSystem(System):
             return self._ask(seat, batch)
         except Closed:
             seat.leave()
-            raise UsageError(f"{self.name} was closed; open it again to ask it.") from None
+            raise UsageError(f"{self.name} was closed; open it again to use it.") from None
         except BaseException:
             seat.leave()  # answers to this batch may still be on their way
             raise

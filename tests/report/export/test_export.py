@@ -86,7 +86,7 @@ def test_the_command_says_what_to_do_next(classify: Suite, tmp_path: Path) -> No
     )
     assert told.exit_code == 0
     assert f"lm_eval --include_path {tmp_path / 't'} --tasks homes" in told.stderr
-    assert "Controls are asked but not scored" in told.stderr
+    assert "Controls are run but not scored" in told.stderr
 
 
 @pytest.mark.parametrize(

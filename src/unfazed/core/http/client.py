@@ -209,7 +209,7 @@ class Client:
             self._turn.notify()
 
     def _was_closed(self) -> UsageError:
-        return UsageError(f"{self.shown} was closed; open it again to ask it.")
+        return UsageError(f"{self.shown} was closed; open it again to use it.")
 
     def _take(self) -> Line:
         with self._lock:

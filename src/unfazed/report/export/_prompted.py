@@ -153,7 +153,7 @@ def _words(suite: Suite, answers: str | None) -> dict[str, str]:
     said = {str(output): word.strip() for word, output in parsed_answers(answers).items()} if answers else {}
     words = {label: said.get(label, label) for label in labels}
     if wrong := next((label for label in said if label not in words), None):
-        raise UsageError(f"{option('answers')}: {wrong!r} is no label of {suite.path}; it has {', '.join(labels)}.")
+        raise UsageError(f"{option('answers')}: {wrong!r} is not a label of {suite.path}; it has {', '.join(labels)}.")
     spoken = [word.strip().casefold() for word in words.values()]
     if "" in spoken or len(set(spoken)) < len(spoken):
         raise UsageError(

@@ -34,8 +34,8 @@ class InspectAi(FolderExporter):
             for item in prompted.items():
                 out.write(encode(item) + b"\n")
         shutil.copyfile(Path(__file__).parent / "_beside" / "unfazed_inspect_ai.py", folder / "task.py")
-        usage = "Ask a model with: cd FOLDER && inspect eval task.py --model MODEL"
+        usage = "Run a model with: cd FOLDER && inspect eval task.py --model MODEL"
         if "controls" in parts.values():
-            usage = f"Controls are asked but not scored, as their right answer is not known. {usage}"
+            usage = f"Controls are run but not scored, as their right answer is not known. {usage}"
         facts = {"way": prompted.way, "words": prompted.words, "chats": suite.task.name == "chat"}
         return usage, facts | ({"tokenizer": prompted.tokenizer} if prompted.way == "bleu" else {})

@@ -43,9 +43,9 @@ class LmEval(FolderExporter):
             config = _task(prompted, source, part, short[source]) | {"task": f"{name}_{short[source]}"}
             (folder / f"{short[source]}.yaml").write_text(yaml(config), encoding="ascii")
         _write_groups(prompted, folder, name, parts, short)
-        usage = f"Ask a model with: lm_eval --include_path FOLDER --tasks {name} --log_samples --output_path LOGS …"
+        usage = f"Run a model with: lm_eval --include_path FOLDER --tasks {name} --log_samples --output_path LOGS …"
         if "controls" in parts.values():
-            usage = f"Controls are asked but not scored, as their right answer is not known. {usage}"
+            usage = f"Controls are run but not scored, as their right answer is not known. {usage}"
         return usage, {"name": name, "words": prompted.words, "sources": short}
 
 

@@ -39,7 +39,7 @@ class Promptfoo(FolderExporter):
         }
         write_json(folder / "promptfooconfig.json", config)
         usage = (
-            "Ask a model with: cd FOLDER && promptfoo eval -c promptfooconfig.json -r PROVIDER -o answers.json\n"
+            "Run a model with: cd FOLDER && promptfoo eval -c promptfooconfig.json -r PROVIDER -o answers.json\n"
             f"Bring the answers back with: unfazed run {suite.path} --system logged:FOLDER/answers.json"
         )
         if prompted.way in ("bleu", "none"):

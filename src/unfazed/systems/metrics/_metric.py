@@ -200,7 +200,7 @@ def _read(value: Json, asked: int) -> list[float]:
     if not isinstance(scores, list) or len(scores) != asked:
         raise Malformed(f'the answer is not {{"scores": […]}} with {asked} numbers')
     if not all(score is None or isinstance(score, int | float) for score in scores):
-        raise Malformed("a score is no number")
+        raise Malformed("a score is not a number")
     return [math.nan if score is None else float(score) for score in scores]
 
 

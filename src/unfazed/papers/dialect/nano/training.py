@@ -160,7 +160,7 @@ def train(config: Config, after: After | None = None) -> Trained:
     need("training NANO", "transformers")
     to = Path(config.to)
     if (to / "nano.json").exists():
-        raise UsageError(f"{to} holds a trained model. Choose another place, or remove it.")
+        raise UsageError(f"{to} holds a trained model. Choose another folder, or remove it.")
     to.mkdir(parents=True, exist_ok=True)
     found = _so_far(config)
     with threads(config.threads):
