@@ -173,7 +173,7 @@ def test_gates_by_operator_family_and_slice(place: Path) -> None:
     done = unfazed("run", "--plan", "plan.toml", "-o", "run", cwd=place)
     assert done.returncode == 1
     assert "drop on domain=home is" in done.stderr
-    assert done.stderr.count(": failed.") == 1
+    assert done.stderr.count("Gate failed: ") == 1
 
 
 def test_junit(suite: Path) -> None:

@@ -27,7 +27,7 @@ def one(results, **wanted):
 def test_scores_must_not_fall_under(results):
     passed = one(results, fail_under=["worst=0.80"])
     assert (passed.name, passed.bound, passed.limit, passed.passed) == ("worst", pytest.approx(0.8), 0.8, True)
-    assert passed.sentence == "worst is 0.800; at least 0.8 was asked: passed."
+    assert passed.sentence == "Gate passed: worst is 0.800; the lower limit is 0.8."
     assert not one(results, fail_under={"worst": 0.81}).passed
 
 
@@ -44,12 +44,12 @@ def test_ci_lower_takes_the_unfavourable_end(results):
     assert one(results, max_flips=0.2, on="ci-upper").bound == results.flip_rate.low
     assert not one(results, max_flips=0.2, on="ci-lower").passed
     assert one(results, max_flips=0.2, on="ci-upper").passed
-    assert one(results, max_flips=0.2, on="ci-lower").sentence.startswith("the upper end of flips is 0.")
+    assert "at the upper end of its interval; the upper limit" in one(results, max_flips=0.2, on="ci-lower").sentence
 
 
 def test_a_figure_just_past_the_limit_is_shown_as_such(results):
     close = msgspec.structs.replace(results, worst=Estimate(0.5999, 0.5, 0.7, 9, 0, ""))
-    assert one(close, fail_under=["worst=0.60"]).sentence == "worst is 0.5999; at least 0.6 was asked: failed."
+    assert one(close, fail_under=["worst=0.60"]).sentence == "Gate failed: worst is 0.5999; the lower limit is 0.6."
 
 
 def test_nothing_measured_fails(results):
@@ -114,7 +114,7 @@ def test_gates_by_operator_family_and_slice(cut):
         ("domain=home:flips", False),
     ]
     assert found[2].bound == cut.sets["domain"]["home"].worst.value == 0.5
-    assert found[2].sentence == "worst on domain=home is 0.500; at least 0.6 was asked: failed."
+    assert found[2].sentence == "Gate failed: worst on domain=home is 0.500; the lower limit is 0.6."
     upper = one(cut, max_drop="keyboard/typist:0.2", on="ci-lower")
     assert upper.bound == cut.sets["operator"]["keyboard/typist"].drop.high
 

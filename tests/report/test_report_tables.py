@@ -188,8 +188,8 @@ def test_junit_of_a_comparison(comparison):
 
 def test_junit_has_a_case_a_gate(results):
     gates = [
-        GateResult("worst", 0.65, 0.6, True, "worst is 0.650; at least 0.6 was asked: passed."),
-        GateResult("drop", 0.15, 0.1, False, "drop is 0.150; at most 0.1 was asked: failed."),
+        GateResult("worst", 0.65, 0.6, True, "Gate passed: worst is 0.650; the lower limit is 0.6."),
+        GateResult("drop", 0.15, 0.1, False, "Gate failed: drop is 0.150; the upper limit is 0.1."),
     ]
     root = ElementTree.fromstring(junit_xml(results, gates, 12.5))
     suite = root[0]

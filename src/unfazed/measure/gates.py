@@ -177,10 +177,10 @@ def _check(gate: Gate, set_: Named, estimate: Estimate | None) -> GateResult:
         return GateResult(name, None, gate.limit, False, sentence)
     gap = bound - gate.limit if low_is_bad else gate.limit - bound
     passed = gap >= -_ROUNDING
-    which = {"value": "", "low": "the lower end of ", "high": "the upper end of "}[end]
-    wanted = "at least" if low_is_bad else "at most"
-    figure = _figures(bound, gate.limit)
-    sentence = f"{which}{what} is {figure}; {wanted} {gate.limit:g} was asked: {'passed' if passed else 'failed'}."
+    which = {"value": "", "low": " at the lower end of its interval", "high": " at the upper end of its interval"}[end]
+    limit = f"the {'lower' if low_is_bad else 'upper'} limit is {gate.limit:g}"
+    grade = "passed" if passed else "failed"
+    sentence = f"Gate {grade}: {what} is {_figures(bound, gate.limit)}{which}; {limit}."
     return GateResult(name, bound, gate.limit, passed, sentence)
 
 
