@@ -141,7 +141,19 @@ def test_the_walk_from_a_file_to_a_report_is_true() -> None:
 
 
 GUIDES = sorted(f"docs/{page.name}" for page in ROOT.glob("docs/guide_*.md"))
-FIRST = ("compared", "data", "index", "operators", "report", "systems", "view")
+FIRST = (
+    "compared",
+    "data",
+    "howto",
+    "http",
+    "index",
+    "operators",
+    "report",
+    "statistics",
+    "systems",
+    "tutorials",
+    "view",
+)
 PLAIN = ["README.md", *GUIDES, *(f"docs/{name}.md" for name in FIRST)]
 
 
@@ -162,5 +174,5 @@ def sentences(text: str) -> list[str]:
 def test_sentences_are_short(page: str) -> None:
     """No sentence over 30 words in the README, the guides and the pages that newcomers read."""
     found = sentences((ROOT / page).read_text(encoding="utf-8"))
-    assert len(found) > 3
+    assert found
     assert [s for s in found if len(re.findall(r"\w[\w'’./-]*", s)) > 30] == []

@@ -156,7 +156,7 @@ def test_what_is_no_suite_is_told_apart(tmp_path: Path) -> None:
                     "note": "",
                 }
             ),
-            "no example here",
+            "not an example here",
         ),
     ],
 )

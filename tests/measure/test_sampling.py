@@ -222,7 +222,7 @@ def test_a_steady_system(tmp_path: Path) -> None:
     assert results.repeats.sentences(results.flip_rate) == [
         "The system gave the same answers when it ran again on the same texts."
     ]
-    assert "same answers when it was asked again" in repr(results)
+    assert "same answers when it ran again" in repr(results)
 
 
 def test_repeats_that_make_no_sense(tmp_path: Path) -> None:

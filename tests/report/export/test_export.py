@@ -95,7 +95,7 @@ def test_the_command_says_what_to_do_next(classify: Suite, tmp_path: Path) -> No
         ("lm-eval", {}, "Did you mean 'lm_eval'"),
         ("lm_eval", {"nam": "x"}, "Did you mean 'name'"),
         ("lm_eval", {"name": "a/b"}, "'a/b' can't be one"),
-        ("lm_eval", {"answers": "on=lamps"}, "'lamps' is no label"),
+        ("lm_eval", {"answers": "on=lamps"}, "'lamps' is not a label"),
         ("lm_eval", {"answers": "x=lights,X=music"}, "alike"),
         ("inspect_ai", {"prompt": "no.txt"}, "There is no prompt"),
     ],
