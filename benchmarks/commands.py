@@ -25,7 +25,7 @@ from unfazed.vary.engine import OperatorSpec, Variation, vary
 NAME = "paraphrase/command"
 CORPORA = ("atis", "snips", "nlu_ed")
 MOST = 1000  # utterances of a corpus
-POOL = 5000
+POOL = 20_000
 _SLOT = re.compile(r"\[([^\]:]+) : ([^\]]+)\]")
 
 
@@ -112,7 +112,7 @@ def long_rows() -> Iterator[Row]:
         people = by_people(utterances(corpus, "test"))
         train = Seeds(0, "benchmarks/commands", 1).stream("train", 0).sample(utterances(corpus, "train"), POOL)
         for labels in (True, False):
-            yield _row(corpus, people, examples(train, True), labels)
+            yield _row(corpus, people, examples(train, labels), labels)
 
 
 def _row(corpus: str, people: list[tuple[Utterance, str]], train: tuple[Example, ...], labels: bool) -> Row:

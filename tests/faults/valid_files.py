@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from unfazed.measure.files import score_files
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.mixed import mixed_effects
 from unfazed.measure.realism.aligned import read_people as read_aligned_people
+from unfazed.measure.realism.typed import read_typed, uncorrected
 from unfazed.mitigate.noisy_channel import NoisyChannel
 from unfazed.papers.dialect.material import read_judged
 from unfazed.papers.dialect.metrics.yisi1 import Yisi1
@@ -35,7 +38,10 @@ from unfazed.run.plan import read_plan
 from unfazed.run.record import Run
 from unfazed.systems.baselines.intent import Intent
 from unfazed.systems.opening import open_system
-from unfazed.vary import people, typists
+from unfazed.vary import disfluencies, listeners, people, slip_profile, typists
+from unfazed.vary.calibrate_typist import aligned_rows
+from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unfazed.vary.keyboard.layouts import layout_for
 
 from .valid import TABLES, Kind, rows
 
@@ -170,6 +176,43 @@ def _read_collected(folder: Path) -> object:
         return answers_of(study, store)
 
 
+TYPED = "person\tsentence\ttyped\tkeys\n" + "".join(
+    f"p{n % 3}\tThe cat sat on the mat.\t{typed}\t{keys}\n"
+    for n, (typed, keys) in enumerate(
+        [
+            ("The cat sat on the mat.", "⇧The cat sat on the mat."),
+            ("The cat st on teh mat", "⇧The cat st on teh mat"),
+            ("the cat sat on the mat.", "the vat⌫⌫⌫cat sat on the mat."),
+            ("The  cat sat n the matt.", ""),
+        ]
+        * 10
+    )
+)
+
+
+def _typed(folder: Path, file: str) -> object:
+    """What is read, aligned with what was meant: the fit itself takes seconds."""
+    found = read_typed(folder / file)
+    rows = [*found, *uncorrected(found)]
+    columns = [[row.sentence for row in rows], [row.typed for row in rows], [row.person for row in rows]]
+    return aligned_rows(*columns, layout_for("en"))
+
+
+def _used(name: str) -> Callable[[Path], object]:
+    """Read a profile, and vary some texts with it."""
+
+    def use(folder: Path) -> object:
+        for kept in (slip_profile.profiles, listeners.listener, disfluencies.disfluencies):
+            kept.cache_clear()  # a file is read once per process
+        texts = ["What did the king of Norway say to Dr. Jones in 1992?", "play some jazz, please", "a"]
+        examples = [Example(i, str(i), {"text": text}) for i, text in enumerate(texts)]
+        spec = OperatorSpec(name, {"profile": str(folder / "p.json")})
+        pools = {name: tuple(examples)}
+        return list(vary(examples, Variation(operators=(spec,), task="text", language="en", draws=3, pools=pools)))
+
+    return use
+
+
 def _people(folder: Path) -> object:
     return read_aligned_people(str(folder / "c.jsonl"), [str(folder / "r.jsonl")], ["text"])
 
@@ -262,6 +305,20 @@ FILES = {
     "calibrated speakers": lambda folder: Kind(
         {"p.json": PROFILES["speech"][0].read_bytes()},
         lambda f: people.read_profiles(f / "p.json", PROFILES["speech"][1]),
+    ),
+    "typing profile": lambda folder: Kind(
+        {"p.json": (Path(slip_profile.__file__).parent / "keyboard/data/typing_noiseqa.json").read_bytes()},
+        _used("keyboard/typist"),
+    ),
+    "listening profile": lambda folder: Kind(
+        {"p.json": (listeners.DATA / "listener_noiseqa.json").read_bytes()}, _used("speech/english")
+    ),
+    "disfluency profile": lambda folder: Kind(
+        {"p.json": disfluencies.SHIPPED.read_bytes()}, _used("spoken/disfluency")
+    ),
+    "people's typing": lambda folder: Kind({"p.tsv": TYPED.encode()}, lambda f: _typed(f, "p.tsv")),
+    "people's typing, packed": lambda folder: Kind(
+        {"p.tsv.gz": gzip.compress(TYPED.encode(), mtime=0)}, lambda f: _typed(f, "p.tsv.gz")
     ),
     "ratings": lambda folder: Kind(
         {

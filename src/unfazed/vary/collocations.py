@@ -17,7 +17,8 @@ OF_PEOPLE = frozenset(("me", "us", "you", "him", "her", "them"))
 _UNRANKED = 100_000
 _BEFORE_NOUNS = frozenset(("DT", "JJ", "PRP$", "POS"))
 _PARTICLES = frozenset(("up", "out", "off", "down", "away", "back", "over", "around"))
-_FIXED = 5  # bits from which on two words are a fixed expression
+_FIXED, _USUAL = 5, 3  # bits from which on two words are a fixed expression, or are usually said together
+_NAMING = frozenset(("called", "titled", "entitled", "named", "name", "title"))
 _COMMON, _RARER = 10_000, 8  # ranks: a candidate may be so rare, or so many times rarer than the word
 
 
@@ -63,17 +64,23 @@ def in_name(words: Sequence[Word], i: int, kind: str) -> bool:
     return False
 
 
-def collocated(words: Sequence[str], i: int, word: str, candidate: str) -> bool:
+def in_title(words: Sequence[Word], i: int) -> bool:
+    """Does the word follow one that says what something is called?"""
+    return any(word.lower in _NAMING for word in words[:i])
+
+
+def collocated(words: Sequence[str], i: int, word: str, candidate: str, strict: bool = False) -> bool:
     """May the candidate stand where the word does? Not in a fixed expression, and not if it is much rarer."""
-    if f"{word}/{candidate}" in _SPARED["fine"]:
-        return True
     found = collocations()
+    if f"{word}/{candidate}" in _SPARED["fine"] and not strict:
+        return True
     if found.rank(candidate) > max(_COMMON, _RARER * found.rank(word)):
         return False
     before, after = words[i - 1] if i else "", words[i + 1] if i + 1 < len(words) else ""
-    if found.bits(before, word) >= _FIXED and not found.bits(before, candidate):
+    fixed = _USUAL if strict else _FIXED
+    if found.bits(before, word) >= fixed and not found.bits(before, candidate):
         return False
-    return found.bits(word, after) < _FIXED or bool(found.bits(candidate, after))
+    return found.bits(word, after) < fixed or bool(found.bits(candidate, after))
 
 
 def vague(lemma: str, other: str, after: str) -> bool:
@@ -82,6 +89,13 @@ def vague(lemma: str, other: str, after: str) -> bool:
     if pair in _SPARED["fine"] or (after in OF_PEOPLE and pair in _SPARED["fine_for_people"]):
         return False
     return bool({lemma, other} & _SPARED["vague"])
+
+
+def everywhere(lemma: str, other: str, after: str) -> bool:
+    """Do the two say the same with any object?"""
+    pair = f"{lemma}/{other}"
+    listed = pair in _SPARED["fine"] - _SPARED["fine_of_music"]
+    return listed or (after in OF_PEOPLE and pair in _SPARED["fine_for_people"])
 
 
 def never(lemma: str, other: str) -> bool:

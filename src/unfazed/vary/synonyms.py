@@ -22,7 +22,7 @@ from unfazed.core.errors import UsageError
 from unfazed.core.seeds import Stream
 from unfazed.systems.device import beside
 from unfazed.systems.hf import load_pretrained
-from unfazed.vary.collocations import OF_PEOPLE, collocated, in_name, never, vague
+from unfazed.vary.collocations import OF_PEOPLE, collocated, everywhere, in_name, in_title, never, vague
 from unfazed.vary.english import (
     BE,
     DO,
@@ -51,6 +51,7 @@ class Asked(NamedTuple):
     words: tuple[Word, ...]
     i: int
     sure: bool = False  # take only candidates that surely fit
+    strict: bool = False  # and only from a sense that is likely meant
 
 
 class Source(Protocol):
@@ -71,6 +72,7 @@ class SynonymOperator(BatchOperator):
     languages = ("en",)
     rewords = True
     kinds: ClassVar[str]  # letters of KINDS
+    strict: ClassVar[bool] = False  # rather leaves a text as it is than risk a word that does not fit
 
     def __init__(self, model: str | None = None, slots: bool = True, top: int = 3) -> None:
         if top < 1:
@@ -88,7 +90,7 @@ class SynonymOperator(BatchOperator):
         targets = [self._targets(text, rng) for text, rng in zip(texts, rngs, strict=True)]
         waiting = [n for n, found in enumerate(targets) if found]
         while waiting:
-            asked = [Asked(texts[n].text, tagged(texts[n].text), *targets[n].pop()) for n in waiting]
+            asked = [Asked(texts[n].text, tagged(texts[n].text), *targets[n].pop(), self.strict) for n in waiting]
             for n, one, ranked in zip(waiting, asked, self._ranked(asked), strict=True):
                 if ranked:
                     best = ranked[: self.top]
@@ -116,7 +118,12 @@ class SynonymOperator(BatchOperator):
             if self._model is None:
                 places = [i for i in places if not in_name(words, i, kind_of(words[i]))]
                 order += [(i, True) for i in places if not _in_title(text, words[i])]
-            order += [(i, False) for i in places]
+            if self.strict and self._model is None:
+                titled = [i for i in places if _in_title(text, words[i])]
+                order = [(i, True) for i, _ in order if not in_title(words, i)] + [(i, True) for i in titled]
+                order = [(i, sure) for i, sure in order if not _doubtful(words, i)]
+            else:
+                order += [(i, False) for i in places]
         return order[::-1]
 
     def _ranked(self, asked: list[Asked]) -> list[list[str]]:
@@ -137,6 +144,15 @@ def kind_of(word: Word) -> str:
     return "" if word.lower in _NEVER or len(word.lower) < 3 else KIND_OF.get(word.tag, "")
 
 
+def _doubtful(words: tuple[Word, ...], i: int) -> bool:
+    """May the tag be wrong: an adjective that could be a noun or verb, a verb at the start that could be a noun?"""
+    word, could = words[i], tagger().could_be
+    if word.tag == "JJ":
+        return could(word.lower, "NN") or could(word.lower, "VB")
+    noun = could(word.lower, "NN") and i + 1 < len(words) and words[i + 1].tag in ("IN", "TO")
+    return word.tag == "VB" and i == 0 and noun
+
+
 def _in_title(text: Text, word: Word) -> bool:
     """Does it stand in a labelled value of several words, which may be a name or a title?"""
     return any(start <= word.start < end and " " in text.text[start:end] for start, end in text.marked)
@@ -149,6 +165,7 @@ def fitting(asked: Asked, candidates: Sequence[str]) -> list[str]:
     lemma = forms().lemma(word.lower, word.tag)
     context = [w.lower for w in asked.words]
     found: list[str] = []
+    said = frozenset(context)
     beside = {word.lower, *context[max(0, asked.i - 1) : asked.i + 2]}  # nobody says *forecast forecast*
     for candidate in candidates:
         other = forms().lemma(candidate, word.tag)
@@ -156,7 +173,9 @@ def fitting(asked: Asked, candidates: Sequence[str]) -> list[str]:
             continue
         if never(lemma, other):
             continue
-        if asked.sure and not collocated(context, asked.i, word.lower, candidate):
+        if asked.sure and not collocated(context, asked.i, word.lower, candidate, asked.strict):
+            continue
+        if asked.strict and candidate in said:
             continue
         if " " not in candidate:
             context[asked.i] = candidate
@@ -173,7 +192,7 @@ def fitting(asked: Asked, candidates: Sequence[str]) -> list[str]:
 
 def replacement(asked: Asked, new: str) -> Change:
     """The change that puts the new word in place, with the article before it made to agree."""
-    text, words, i, _ = asked
+    text, words, i = asked[:3]
     word = words[i]
     old = text[word.start : word.end]
     kind = kind_of(word) or KIND_OF.get(word.tag, "s")
@@ -197,6 +216,8 @@ _DATA = Path(__file__).parent / "spoken" / "data"
 _SENSE_FIT = 6.0  # what the sentence counts for against how often a sense is meant
 _WORD_FIT = 2.0  # and for the candidate itself
 _LEAST_MEANT = log(0.15)  # least probable sense whose candidates are taken
+_LIKELY_MEANT, _LEAST_ALIKE = log(0.5), -2.2  # the same, and the least score of a candidate, for strict operators
+_ALIKE = 0.6  # cosine of the definitions of two words, from which on they are alike
 _WORST = 4.0  # how much worse than the best a candidate may be
 
 
@@ -262,7 +283,14 @@ class Lexical:
         ranked = np.argsort(-np.round(scores, 6), kind="stable").tolist()
         after = asked.words[asked.i + 1].lower if asked.i + 1 < len(asked.words) else ""
         lemma = forms().lemma(word.lower, word.tag)
-        order = [i for i in ranked if scores[i] > least and meant[i] > _LEAST_MEANT]
+        likely = _LIKELY_MEANT if asked.strict else _LEAST_MEANT
+        order = [i for i in ranked if scores[i] > least and meant[i] > likely]
+        if asked.strict:
+            kind = KIND_OF[word.tag]
+            alike = [i for i in order if entry.scores[i] > _LEAST_ALIKE]
+            order = [
+                i for i in alike if everywhere(lemma, entry.words[i], after) or self._both(lemma, entry.words[i], kind)
+            ]
         if KIND_OF.get(word.tag) == "v":
             order = [i for i in order if not vague(lemma, forms().lemma(entry.words[i], word.tag), after)]
         said = [forms().inflected(entry.words[i], word.tag) if inflect else entry.words[i] for i in order]
@@ -281,6 +309,8 @@ class Lexical:
         if kind == "r" and before is not None and (before.tag == "IN" or before.lower == "right"):
             return None, False  # *from now* and *right now* are expressions
         if kind == "v" and after is not None:
+            if asked.strict and _apart(asked.words[asked.i + 1 :]):
+                return None, False
             if after.tag == "RP":
                 return self._entry(lemma + "~", kind), True
             if after.lower in OF_PEOPLE and (entry := self._entry(lemma + "^", kind)):
@@ -288,6 +318,18 @@ class Lexical:
         if word.lower != lemma and (entry := self._entry(word.lower, kind)):
             return entry, False
         return self._entry(lemma, kind), True
+
+    def _both(self, lemma: str, other: str, kind: str) -> bool:
+        """Are the two defined alike, or may each stand for the other where it means what it mostly means?"""
+        one, two = self._rows.get(lemma), self._rows.get(other)
+        if one is not None and two is not None:
+            first, second = self._vectors[one], self._vectors[two]
+            if first @ second >= _ALIKE * float(np.linalg.norm(first) * np.linalg.norm(second)):
+                return True
+        entry = self._entry(other, kind)
+        return entry is not None and any(
+            w == lemma and s > _LEAST_ALIKE for w, s in zip(entry.words, entry.scores, strict=True)
+        )
 
     def _around(self, words: tuple[Word, ...], i: int) -> Any | None:
         """The mean direction of the other content words that have a vector."""
@@ -303,12 +345,18 @@ class Lexical:
         return total / (float(np.linalg.norm(total)) + 1e-9) * min(1.0, log(1 + len(rows)))
 
 
+def _apart(follows: Sequence[Word]) -> bool:
+    """Does the verb have a particle other than *on* and *off*, or one that comes later: *turn the lights down*?"""
+    return any(word.lower in _PARTICLES for word in follows[:_REACH]) or any(w.tag == "RP" for w in follows[1:_REACH])
+
+
 @lru_cache(1)
 def lexical() -> Lexical:
     table = gzip.decompress((_DATA / "synonyms.tsv.gz").read_bytes()).decode()
     return Lexical(table, gzip.decompress((_DATA / "synonym_vectors.gz").read_bytes()))
 
 
+_PARTICLES, _REACH = frozenset(("up", "down", "out", "back", "away", "over")), 5  # words after the verb
 _TRIED = 100  # likeliest words looked at
 _BATCH = 32
 

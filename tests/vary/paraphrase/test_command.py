@@ -12,6 +12,7 @@ from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example
 from unfazed.vary.engine import OperatorSpec, Variation, vary
 from unfazed.vary.operator import Text
+from unfazed.vary.paraphrase._alike import Alike, edits_between
 from unfazed.vary.paraphrase._carriers import Carriers
 from unfazed.vary.paraphrase._frames import embedded, reframings
 from unfazed.vary.paraphrase.command import Command
@@ -102,9 +103,71 @@ def test_other_rows_lend_their_words() -> None:
 def test_the_order_of_rows_decides_nothing() -> None:
     examples = rows()
     one, other = Carriers.of(examples), Carriers.of(examples[::-1])
+    texts = [Alike([*UNLABELLED, *UNLABELLED[::2]][::step]) for step in (1, -1)]
+    asked = "which flights are there from boston to denver"
+    assert texts[0].others(asked) == texts[1].others(asked)
     assert one.others("show flights from a to b", examples[0].gold) == other.others(
         "show flights from a to b", examples[0].gold
     )
+
+
+UNLABELLED = [
+    "list flights from oslo to rome", "show me the flights between paris and lima on monday",
+    "when do flights leave from oslo to rome", "what flights go from cairo to rome",
+    "cancel my flight from oslo to rome",
+    "play some jazz", "add karl orff to my evening playlist", "put anna netrebko on the opera playlist",
+    "what is the weather in oslo", "whats the forecast for cairo tomorrow", "what was the weather in cairo",
+]  # fmt: skip
+
+
+def alike(text: str) -> set[str]:
+    return set(Alike(UNLABELLED * 3).others(text))
+
+
+def test_texts_without_labels_lend_their_words() -> None:
+    said = alike("which flights are there from boston to denver")
+    assert {"list flights from boston to denver", "what flights go from boston to denver"} <= said
+    assert not any(text.startswith(("when", "cancel")) for text in said), "that is another question"
+    assert "show me the flights between boston and denver on friday" in alike(
+        "list flights on friday from boston to denver"
+    )
+    assert "whats the forecast for denver tomorrow" not in alike("what is the weather in denver")
+    assert "what was the weather in denver" not in alike("what is the weather in denver")
+
+
+def test_what_nobody_says_is_not_said_as_others() -> None:
+    assert not alike("how many moons does jupiter have")
+    assert not alike("")
+    assert not alike("!?")
+    assert not alike("jazz " * 40)
+
+
+def test_labels_stay_on_their_words_where_texts_lend() -> None:
+    pool = tuple(Example(i, f"e{i}", {"text": text}) for i, text in enumerate(UNLABELLED * 3))
+    gold = {"intent": "flight", "slots": ["O", "O", "O", "B-from", "O", "B-to"]}
+    example = Example(0, "e", {"text": "show flights from boston to denver"}, gold)
+    plan = Variation(operators=(OperatorSpec(NAME),), task="slu", language="en", draws=30, pools={NAME: pool})
+    variants = list(vary([example], plan))
+    assert any("another row" in variant.note for variant in variants)
+    for variant in variants:
+        words, tags = variant.inputs["text"].split(), variant.gold["slots"]  # type: ignore[call-overload, index]
+        assert [(k, words[a]) for k, a, _ in slots_of(tags)] == [("from", "boston"), ("to", "denver")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("a b c", "a x c"),
+        ("a b c", "b c"),
+        ("a b", "a b c"),
+        ("a b", "c a b"),
+        ("a", "b"),
+        ("a b c", "a"),
+        ("a b", "b a"),
+    ],
+)
+def test_edits_between_texts(old: str, new: str) -> None:
+    assert apply(old, edits_between(old, new)) == new
 
 
 def test_an_unknown_kind_is_refused() -> None:

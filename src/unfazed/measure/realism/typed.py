@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -15,9 +12,9 @@ from rapidfuzz.distance import OSA
 
 from unfazed.core.edits import apply
 from unfazed.core.errors import DataError, UsageError, option
-from unfazed.core.outside import read_bounded
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Estimate
+from unfazed.data import read_lines, without_break
 from unfazed.measure.realism.aligned import read_aligned, read_people
 from unfazed.vary.calibrate_typist import fit_typist
 from unfazed.vary.frequency import ranks
@@ -43,14 +40,7 @@ class Typed(NamedTuple):
 def read_typed(path: str | Path) -> list[Typed]:
     """Rows of a TSV file, or a gzipped one, with the columns person, sentence, typed and perhaps keys."""
     path = Path(path)
-    try:
-        data = read_bounded(path)
-        text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8")
-    except OSError as error:
-        raise DataError(error.strerror or str(error), path) from error
-    except (UnicodeDecodeError, EOFError) as error:
-        raise DataError(f"this is not a table in UTF-8: {error}", path) from error
-    rows = list(csv.reader(io.StringIO(text, newline="\n"), delimiter="\t", quoting=csv.QUOTE_NONE))
+    rows = [without_break(line).split("\t") for line in read_lines(path)]
     header = rows[0] if rows else []
     absent = [name for name in _COLUMNS if name not in header]
     if absent:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from unfazed.core.edits import Edit, apply
 from unfazed.core.errors import UnknownName
@@ -11,6 +12,7 @@ from unfazed.core.seeds import Stream
 from unfazed.core.values import Example
 from unfazed.vary.english import tagged
 from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.paraphrase._alike import Alike, edits_between
 from unfazed.vary.paraphrase._carriers import Carriers, put_around
 from unfazed.vary.paraphrase._frames import (
     DATA,
@@ -55,7 +57,8 @@ _TIME = re.compile(rf" (?:{'|'.join(_TIMES)})$", re.I)
 _OTHER_TIME = re.compile(rf"\b(?:am|pm|o'clock|{_DAY}|today|tomorrow|tonight|{_PART}|[0-9:]+)\b", re.I)
 _ENDS = ".?!"
 _WHICH = {"what": "which", "which": "what"}
-_BORROW = 0.9  # how often another row's words are taken, where there are any
+_SHORT_TEXT = 300  # characters of texts that are said as others
+_BORROW = 0.98  # how often another row is followed, where there is one
 _FRONT, _POLITE = 0.5, 0.1  # how often a time is put in front, and something polite at the end
 _ORDERED = 0.6  # how often an order gets another frame: most people give it plainly
 _LONG = 5  # words of a sentence whose order changes, at least
@@ -64,14 +67,15 @@ _LONG = 5  # words of a sentence whose order changes, at least
 class Command(Operator):
     """Says a command or a question otherwise: *are there any flights* for *show me flights*, *can you play* for *play*.
 
-    `kinds` lists what it may do, separated by commas: borrowed (the words of another row with the same intent and
-    slots), frame (how it begins), order (times in front), words, polite, short (*pls*, *tmrw*); or `all`. `rate` is the
-    share of words with another word that are replaced, `short` how often words are shortened. Nothing inside labelled
-    spans changes, and a text with labels keeps its order.
+    `kinds` lists what it may do, separated by commas: borrowed (the words of another row that asks the same), frame
+    (how it begins), order (times in front), words, polite, short (*pls*, *tmrw*); or `all`. `rate` is the share of
+    words with another word that are replaced, `short` how often words are shortened. Nothing inside labelled spans
+    changes, and a text with labels keeps its order.
     """
 
+    version = 2
     languages = ("en",)
-    pool = 5_000
+    pool = 20_000
     example = ("show me flights from boston to denver", "are there any flights from boston to denver")
 
     def __init__(self, kinds: str = "all", rate: float = 0.4, short: float = 0.04) -> None:
@@ -79,20 +83,39 @@ class Command(Operator):
         for kind in chosen:
             if kind not in KINDS:
                 raise UnknownName("kind of rewrite", kind, KINDS)
-        self._carriers = Carriers()
+        self._carriers, self._texts = Carriers(), tuple[str, ...]()
         self._rules = Rules("nominal,contraction,expression,synonym")  # for texts that are neither
         self.kinds, self.rate, self.short = frozenset(chosen), checked_rate(rate), checked_rate(short)
 
     def take_pool(self, examples: Sequence[Example]) -> None:
         self._carriers = Carriers.of(examples)
+        self.__dict__.pop("_alike", None)
+        self._texts = tuple(text for e in examples for text in e.inputs.values() if isinstance(text, str))
+
+    @cached_property
+    def _alike(self) -> Alike:
+        return Alike(self._texts)
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        others = self._carriers.others(text.text, text.gold) if "borrowed" in self.kinds else []
-        if others and rng.random() < _BORROW:
-            edits = put_around(text.text, text.gold, rng.choice(others))
-            if text.keeps(edits) and apply(text.text, edits) != text.text:
-                return Change(tuple(edits), "said as another row")
+        if "borrowed" in self.kinds and rng.random() < _BORROW:
+            for edits in self._borrowed(text, rng):
+                if text.keeps(edits) and apply(text.text, edits) != text.text:
+                    return Change(tuple(edits), "said as another row")
         return self._rewritten(text, rng)
+
+    def _borrowed(self, text: Text, rng: Stream) -> Iterator[list[Edit]]:
+        """What would say the text as other rows do: by their labels, or by what their texts seem to ask."""
+        if others := self._carriers.others(text.text, text.gold):
+            yield put_around(text.text, text.gold, rng.choice(others))
+        elif (
+            self._texts
+            and len(text.text) <= _SHORT_TEXT
+            and "  " not in text.text
+            and (said := self._alike.others(text.text))
+        ):
+            edits = edits_between(text.text, _written_as(rng.choice(said), text.text))
+            if not any(edit.start < end and start < edit.end for edit in edits for start, end in text.marked):
+                yield edits
 
     def _rewritten(self, text: Text, rng: Stream) -> Change | None:
         found = sentences(text.text) if len(text.text) <= LONGEST else ()
@@ -165,6 +188,17 @@ class Command(Operator):
         ends = [f for f in FRAMES["ends"] if "me" not in f.said or " me" not in text.text.lower()]
         end = rng.weighted(ends, [f.weight for f in ends]).said
         yield [Edit(sentence.end, sentence.end, f" {end}")], f'"{end}" at the end'
+
+
+def _written_as(said: str, text: str) -> str:
+    """Words of another text with the capitals and the mark at the end that this one has."""
+    said = said.strip(" .?!")
+    if text.islower():
+        said = said.lower()
+    elif text[0].isupper():
+        said = said[:1].upper() + re.sub(r"\bi\b", "I", said[1:])
+    mark = text[-1] if text[-1] in _ENDS else ""
+    return said + ("" if not mark else "?" if _ASKS.match(said.lower()) else "." if mark == "?" else mark)
 
 
 class _Done:
@@ -242,6 +276,7 @@ def _put(text: str, sentence: Sentence, way: Reframed, frame: Frame) -> list[Edi
     return [Edit(start, start, said + " "), *small, *_closed(text, sentence, frame.said)]
 
 
+_ASKS = re.compile(r"(?:what|which|who|when|where|why|how|can|could|would|will|do|does|did|is|are|was|may)\b")
 _QUESTIONS = re.compile(r"(?:what|can|could|would|will|do|is|are|how|may)\b")
 
 

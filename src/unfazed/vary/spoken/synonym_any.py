@@ -6,7 +6,13 @@ from unfazed.vary.synonyms import SynonymOperator
 
 
 class SynonymAny(SynonymOperator):
-    """Replaces a verb, adjective, adverb or noun by a synonym; the class is random."""
+    """Replaces a verb, adjective, adverb or noun by a synonym; the class is random.
 
+    A text is left as it is if no word surely fits: the sense must be likely, and the new word as usual beside its
+    neighbours as the old one.
+    """
+
+    version = 2
     kinds = "varn"
+    strict = True
     example = ("find a cheap hotel near the station", "find an inexpensive hotel near the station")
