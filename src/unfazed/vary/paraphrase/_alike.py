@@ -62,6 +62,8 @@ _ENDLESS = frozenset(
 )
 _INNER = ("of", "the", "and", "&", "s")
 _BOUNDS = frozenset(("before", "after", "until", "since", "by", "than", "from", "to"))
+_STRONG = frozenset(["from", "to", "by", "with", "without", "about", "into", "onto", "like", "than", "near", "between"])
+_SEEKS = re.compile(r"\b(?:show|find|search|look|see|watch|get|give|pull)\b", re.I)
 _WEAK = frozenset(["in", "for", "at", "on", "of"])
 _PLACES = "on|in|at|by|for|after|before|around|near|to|from|with"
 _LOOSE = re.compile(rf"(?:^| )((?:{_PLACES}|this|next)(?: (?:{_PLACES}|about|a|the|my|next|this))*)$")
@@ -89,6 +91,7 @@ _DOER = frozenset(
 )
 _OWNED, _NOT_VALUES = frozenset(("the", "my")), frozenset(("week", "month", "year", "list"))  # *day of the week*
 _OWN = re.compile(r"\b(?:have|do|did|am|had|should) i\b", re.I)
+_DOUBLED = re.compile(r"\b(\w+) \1\b")
 _END = " .?!"
 
 
@@ -196,7 +199,8 @@ class Alike:
         small = text.lower().strip(_END)
         rows = [other for about in self._abouts(said) for other in self._found[about, said.asks[1]]]
         new = (_with_values(other, said) for other in rows)
-        return [other for other in new if other is not None and other.lower().strip(_END) != small]
+        fit = [other for other in new if other is not None and other.lower().strip(_END) != small]
+        return [other for other in fit if not _DOUBLED.search(other.lower()) or _DOUBLED.search(small)]
 
     def _abouts(self, said: Said) -> list[frozenset[str]]:
         """The same things to be about, with nouns put in or left out that go without saying."""
@@ -296,7 +300,8 @@ def _role(words: tuple[Word, ...], kinds: list[str], first: int, end: int) -> st
     if kind != "v":
         return kind + (before.lower if before and before.lower in _BOUNDS else "")
     tag = words[end - 1].tag
-    kind += {"NNP": "N", "NN": "N", "NNS": "P"}.get(tag, tag[:1])
+    plural = "P" if end - first == 1 else "N"  # of several words, it is likely a name
+    kind += {"NNP": "N", "NN": "N", "NNS": plural}.get(tag, tag[:1])
     if before is None:
         return kind
     if before.tag in ("IN", "TO"):
@@ -311,11 +316,20 @@ def _settled(about: set[str], parts: list[tuple[str, str]]) -> Said:
             parts[i] = (parts[i][0], role.replace(":between", ":from"))
             parts[i + 2] = (parts[i + 2][0], parts[i + 2][1].partition(":")[0] + ":to")
             about -= {"between", "and"}
-    weak = [i for i, (_, role) in enumerate(parts) if role.partition(":")[2] in _WEAK]
-    if len(weak) == 1:
-        words, role = parts[weak[0]]
-        parts[weak[0]] = (words, role.partition(":")[0] + ":at")
+    for marked in (True, False):
+        alike = [i for i, (_, role) in enumerate(parts) if role[:1] == "v" and _marked(role) is marked]
+        if len(alike) == 1:
+            words, role = parts[alike[0]]
+            parts[alike[0]] = (words, role.partition(":")[0] + (":at" if marked else ""))
+    if not about and any(_SEEKS.search(words) for words, role in parts if not role):
+        about.add("sought")
     return Said(frozenset(about), tuple(parts))
+
+
+def _marked(role: str) -> bool | None:
+    """Is it marked by a preposition that may be another one, or by none? None by one that may not."""
+    mark = role.partition(":")[2]
+    return True if mark in _WEAK else False if mark not in _STRONG else None
 
 
 def _with_values(other: Said, said: Said) -> str | None:
