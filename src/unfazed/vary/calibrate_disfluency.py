@@ -25,6 +25,8 @@ _RARE = 3  # openings that fewer repairs have are left out; cues have nothing bu
 _THROUGH = 0.85  # share of a text's words after which it was said to the end
 _LONGEST = 16  # words of a false start
 _LEAST = 50  # repairs that a fit needs
+# Repairs that also change other words can't be counted. They have more words said again, and more articles.
+_MORE_AGAIN, _MORE_ARTICLES = 1.5, 2.0
 
 
 def fit_disfluency(clean: Sequence[str], real: Sequence[str]) -> Disfluencies:
@@ -133,13 +135,13 @@ class _Counts:
             {kind: _common(self.cues[kind], 1) for kind in KINDS},
             {word: _common(found) for word, found in sorted(self.commas.items()) if found.total() >= _LEAST},
             {kind: self.repaired[kind] / max(1, self.sites[kind]) for kind in PHRASES},
-            {kind: self.repeated[kind] / max(1, self.could_repeat[kind]) for kind in PHRASES},
+            {kind: min(1, _MORE_AGAIN * self.repeated[kind] / max(1, self.could_repeat[kind])) for kind in PHRASES},
             {kind: dict(sorted(found.items())) for kind, found in sorted(self.lengths.items())},
             {first: found for first, found in openings.items() if found},
             self.borrowed / max(1, self.kinds["opening"]),
             self.same_start / max(1, self.kinds["restart"]),
             self.through / max(1, self.same_start),
-            self.articles / max(1, self.bare),
+            min(1, _MORE_ARTICLES * self.articles / max(1, self.bare)),
             self.capital / max(1, self.capitals),
         )
 
