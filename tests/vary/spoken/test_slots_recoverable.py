@@ -20,6 +20,7 @@ FEWEST = {
     "disfluency": 1.0,
     "speako": 0.9,
     "synonym_ad": 0.45,  # few words of these classes, and nouns are mostly parts of compounds
+    "synonym_any": 0.5,  # leaves a text as it is if no word surely fits
     "synonym": 0.6,
 }  # share of utterances that each must be able to vary
 

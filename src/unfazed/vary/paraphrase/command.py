@@ -76,7 +76,7 @@ class Command(Operator):
     version = 2
     languages = ("en",)
     pool = 20_000
-    example = ("show me flights from boston to denver", "are there any flights from boston to denver")
+    example = ("show me flights from boston to denver", "are there any flights going from boston to denver")
 
     def __init__(self, kinds: str = "all", rate: float = 0.4, short: float = 0.04) -> None:
         chosen = list(KINDS) if kinds == "all" else [kind.strip() for kind in kinds.split(",")]

@@ -15,4 +15,4 @@ class SynonymAny(SynonymOperator):
     version = 2
     kinds = "varn"
     strict = True
-    example = ("find a cheap hotel near the station", "find an inexpensive hotel near the station")
+    example = ("book a table near the station", "reserve a table near the station")
