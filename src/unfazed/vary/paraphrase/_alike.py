@@ -24,7 +24,7 @@ _TELLING, _FRAMING, _NUMBERS = (
 )
 _DAYS = WEEKDAYS | {f"{day}s" for day in WEEKDAYS} | MONTHS | _LISTS["days"]
 _HOURS = _LISTS["hours"]
-_ALIKE = {word: group.split()[0] for group in DATA["alike"] for word in group.split()}
+_ALIKE: dict[str, str] = {word: group.split()[0] for group in DATA["alike"] for word in group.split()}
 _LEAST, _COMMON = 3, 0.002  # texts, and share of the texts, from which on a word is what texts are about
 _LEFT, _ADDED, _ENOUGH = 0.3, 0.5, 5  # shares of texts that have a noun, from which on it goes without saying; texts
 _MOSTLY = 0.8  # of a word's places where it is a noun, if it is one
@@ -267,11 +267,9 @@ def _open(said: Said) -> bool:
 
 
 def _stem(word: Word) -> str:
-    for tag in (word.tag, "NN", "VB"):
-        lemma = forms().lemma(word.lower, tag)
-        if lemma != word.lower:
-            return _ALIKE.get(lemma, lemma)
-    return _ALIKE.get(word.lower, word.lower)
+    tags = (word.tag, "NN", "VB")
+    stem = next((lemma for tag in tags if (lemma := forms().lemma(word.lower, tag)) != word.lower), word.lower)
+    return _ALIKE.get(stem, stem)
 
 
 def _value_end(text: str, words: tuple[Word, ...], kinds: list[str], first: int) -> int:
