@@ -168,8 +168,11 @@ def sentences(text: str) -> tuple[Sentence, ...]:
 
 
 def _breaks(text: str, words: tuple[Word, ...], i: int) -> bool:
-    gap = text[words[i - 1].end : words[i].start]
-    if gap == " " or not any(mark in gap for mark in ".?!;\n"):
+    end, start = words[i - 1].end, words[i].start
+    if start - end == 1 and text[end] == " ":
+        return False
+    gap = text[end:start]
+    if not any(mark in gap for mark in ".?!;\n"):
         return False
     before = words[i - 1].lower
     if gap.startswith(".") and (before in _ABBREVIATED or len(before) == 1 or "." in before):

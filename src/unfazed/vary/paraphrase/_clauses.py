@@ -30,7 +30,7 @@ def orders(sentence: Sentence) -> Iterator[Rewrite]:
         return
     if not sentence.sure_of_case:
         return
-    commas = [i for i in range(1, len(sentence.words)) if "," in sentence.gap(i)]
+    commas = [i for i in range(1, len(sentence.words)) if "," in sentence.gap(i)] if "," in whole else []
     for new, note in (*_front_to_end(sentence, commas), *_end_to_front(sentence, commas), *_sources(sentence, commas)):
         if new != whole:
             yield Rewrite(sentence.start, sentence.end, new, note)

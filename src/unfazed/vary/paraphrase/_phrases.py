@@ -285,6 +285,14 @@ def close_synonyms() -> dict[tuple[str, str], Close]:
     return found
 
 
+@cache
+def listed_forms() -> frozenset[str]:
+    """All words that the list may have something for, in any form."""
+    tags = {kind: [tag for tag, of in KIND_OF.items() if of == kind] for kind in "vnar"}
+    found = {form for kind, word in close_synonyms() for tag in tags[kind] if (form := forms().inflected(word, tag))}
+    return frozenset(found | {word for _, word in close_synonyms()})
+
+
 def candidates(asked: Asked) -> list[str]:
     """What may be put for a word, in its form; none where the list does not have it or it may say something else."""
     words, i = asked.words, asked.i

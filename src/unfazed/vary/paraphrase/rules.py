@@ -10,7 +10,7 @@ from unfazed.core.seeds import Stream
 from unfazed.vary.english import Word, tagged
 from unfazed.vary.operator import Change, Operator, Text, whole_text
 from unfazed.vary.paraphrase._clauses import orders, voices
-from unfazed.vary.paraphrase._phrases import candidates, contractions, expressions, nominals
+from unfazed.vary.paraphrase._phrases import candidates, contractions, expressions, listed_forms, nominals
 from unfazed.vary.sentence import LONGEST, Rewrite, Sentence, sentences
 from unfazed.vary.synonyms import Asked, kind_of, lexical, replacement
 from unfazed.vary.words import checked_rate, some
@@ -108,15 +108,24 @@ def _synonyms(text: str, rate: float, rng: Stream, barred: Callable[[int], bool]
     From the short list, at the given rate but one at least; with `wide` and none there, one from the large table.
     """
     words = tagged(text) if len(text) <= LONGEST else ()
-    places = [i for i, w in enumerate(words) if kind_of(w) in _OPEN and not barred(w.start) and _small(text, w)]
-    asked = [Asked(text, words, i) for i in places]
-    found = [(one, best) for one in asked if (best := candidates(one))]
+    listed = [i for i, w in enumerate(words) if w.lower in listed_forms()]
+    found = [(one, best) for one in _asked(text, words, listed, barred) if (best := candidates(one))]
     chosen = some(found, rate, rng)
     if wide and not found:
+        asked = _asked(text, words, range(len(words)), barred)
         ranked = zip(asked, lexical().ranked(asked), strict=True)
         chosen = some([(one, best[:1]) for one, best in ranked if best], 0.0, rng)
     chosen = [pair for n, pair in enumerate(chosen) if n == 0 or pair[0].i - chosen[n - 1][0].i > 1]
     return [replacement(one, rng.choice(best)) for one, best in chosen[::-1]]
+
+
+def _asked(text: str, words: tuple[Word, ...], places: Iterable[int], barred: Callable[[int], bool]) -> list[Asked]:
+    """The open-class words at these places that are no names and may change."""
+    return [
+        Asked(text, words, i)
+        for i in places
+        if kind_of(words[i]) in _OPEN and not barred(words[i].start) and _small(text, words[i])
+    ]
 
 
 def _small(text: str, word: Word) -> bool:
