@@ -25,9 +25,9 @@ GOLD = {"choice": ["speech"]}
 def site(tmp_path, serve):
     stores = []
 
-    def made(more="", items=None, assign="k = 1\nshuffle = false", files=None, kind="choice", top=""):
+    def made(more="", items=None, assign="k = 1\nshuffle = false", files=None, kind="choice", top="", database=""):
         items = items or [{"id": f"i{n}", "text": f"text {n}"} for n in range(4)]
-        file = write_study(tmp_path, kind, items, assign)
+        file = write_study(tmp_path, kind, items, assign, database)
         file.write_text(file.read_text().replace("[items]", f"{top}\n[items]") + more, "utf-8")
         for name, rows in (files or {}).items():
             (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -220,3 +220,26 @@ def test_what_is_wrong_in_a_study_is_named(site, more, message):
 def test_training_needs_right_answers(site):
     with pytest.raises(DataError, match="needs `gold`"):
         site('[training]\npath = "t.jsonl"', files={"t.jsonl": [{"id": "t", "text": "x"}]})
+
+
+@pytest.mark.parametrize("place", ["answer", "draft", "skip", "feedback", "questions", "join"])
+def test_nothing_that_is_sent_makes_it_fail(site, place, database):
+    server = site(OPEN, kind="retype", database=database)
+    with Participant(server.url, "join?workerId=W1&assignmentId=%00%F0%9F%98%80") as a:
+        a.begin(ime="\0x")
+        headers, item = {"x-csrf": a.fact("csrf")}, a.fact("item")
+        odd = ["\0", "x" * 5000, "i0\0", item]
+        for one in odd:
+            for attempt in (-1, 0, 1, 2, 10**30):
+                bodies = {
+                    "answer": {"item": one, "answer": {"text": "a\0"}, "attempt": attempt, "comment": "c\0"},
+                    "draft": {"item": one, "attempt": attempt, "begins": 0, "events": [{"e": "commit", "d": "\0"}]},
+                }
+                if place in bodies:
+                    reply = a.http.post(f"{server.url}/{place}", json=bodies[place], headers=headers)
+                elif place == "join":
+                    reply = a.http.get(f"{server.url}/join", params={"workerId": one, "assignmentId": one})
+                else:
+                    data = {"csrf": a.csrf, "item": one, "reason": "other", "comment": "\0", "ime": one}
+                    reply = a.http.post(f"{server.url}/{place}", data=data)
+                assert reply.status_code < 500, (one, attempt, reply.text)

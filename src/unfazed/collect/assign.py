@@ -303,4 +303,4 @@ def remark(tx: Transaction, item: str, person: str, comment: str, skipped: str =
         "INSERT INTO remarks VALUES (?, ?, ?, ?, ?) ON CONFLICT (item, person) DO UPDATE "
         "SET comment = excluded.comment, skipped = excluded.skipped, told = excluded.told"
     )
-    tx.run(sql, item, person, comment, skipped, int(told))
+    tx.run(sql, item, person, comment.replace("\0", ""), skipped, int(told))

@@ -230,7 +230,7 @@ class Site:
     async def form(self, request: Request, most: int = MAX_FORM) -> dict[str, str]:
         """The first value of each field of a form."""
         sent = parse_qs((await body_of(request, most)).decode("utf-8", "replace"))
-        return {name: values[0] for name, values in sent.items()}
+        return {name: values[0].replace("\0", "") for name, values in sent.items()}  # PostgreSQL takes no zero
 
     def check_csrf(self, request: Request, key: str, given: str) -> None:
         if not same_site(request) or not is_signed(self.secret, key, given):

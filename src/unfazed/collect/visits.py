@@ -54,23 +54,24 @@ MAX_TOGETHER = 20  # answers of one page
 SKIPS = ("unclear", "harmful", "technical", "other")
 PAGES = {"consent": "/consent", "questions": "/questions", "instructions": "/instructions"}
 Comment = Annotated[str, msgspec.Meta(max_length=2000)]
+ItemId = Annotated[str, msgspec.Meta(pattern="^[^\\x00]*$")]  # PostgreSQL takes no zero
 
 
 class Sent(msgspec.Struct, forbid_unknown_fields=True):
     """What the page sends: an answer, and those to the other items on it."""
 
-    item: str
+    item: ItemId
     answer: dict[str, Json]
     log: list[dict[str, Json]] = []
-    more: Annotated[dict[str, dict[str, Json]], msgspec.Meta(max_length=MAX_TOGETHER)] = {}
+    more: Annotated[dict[ItemId, dict[str, Json]], msgspec.Meta(max_length=MAX_TOGETHER)] = {}
     comment: Comment = ""
-    attempt: int | None = None
+    attempt: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
 
 class Draft(msgspec.Struct, forbid_unknown_fields=True):
     """A part of the log of an attempt under way."""
 
-    item: str
+    item: ItemId
     attempt: int
     begins: Annotated[int, msgspec.Meta(ge=0)]
     events: list[dict[str, Json]]
