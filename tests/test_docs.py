@@ -89,6 +89,14 @@ def test_links_between_pages_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_every_story_has_its_test() -> None:
+    """Ten users in the list, each with a file that is there; and no file is forgotten."""
+    text = (ROOT / "tests/stories/README.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| (\d+) \|", text, re.M) == [str(n) for n in range(1, 11)]
+    there = {file.name for file in (ROOT / "tests/stories").glob("test_*.py")}
+    assert set(re.findall(r"`(test_\w+\.py)`", text)) == there
+
+
 def test_percentages_are_set_without_a_space() -> None:
     """`12%`, wherever people read: pages, templates, and the texts in the code."""
     spaced = re.compile(r"[\d}][ \u00a0\u202f]%(?!\}|[sd(])")
