@@ -183,3 +183,42 @@ def test_readers_come_back_after_the_database_was_away(tmp_path):
                     store.read(lambda tx: tx.rows("SELECT 1"))
             else:
                 assert store.read(lambda tx: tx.rows("SELECT 1")) == [(1,)]
+
+
+def test_a_study_of_an_earlier_version_goes_on(make, tmp_path):
+    """A database that has seen only the first migrations: its items become units of their own, and people go on."""
+    import sqlite3
+
+    from unfazed.collect.database import _MIGRATIONS, _statements_of, open_database
+
+    from .test_assign import Desk
+
+    study, _, _ = make(items=[{"id": f"i{n}", "text": "x"} for n in range(3)], assign="k = 1\nshuffle = false")
+    old = tmp_path / "old.sqlite"
+    db = sqlite3.connect(old)
+    db.execute("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)")
+    for number, file in enumerate(sorted(_MIGRATIONS.glob("000[12]*.sql")), 1):
+        for statement in _statements_of(file):
+            db.execute(statement)
+        db.execute("INSERT INTO migrations VALUES (?)", (number,))
+    for n in range(3):
+        db.execute("INSERT INTO items VALUES (?, ?, ?, '{}', NULL, '', ?)", (f"i{n}", n, '{"text": "x"}', int(n > 0)))
+    db.execute("INSERT INTO strata VALUES ('', 1)")
+    db.execute("INSERT INTO facts VALUES ('secret', ?), ('study', '{}')", ("ab" * 32,))
+    db.execute("INSERT INTO people VALUES ('a', 't', '', 0, 1, '{}', NULL, 1, 0, 0)")
+    db.execute(
+        "INSERT INTO work VALUES ('i0', 'a', '', 'answered', 1, '{}', 1, 5, 9, 8, '{\"choice\":[\"none\"]}', '', NULL)"
+    )
+    db.commit()
+    db.close()
+    with open_database(str(old)) as store:
+        desk = Desk(study, store)
+        desk.tokens["a"] = "t"
+        assert desk.ask("a") == "i1"
+        assert desk.say("a", "i1").counted
+        desk.check()
+        from unfazed.collect.assign import person_of
+        from unfazed.collect.journey import step_of
+
+        person = store.read(lambda tx: person_of(tx, "t"))
+        assert step_of(person, study) == "tasks", "whoever agreed before is not asked again"

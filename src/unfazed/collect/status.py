@@ -17,16 +17,12 @@ HOUR = 3600.0
 def progress(tx: Transaction) -> dict[str, Any]:
     """Counts over the whole study. A version is what one person made of a unit, such as all texts of an example."""
     ((items, free),) = tx.rows("SELECT count(*), coalesce(sum(free), 0) FROM items WHERE gold IS NULL")
-    ((complete,),) = tx.rows(
-        "SELECT count(*) FROM items i JOIN parts p ON p.item = i.id WHERE i.gold IS NULL AND i.free = 0 AND NOT EXISTS "
-        "(SELECT 1 FROM parts o JOIN work w ON w.item = o.item WHERE o.unit = p.unit AND w.state = 'leased' "
-        "AND w.live = 1)"
+    ((full,),) = tx.rows("SELECT count(*) FROM items WHERE gold IS NULL AND free = 0")
+    ((at_work,),) = tx.rows(
+        "SELECT count(*) FROM items i JOIN parts p ON p.item = i.id WHERE i.free = 0 AND i.gold IS NULL AND p.unit IN "
+        "(SELECT o.unit FROM work w JOIN parts o ON o.item = w.item WHERE w.state = 'leased' AND w.live = 1)"
     )
     ((live,),) = tx.rows("SELECT coalesce(sum(live), 0) FROM strata")
-    ((versions,),) = tx.rows(
-        "SELECT count(*) FROM (SELECT 1 AS one FROM work w JOIN parts p ON p.item = w.item WHERE w.live = 1 "
-        "GROUP BY p.unit, w.person HAVING sum(CASE WHEN w.state = 'answered' THEN 0 ELSE 1 END) = 0) AS whole"
-    )
     ((leased,),) = tx.rows("SELECT count(*) FROM work WHERE state = 'leased' AND shows > 0")
     ((answers,),) = tx.rows("SELECT count(*) FROM work WHERE state IN ('answered', 'failed')")
     ((again,),) = tx.rows("SELECT count(*) FROM attempts")
@@ -34,10 +30,22 @@ def progress(tx: Transaction) -> dict[str, Any]:
     ((flagged,),) = tx.rows("SELECT count(*) FROM work WHERE flags <> ''")
     ((held,),) = tx.rows("SELECT coalesce(sum(live), 0) FROM work WHERE state = 'leased'")
     return {
-        "items": items, "items complete": complete, "versions": versions, "answers": answers,
+        "items": items, "items complete": full - at_work, "versions": _versions(tx, int(live) - int(held)),
+        "answers": answers,
         "counted": int(live) - int(held), "asked again": again, "skipped": skipped, "flagged": flagged,
         "out now": leased, "still wanted": int(free) + int(held),
     }  # fmt: skip
+
+
+def _versions(tx: Transaction, counted: int) -> int:
+    """How many units people have finished, by person; without units of several items, as many as counted answers."""
+    if not tx.rows("SELECT 1 FROM parts WHERE unit <> item LIMIT 1"):
+        return counted
+    sql = (
+        "SELECT count(*) FROM (SELECT 1 AS one FROM work w JOIN parts p ON p.item = w.item WHERE w.live = 1 "
+        "GROUP BY p.unit, w.person HAVING sum(CASE WHEN w.state = 'answered' THEN 0 ELSE 1 END) = 0) AS whole"
+    )
+    return int(tx.rows(sql)[0][0])
 
 
 def coverage(tx: Transaction) -> list[dict[str, Any]]:
