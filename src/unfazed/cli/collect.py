@@ -266,6 +266,7 @@ def export_command(
     from unfazed.collect.database import open_database
     from unfazed.collect.export import answers_of, export, summaries
     from unfazed.collect.people import note
+    from unfazed.collect.records import decisions
     from unfazed.collect.sheet import write_sheet
     from unfazed.collect.study import read_study
     from unfazed.core.files import write_json_lines
@@ -277,7 +278,10 @@ def export_command(
         done = export(study, database, Path(to), logs, overwrite, recogniser, names)
         sheet = write_sheet(study, database, Path(to), names)
         if summary:
-            rows = summaries(study, answers_of(study, database))
+            decided = database.read(decisions)
+            rows = [
+                {**row, "decided": decided.get(row["item"])} for row in summaries(study, answers_of(study, database))
+            ]
             write_json_lines(Path(summary), rows)
         database.write(lambda tx: note(tx, "owner", "exported with names" if names else "exported", to))
     click.echo(f"Data sheet in {sheet}", err=True)

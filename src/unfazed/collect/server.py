@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import logging
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from unfazed.collect.applied import applied, facts_of
 from unfazed.collect.database import open_database
 from unfazed.collect.study import PeopleStudy, read_study
 from unfazed.core.errors import DataError, MissingExtra, UsageError, option
@@ -26,6 +28,7 @@ except ImportError as error:
 HEADER_SECONDS = 15.0  # from the connection, or the last answer, until a request's headers are there
 IDLE_SECONDS = 30.0  # between two pieces of a request's body
 BODY_SECONDS = 900.0  # for a whole body: 40 MB at 50 kB a second
+_LOG = logging.getLogger("unfazed.collect")
 _LAST_SECONDS = 5  # for requests under way when the server is stopped
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -113,6 +116,8 @@ def serve(
         sites = []
         for base, study in studies.items():
             database = stack.enter_context(open_database(study.place))
+            if facts_of(database.read(lambda tx, study=study: applied(tx, study))) != facts_of(study):  # type: ignore[misc]
+                _LOG.warning("%s differs from what was applied. Run: unfazed collect apply %s", study.file, study.file)
             sites.append(Site(study, database, secure=bool(certificate or proxies), base=base))
         config = uvicorn.Config(
             make_app(*sites), host=host, port=port, http=Patient, log_level="warning", access_log=False,
