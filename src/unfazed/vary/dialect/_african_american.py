@@ -142,7 +142,7 @@ def reduced_to(s: Sentence) -> Iterator[Edits]:
 def alveolar_ing(s: Sentence) -> Iterator[Edits]:
     """*working* → *workin'*."""
     for i, word in enumerate(s.words):
-        noun = tag(s, i - 1) in ("DT", "JJ", "PRP$", "NN", "POS") or word.lower in _IN["never_in"]
+        noun = tag(s, i - 1) in ("DT", "JJ", "PRP$", "NN", "POS", "CD") or word.lower in _IN["never_in"]
         if word.tag == "VBG" and len(word.lower) > 5 and word.lower.endswith("ing") and not noun:
             shape = s.text[word.start : word.end]
             if shape[1:].islower():
