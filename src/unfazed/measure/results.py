@@ -174,6 +174,14 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return f"worst of {self.worst_of}" if measure == "worst" and self.worst_of > 1 else measure
 
     @property
+    def severity(self) -> str | None:
+        """`minor`, `moderate` or `serious`; `minor to serious` if there are too few examples; None if broken."""
+        from unfazed.measure.severity import severity
+
+        found = severity(self)
+        return None if found is None else str(found)
+
+    @property
     def whole(self) -> Block:
         """The measures of all variants together."""
         return Block(**{m: self.flip_rate if m == "flips" else getattr(self, m) for m in MEASURES})

@@ -19,7 +19,7 @@ from unfazed.measure.sentences import plain, verdict
 
 # What XML 1.0 can't hold, even as a character reference.
 _ILLEGAL = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_LONGEST = 500
+_LONGEST, _WHOLE = 500, 10_000  # characters of a message, and of the verdict
 
 
 def write_junit(path: str | Path, results: Results, gates: Iterable[GateResult] = (), seconds: float = 0.0) -> None:
@@ -67,7 +67,7 @@ def _document(cases: list[Xml.Element], task: str, name: str, said: str, seconds
     root = Xml.Element("testsuites", {"name": "unfazed", **counts})
     suite = Xml.SubElement(root, "testsuite", {"name": _legal(name), **counts})
     suite.extend(cases)
-    Xml.SubElement(suite, "system-out").text = _legal(said)
+    Xml.SubElement(suite, "system-out").text = _legal(said, _WHOLE)
     Xml.indent(root)
     body: bytes = Xml.tostring(root, encoding="utf-8", xml_declaration=True)
     return body + b"\n"
@@ -108,6 +108,6 @@ def _operator(name: str, block: Block) -> Xml.Element:
     return case
 
 
-def _legal(text: str) -> str:
+def _legal(text: str, most: int = _LONGEST) -> str:
     text = _ILLEGAL.sub("", text)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"
