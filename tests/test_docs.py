@@ -89,6 +89,29 @@ def test_links_between_pages_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_the_commands_of_the_how_to_are_ones_that_there_are() -> None:
+    """Each names a command, and options that it has; the lists of tasks are not run, since they need people's data."""
+    import click
+
+    from unfazed.cli import unfazed as program
+
+    text = (ROOT / "docs/howto.md").read_text(encoding="utf-8")
+    found = re.findall(r"`unfazed ([^`]+)`", text)
+    assert len(found) > 20
+    for line in found:
+        command: click.Command = program
+        words = shlex.split(line)
+        while isinstance(command, click.Group):
+            name = words.pop(0)
+            known = command.get_command(click.Context(command), name)
+            if known is None:  # `measure run` and `measure RUN` are both there
+                break
+            command = known
+        options = {option for one in command.params for option in one.opts}
+        given = {word for word in words if re.match(r"-\w$|--", word)}
+        assert given <= options, f"unfazed {line}: there is no {sorted(given - options)}"
+
+
 def test_every_story_has_its_test() -> None:
     """Ten users in the list, each with a file that is there; and no file is forgotten."""
     text = (ROOT / "tests/stories/README.md").read_text(encoding="utf-8")
