@@ -100,7 +100,11 @@ def test_a_metric_is_checked_without_the_packages_of_others(tmp_path: Path) -> N
 
 
 def test_pairs_in_another_encoding(tmp_path: Path) -> None:
-    rows = ["reference\tdialect\tchanged", "o ônibus é rápido\to autocarro é rápido\to ônibus não é rápido"]
+    rows = [
+        "reference\tdialect\tchanged",
+        "o ônibus é rápido\to autocarro é rápido\to ônibus não é rápido",
+        "o trem está cheio\to comboio está cheio\to trem não está cheio",
+    ]
     (tmp_path / "mine.tsv").write_bytes("\n".join(rows).encode("cp850"))
     (tmp_path / "my.py").write_text(SEEN)
     unfazed("metrics", "check", "my:score", "--pairs", "mine.tsv", "--encoding", "cp850", "--beside", "my:score",
