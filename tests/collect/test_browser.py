@@ -426,3 +426,37 @@ def test_the_owner_sees_progress_and_replays(visit, make):
     assert v.find("#committed").text == "a"
     v.picture("replay")
     v.sound()
+
+
+def test_an_answer_that_is_too_large_is_said(visit):
+    """A proxy's page with 413 is no JSON, and asking again would not help."""
+    v = visit(items=[{"id": "i", "text": "one"}])
+    v.size(1000)
+    v.enter(v.server.invite())
+    v.ready()
+    v.find("input[value=speech]").click()
+    v.driver.execute_script("window.fetch = async () => new Response('<html>413</html>', { status: 413 })")
+    v.send()
+    assert "too large" in v.wait(lambda: "too large" in v.find("#say").text and v.find("#say").text, "the page says it")
+    assert v.driver.execute_script("return Object.keys(localStorage).filter(k => k.startsWith('unfazed:')).length") == 0
+
+
+def test_a_second_tab_goes_on_with_the_next_item(visit):
+    v = visit(items=[{"id": f"i{n}", "text": f"text {n}"} for n in range(2)], assign="k = 1\nshuffle = false")
+    v.size(1000)
+    v.enter(v.server.invite())
+    v.ready()
+    first = v.driver.current_window_handle
+    v.driver.switch_to.new_window("tab")
+    v.driver.get(f"{v.server.url}/task")
+    v.ready()
+    v.find("input[value=speech]").click()
+    v.send()
+    v.wait(v.answers, "the answer arrives")
+    v.driver.close()
+    v.driver.switch_to.window(first)
+    v.find("input[value=keyboard]").click()
+    v.send()
+    v.wait(lambda: "text 1" in v.find("main").text, "the next item comes")
+    ((_, item, content, *_),) = v.answers()
+    assert (item, json.loads(content)) == ("i0", {"choice": ["speech"]})

@@ -203,7 +203,7 @@ def _resize(tx: Transaction, before: int, study: PeopleStudy) -> None:
     more = study.assign.k - before
     if more:
         ids = [id for (id,) in tx.rows("SELECT id FROM items WHERE gold IS NULL")]
-        live: dict[str, int] = dict(tx.rows("SELECT item, sum(live) FROM work GROUP BY item"))  # type: ignore[arg-type]
+        live: dict[str, int] = dict(tx.rows("SELECT item, sum(live) FROM work GROUP BY item"))
         for id in ids:
             tx.run("UPDATE items SET free = ? WHERE id = ?", study.assign.k - int(live.get(id) or 0), id)
         tx.run("UPDATE people SET reached = 0")
