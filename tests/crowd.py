@@ -31,7 +31,7 @@ def served(study: str | Path) -> Iterator[str]:
 
 
 def typing(text: str, seconds: float | None = None, keys: bool = True) -> list[dict[str, Any]]:
-    """The log of a text that somebody typed evenly, at 100 characters a second unless told otherwise."""
+    """The log of a text that somebody typed evenly, at 10 characters a second unless told otherwise."""
     step = 1000 * (len(text) / 10 if seconds is None else seconds) / len(text)
     events: list[dict[str, Any]] = []
     for n, character in enumerate(text):
