@@ -27,12 +27,12 @@ DIALECTS = {"pt": ("pt-BR", "pt-PT"), "zh": ("zh-CN", "zh-TW")}
 FILES = {"pt-BR": "pt-BR", "pt-PT": "pt-PT", "zh-CN": "zh-CN", "zh-TW": "zh-TW_Simplified"}
 SEEDS = (0, 1, 2)
 WAYS = ("nano", "placebo", "none")
-BASE = {"rounds": 4, "steps": 100, "batch_size": 64, "lr": 0.005}
+BASE = {"rounds": 8, "steps": 100, "batch_size": 64, "lr": 0.005}
 PRETRAIN = {
-    "rounds": 5, "steps": 150, "batch_size": 64, "lr": 0.005, "dialects": 8.0, "hold": 0.05, "split": False,
+    "rounds": 8, "steps": 200, "batch_size": 64, "lr": 0.01, "dialects": 8.0, "hold": 0.05, "split": False,
     "languages": ["zh"],
 }  # fmt: skip
-FINETUNE = {"rounds": 5, "steps": 40, "batch_size": 64, "lr": 0.003}
+FINETUNE = {"rounds": 8, "steps": 50, "batch_size": 64, "lr": 0.003}
 LENGTH = 96
 TRAIN = 6_000  # of MLQE-PE's ratings; the other thousand are for the test
 EVERY = 3  # FRMT's test segments that are scored: every third one
