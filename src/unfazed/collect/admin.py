@@ -17,7 +17,7 @@ from unfazed.collect.database import Transaction
 from unfazed.collect.export import answers_of
 from unfazed.collect.kinds import Kind
 from unfazed.collect.kinds.read_aloud import audio_file
-from unfazed.collect.people import note
+from unfazed.collect.people import note, pseudonyms
 from unfazed.collect.records import Filter, answers_listed, decisions, item_records, people_records
 from unfazed.collect.site import Site, same_site, signed
 from unfazed.collect.status import coverage, flags, progress, record, throughput
@@ -122,13 +122,11 @@ async def download(site: Site, request: Request) -> Response:
     wanted = _filter(request)
 
     def lines() -> bytes:
-        shown = site.database.read(lambda tx: answers_listed(tx, wanted, 0, 1 << 30)[1])
+        shown, called = site.database.read(lambda tx: (answers_listed(tx, wanted, 0, 1 << 30)[1], pseudonyms(tx)))
         chosen = {(person, item) for person, item, *_ in shown}
-        named = answers_of(site.study, site.database, names=True)
-        called = answers_of(site.study, site.database)
-        pairs = zip(named, called, strict=False)
-        rows = [by_name for own, by_name in pairs if (own.person, own.item) in chosen]
-        return b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
+        rows = [row for row in answers_of(site.study, site.database, names=True) if (row.person, row.item) in chosen]
+        named = (msgspec.structs.replace(row, person=called(row.person)) for row in rows)
+        return b"".join(msgspec.json.encode(row) + b"\n" for row in named)
 
     await site.write(lambda tx: note(tx, "owner", "downloaded", request.url.query[:200]))
     content = await asyncio.to_thread(lines)

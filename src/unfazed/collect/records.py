@@ -79,12 +79,13 @@ def _agreement_of_people(study: PeopleStudy, given: Sequence[Given]) -> dict[str
     """For choices, the share of others who said the same of an item; for numbers, the correlation with their mean."""
     same: dict[str, list[float]] = defaultdict(list)
     pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    interval = study.make_kind().level == "interval"
     for said in _ratings(study, given).values():
         if len(said) < 2:
             continue
         for person, value in said.items():
             others = [other for who, other in said.items() if who != person]
-            if _is_number(study, said):
+            if interval and _are_numbers(said):
                 pairs[person].append((value, fmean(others)))
             else:
                 same[person].append(fmean(other == value for other in others))
@@ -92,8 +93,8 @@ def _agreement_of_people(study: PeopleStudy, given: Sequence[Given]) -> dict[str
     return found | {person: _correlation(both) for person, both in pairs.items()}
 
 
-def _is_number(study: PeopleStudy, said: dict[str, Any]) -> bool:
-    return study.make_kind().level == "interval" and all(type(value) is int for value in said.values())
+def _are_numbers(said: dict[str, Any]) -> bool:
+    return all(type(value) is int for value in said.values())
 
 
 def _correlation(both: Sequence[tuple[float, float]]) -> float | None:
@@ -112,9 +113,10 @@ def item_records(tx: Transaction, study: PeopleStudy) -> list[dict[str, Any]]:
     for one in given:
         answers[one.item] += 1
     worst: dict[str, float] = {}
+    interval = study.make_kind().level == "interval"
     for (item, _), said in _ratings(study, given).items():
         if len(said) > 1:
-            worst[item] = min(worst.get(item, 1.0), _item_agreement(said, _is_number(study, said)))
+            worst[item] = min(worst.get(item, 1.0), _item_agreement(said, interval and _are_numbers(said)))
     decided = {item for (item,) in tx.rows("SELECT item FROM decisions")}
     rows: list[dict[str, Any]] = [
         {"item": item, "answers": count, "agreement": worst.get(item), "decided": item in decided}
