@@ -149,6 +149,14 @@ def test_the_password_is_changed(console):
     owner.http.close()
 
 
+def test_a_lost_password_is_reset(console):
+    owner = console()
+    done = commands.unfazed("collect", "password", owner.server.study.file)
+    assert owner.get("people").status_code == 403, "sessions end"
+    page = owner.http.post("/admin/login", data={"password": done.stdout.strip()})
+    assert "Progress" in page.text
+
+
 def test_answers_are_filtered_and_downloaded(console):
     owner = console(assign="k = 2")
     study, store = owner.server.study, owner.server.store

@@ -394,6 +394,22 @@ def forget_command(study_file: str, person: str | None, before: datetime | None)
     click.echo(f"{people:,} people and {gone.answers:,} answers deleted.", err=True)
 
 
+@command.command("password", short_help="Set a new password for the owner.")
+@_study
+def password_command(study_file: str) -> None:
+    """Print a new password for the owner's pages of STUDY. The old one and all sessions end.
+
+    \b
+      unfazed collect password study.toml
+    """
+    from unfazed.collect.database import open_database
+    from unfazed.collect.owner import reset_password
+    from unfazed.collect.study import read_study
+
+    with open_database(read_study(study_file).place) as database:
+        click.echo(database.write(reset_password))
+
+
 @command.command("backup", short_help="Copy a study's database, also while it is served.")
 @_study
 @click.option("-o", "to", required=True, type=click.Path(), metavar="FILE", help="The copy.")

@@ -24,6 +24,14 @@ def set_password(tx: Transaction, password: str) -> None:
     tx.run("DELETE FROM sessions")
 
 
+def reset_password(tx: Transaction) -> str:
+    """A new password for an owner who lost the old one."""
+    password = new_password()
+    set_password(tx, password)
+    note(tx, "owner", "reset the password")
+    return password
+
+
 def stored_password(tx: Transaction) -> str:
     return fact(tx, "admin")
 
