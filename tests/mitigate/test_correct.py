@@ -79,7 +79,7 @@ def test_a_text_without_an_answer_fails_alone() -> None:
     assert second == {"text": "对不气"}
     (number,) = correct_texts(open_system("corrects_here:Numbers"), ["x"])
     assert isinstance(number, Failed)
-    assert "no text" in number.error
+    assert "not a text" in number.error
     with pytest.raises(SystemBroken, match="did not correct text 1"):
         required_texts(open_system("corrects_here:Numbers"), ["x"])
 

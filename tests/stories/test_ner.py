@@ -73,7 +73,7 @@ def test_the_story(tmp_path: Path) -> None:
 
     shell("unfazed report run/ -o report.html", tmp_path)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "f1(PER)" in page.replace("<wbr>", "")
+    assert "F1 (PER)" in page.replace("<wbr>", "")
     assert "LOC: " in page  # entities are shown with their words, and not as tags
     assert "B-LOC" not in page
 
