@@ -6,7 +6,6 @@ import csv
 import math
 import re
 from collections.abc import Iterator, Sequence
-from io import StringIO
 from itertools import combinations
 from pathlib import Path
 
@@ -91,16 +90,23 @@ def _several(rows: Sequence[Rated]) -> bool:
 
 
 def _relative(rows: Sequence[Rated], given: Array, to: Path, level: float) -> dict[str, Json]:
-    """daRR by the files that `unfazed measure darr` reads; they stay beside the study."""
+    """daRR by the files that `unfazed measure darr` reads; they stay beside the study.
+
+    Systems and segments have numbers there, so that no name can be a formula to a spreadsheet.
+    """
     name = content_id([msgspec.to_builtins(rows), given.tolist()], 8)
     human, metric = (to / "ratings" / f"{name}.{side}.csv" for side in ("human", "metric"))
+    numbers = {
+        name: i for i, name in enumerate(dict.fromkeys(name for row in rows for name in (row.system, row.segment)))
+    }
     people = [row.score for row in rows]
     for file, head, values in ((human, "RAW.SCR", people), (metric, "SCORE", given.tolist())):
-        text = StringIO()
-        lines = csv.writer(text, lineterminator="\n")
-        lines.writerow(["SYS", "SID", head])
-        lines.writerows([row.system, row.segment, value] for row, value in zip(rows, values, strict=True))
-        write_atomically(file, text.getvalue().encode())
+        lines = [
+            f"{numbers[row.system]},{numbers[row.segment]},{value}"
+            for row, value in zip(rows, values, strict=True)
+            if not row.system.upper().startswith("HUMAN")  # people's translations are not judged
+        ]
+        write_atomically(file, "\n".join([f"SYS,SID,{head}", *lines, ""]).encode())
     found = darr(human, metric, Resampling(level=level))
     return {"measure": "daRR", "value": found.tau, "low": found.low, "high": found.high, "n": found.pairs}
 
