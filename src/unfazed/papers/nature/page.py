@@ -136,8 +136,8 @@ def scores(table: Json) -> Section:
         + _trainings(table["trainings"])
     )
     also = (
-        "'e2e lost' compares each altered utterance with its own original; n is how many could be altered. 'agrees' "
-        "says whether the loss of the paper's Bi-RNN is in our interval, or ours is less or more."
+        "'e2e lost' compares each altered utterance with its own original, and n is how many could be altered. "
+        "The column 'agrees' shows whether the loss of the paper's Bi-RNN is in our interval, or ours is less or more."
     )
     last = "Averages are unweighted and, the paper's too, over the data sets that are shown here."
     return Section(
