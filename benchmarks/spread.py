@@ -107,7 +107,7 @@ def _rows(name: str, what: str, wholes: Iterator[Array], times: int) -> Iterator
     for i, quantile in enumerate(QUANTILES):
         for peer in ("means", "Rasch"):
             ours, theirs = (100 * float(found[key][:, i].mean()) for key in ("ours", peer))
-            named = {"means": "means of what was asked", "Rasch": "Rasch model, as PromptEval"}[peer]
+            named = {"means": "means of the answers", "Rasch": "Rasch model, as PromptEval"}[peer]
             yield Row(
                 name=f"{name}: {quantile}, {peer}", what=f"{what}: error of the {quantile} quantile",
                 unit="points", ours=ours, peer=named, theirs=theirs, more=False,

@@ -16,7 +16,7 @@ _study = click.argument("study_file", metavar="STUDY", type=click.Path(dir_okay=
 @click.group("collect", short_help="Collect typing, speech and judgements from people in a web app.")
 @click.pass_context
 def command(context: click.Context) -> None:
-    """A study is a TOML file, a database beside it, and links for the people who take part.
+    """A study is a TOML file, a database next to it, and links for the people who take part.
 
     \b
       unfazed collect new study.toml
@@ -108,7 +108,9 @@ def apply_command(study_file: str, dry_run: bool) -> None:
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N items, chosen at random.")
 @click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the random seed.")
 @click.option("--field", "fields", multiple=True, help="An input of the examples. Repeatable. Default: those varied.")
-@click.option("-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; its keys go beside it.")
+@click.option(
+    "-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; the key file goes next to it."
+)
 def items_command(
     kind: str, suites: tuple[str, ...], run: str | None, limit: int | None, seed: int, fields: tuple[str, ...], to: str
 ) -> None:
@@ -330,7 +332,7 @@ def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
 @click.option("--reason", help="The reason, which the export includes.")
 @click.option("--undo", is_flag=True, help="Count the person's answers again.")
 def exclude_command(study_file: str, person: str, reason: str | None, undo: bool) -> None:
-    """Keep PERSON's answers, but count them no longer; their places go to others.
+    """Keep PERSON's answers but stop counting them. Their items go to other people.
 
     \b
       unfazed collect exclude study.toml anna --reason "left early"
@@ -360,7 +362,7 @@ def exclude_command(study_file: str, person: str, reason: str | None, undo: bool
     "--before", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="Everybody who did nothing since DATE."
 )
 def forget_command(study_file: str, person: str | None, before: datetime | None) -> None:
-    """Delete PERSON, their answers, logs and recordings from STUDY. Delete backups and exports made before yourself.
+    """Delete PERSON, their answers, logs and recordings from STUDY. Delete older backups and exports yourself.
 
     \b
       unfazed collect forget study.toml anna

@@ -9,7 +9,7 @@ from unfazed.cli._options import format_option
 
 @click.group("survey", short_help="Have people judge whether labels still hold.")
 def command() -> None:
-    """Are the labels of altered utterances still reasonable? Export items to be judged; read the answers back."""
+    """Check with people whether the labels of altered utterances are still reasonable."""
 
 
 @command.command("export", short_help="Choose utterances to be judged.")
@@ -18,7 +18,9 @@ def command() -> None:
 @click.option("--controls", type=click.IntRange(min=0), default=12, show_default=True, help="Originals among them.")
 @click.option("--groups", type=click.IntRange(min=1), default=2, show_default=True, help="Groups of people.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
-@click.option("-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; its keys go beside it.")
+@click.option(
+    "-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; the key file goes next to it."
+)
 def export(suites: tuple[str, ...], per_operator: int, controls: int, groups: int, seed: int, to: str) -> None:
     """Choose altered utterances of SUITE... evenly by operator, suite and group, and originals as controls.
 
@@ -46,7 +48,9 @@ def export(suites: tuple[str, ...], per_operator: int, controls: int, groups: in
 @click.argument("simulated", metavar="SIMULATED")
 @click.option("--pairs", "count", type=click.IntRange(min=1), default=160, show_default=True, help="Pairs per family.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
-@click.option("-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; its keys go beside it.")
+@click.option(
+    "-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; the key file goes next to it."
+)
 def pairs(human: str, simulated: str, count: int, seed: int, to: str) -> None:
     """Pair versions by people in the suite HUMAN with simulated ones of the same texts in the suite SIMULATED.
 
@@ -89,10 +93,14 @@ def prefer(answers: str, format_: str) -> None:
     click.echo(render(rows, format_))
 
 
-@command.command("read", short_help="What people's answers say of each operator.")
+@command.command("read", short_help="Summarise people's answers by operator.")
 @click.argument("answers", metavar="ANSWERS")
-@click.option("--items", metavar="ITEMS", help="The items, for answers written by hand; the key file is beside it.")
-@click.option("--min-control", type=click.FloatRange(0, 1), help="Leave out who accepts less of the controls.")
+@click.option("--items", metavar="ITEMS", help="The items, for answers written by hand; the key file is next to it.")
+@click.option(
+    "--min-control",
+    type=click.FloatRange(0, 1),
+    help="Leave out annotators who accept a smaller share of the controls.",
+)
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
 @click.option("--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples.")
 @format_option
@@ -110,7 +118,7 @@ def read(
       unfazed survey read exported.jsonl
 
     Answers of excluded people count nowhere. Lines written by hand are {"item": ID, "participant": NAME, "slots":
-    "reasonable", "intent": "unreasonable"}; true and false serve as well, and null is no answer. They need --items.
+    "reasonable", "intent": "unreasonable"}; true and false work too, and null means no answer. They need --items.
     """
     from unfazed.core.estimate import Resampling
     from unfazed.papers.nature.acceptance import read_acceptance

@@ -74,7 +74,7 @@ def take_answer(
     if kind.uploads and not tx.rows(
         "SELECT 1 FROM audio WHERE name = ? AND item = ? AND person = ?", facts["audio"], item, person.id
     ):
-        raise msgspec.ValidationError("there is no such recording of yours")
+        raise msgspec.ValidationError("you have no recording with this name")
     sent, made = as_json(answer), _attempts(tx, item, person.id)
     if state in ("answered", "failed"):
         if sent != before:

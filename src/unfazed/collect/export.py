@@ -155,7 +155,7 @@ def write_people_suite(
                     yield variant
 
     if not versions:
-        raise NothingEvaluated("There is no answer that counts, so there is nothing to make a suite of.")
+        raise NothingEvaluated("No answer counts yet, so there is no suite to write.")
     decided = sorted((row.item, row.person, as_json(row.answer)) for row in answers if row.counted)
     plan = plan_id(origin.id, decided)
     facts = origin.manifest

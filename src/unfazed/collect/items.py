@@ -120,7 +120,7 @@ def write_items(
     """Writes the items that a suite gives, and beside them a key file that people must not see; returns how many."""
     items = list(suite_entries(kinds.get(kind), suite, fields))
     if not items:
-        raise DataError(f"there is nothing in it to ask about in a {kind} study", suite)
+        raise DataError(f"it has no text for a {kind} study", suite)
     return write_entries(some_of(items, limit, seed), to)
 
 

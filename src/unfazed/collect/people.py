@@ -65,7 +65,7 @@ def fact(tx: Transaction, name: str) -> str:
 def exclude(tx: Transaction, person: str, reason: str) -> None:
     """The person's answers are kept but no longer count, and their places go to others."""
     if not tx.run("UPDATE people SET excluded = ? WHERE id = ? AND excluded IS NULL", reason, person):
-        raise UsageError(f"There is nobody named {person!r} who is not excluded already.")
+        raise UsageError(f"{person!r} can't be excluded: there is nobody of this name, or they are excluded already.")
     counted = "SELECT item, person FROM work WHERE person = ? AND live = 1 AND state = 'answered'"
     tx.run(f"INSERT INTO set_aside {counted}", person)
     _free_all(tx, person)
@@ -75,7 +75,7 @@ def exclude(tx: Transaction, person: str, reason: str) -> None:
 def include(tx: Transaction, study: PeopleStudy, person: str) -> int:
     """Takes `exclude` back. Answers count again where nobody took their place; returns how many do."""
     if not tx.run("UPDATE people SET excluded = NULL WHERE id = ? AND excluded IS NOT NULL", person):
-        raise UsageError(f"There is nobody named {person!r} who is excluded.")
+        raise UsageError(f"Nobody named {person!r} is excluded.")
     items = [item for (item,) in tx.rows("SELECT item FROM set_aside WHERE person = ? ORDER BY item", person)]
     back = sum(reclaim(tx, person, item, study.assign) for item in items)
     tx.run("DELETE FROM set_aside WHERE person = ?", person)

@@ -34,7 +34,7 @@ def sheet(study: PeopleStudy, database: Database, exported: Path, names: bool = 
     about = database.read(_about)
     agreement = agreed(study, answers_of(study, database))
     rules = study.assign
-    people = "the people's names" if names else "pseudonyms; only the study's database can tell who they are"
+    people = "the people's names" if names else "pseudonyms; only the study's database links them to people"
     parts = [
         f"# Data sheet: {_line(study.title)}",
         f"Written {_day(datetime.now(UTC).timestamp())} by unfazed {VERSION} with `{exported.name}`.",
@@ -59,7 +59,7 @@ def sheet(study: PeopleStudy, database: Database, exported: Path, names: bool = 
         _table([{"flag": name, "answers": count} for name, count in about["flags"].items()]),
         "## Agreement" if agreement else "",
         _table(agreement),
-        "## What people were told",
+        "## Consent text",
         "\n".join(f"> {line}" for line in said(study.consent, study.language).strip().splitlines()),
         f"Contact for deletion: {_line(study.contact)}. When you delete somebody's answers, delete this export too.",
     ]  # fmt: skip

@@ -28,7 +28,7 @@ def said(text: Text, language: str, default: str = "en") -> str:
 
 
 class Items(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where items come from: a suite's examples, or a JSON-lines file with an item a line."""
+    """Where items come from: a suite's examples, or a JSON-lines file with one item per line."""
 
     suite: str | None = None
     path: str | None = None
@@ -201,11 +201,14 @@ def _check(study: PeopleStudy, path: Path) -> None:
             "of one stratum answer the same item",
             bool(rules.strata) and rules.distinct and rules.k > len(rules.strata),
         ),
-        ("assign.quota names a stratum that assign.strata has not", bool(set(rules.quota) - set(rules.strata))),
+        ("assign.quota names a stratum that is not in assign.strata", bool(set(rules.quota) - set(rules.strata))),
         ("assign.attempts must be 1 or more", rules.attempts < 1),
         ("items needs either suite or path", (study.items.suite is None) == (study.items.path is None)),
-        ("consent is empty: people must be told what is recorded", not _is_said(study.consent)),
-        ("contact is empty: people must be told whom to ask for deletion", not study.contact.strip()),
+        ("consent is empty: write what the study records", not _is_said(study.consent)),
+        (
+            "contact is empty: give an address where participants can ask you to delete their data",
+            not study.contact.strip(),
+        ),
     ]
     for message, wrong in (*problems, *_problems_before(study)):
         if wrong:
@@ -234,7 +237,7 @@ def _problems_before(study: PeopleStudy) -> Sequence[tuple[str, bool]]:
             "assign.strata has a name that no answer to the question of assign.by leads to",
             by is not None and not set(study.assign.strata) <= given,
         ),
-        ("questions: a number's bounds stand in `number = [LOWEST, HIGHEST]`; `ranges` need them",
+        ("questions: `ranges` need the bounds of the number, `number = [LOWEST, HIGHEST]`",
          any(question.ranges and question.number is None for question in study.questions)),
         ("qualification.least must be from 0 to 1",
          study.qualification is not None and not 0 <= study.qualification.least <= 1),
@@ -261,7 +264,7 @@ def study_template(
         raise UnknownName("kind of task", kind, kinds.names())
     made = (Path(__file__).parent / "pages" / "study.toml").read_text("utf-8").format(
         title=as_json(path.stem), kind=as_json(kind), gold_every=gold_every, language=as_json(language),
-        source=f"suite = {as_json(suite)}" if suite else f"path = {as_json(items)}         # an item a line",
+        source=f"suite = {as_json(suite)}" if suite else f"path = {as_json(items)}         # one item per line",
         strata=_GROUPS.format(strata=as_json(strata)) if strata else _NO_STRATA,
     )  # fmt: skip
     if options := options or _EXAMPLES.get(kind):

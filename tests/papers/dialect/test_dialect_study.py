@@ -159,7 +159,7 @@ def test_a_system_translates_both_texts(data: Path) -> None:
     page = Path("out/study.html").read_text(encoding="utf-8")
     assert "controls of pt are machine translations of changed English" in page
     assert "change a word of the reference itself" not in page
-    with pytest.raises(SystemBroken, match=r"numbers is to translate: it must return a text"):
+    with pytest.raises(SystemBroken, match=r"numbers must return a translated text"):
         Dialect().run(data, given={**given, "translator": ["pt=dialect_mt:numbers"], "to": "other"})
     with pytest.raises(UsageError, match="translations for en, for which"):
         Dialect().run(data, given={**given, "translator": ["en=dialect_mt:translate"], "to": "other"})

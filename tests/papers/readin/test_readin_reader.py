@@ -279,8 +279,8 @@ def test_answers_in_other_forms(tmp_path, answers, gold):
         ({**CMRC, "answers": "北京"}, "a.json:1: answers must be a list"),
         ({**CMRC, "answers": [3]}, "a.json:1: an answer must be a text"),
         ({**CMRC, "context": None}, "a.json:1: context must be a text"),
-        (CSPIDER, "there is no tables.json beside this file or above it"),
-        ({"text": "花呗"}, "this is no file of READIN: its first row has text"),
+        (CSPIDER, "there is no tables.json next to this file or above it"),
+        ({"text": "花呗"}, "this is not a file of READIN: its first row has text"),
     ],
 )
 def test_rows_that_cannot_be_read(tmp_path, row, message):

@@ -21,8 +21,8 @@ from unfazed.report import NONE, Row, Section, SectionTable, number
 Uses = Mapping[str, Sequence[str]]
 _SIZES = ("XL", "XL + NANO", "XXL", "XXL + NANO")
 _NOT_HERE = (
-    "The paper's models have up to 13 billion weights and are not public; a metric of yours stands beside them, not in "
-    "their place."
+    "The paper's models have up to 13 billion weights and are not public. Your metrics are compared with them "
+    "and do not replace them."
 )
 _WITH_BASE = (*SCORED, ("reference_vs_perturb", "#00795c"))
 

@@ -164,7 +164,7 @@ class Dialect(Study):
     context = _Stages
     tables: ClassVar[Mapping[str, StudyTable]] = {name: _table(name) for name in _PARTS}
     options = (
-        Option("to", "Folder of scores, pages and what is to be judged.", "dialect", short="-o"),
+        Option("to", "Folder for scores, pages and items to judge.", "dialect", short="-o"),
         Option("metric", "A metric of `unfazed list metrics`, or module:function. LABEL=METRIC names it; the same "
                "label again is another training of it. Repeatable. Default: bleu, chrf, yisi1.", multiple=True),
         Option("translator", "LANG=SYSTEM: translates English into LANG, also the changed English. SYSTEM is named "
@@ -176,10 +176,10 @@ class Dialect(Study):
         Option("split", "FRMT's split: test, dev or exemplars.", "test"),
         Option("judged", "FILE that `unfazed collect export` wrote for judge.toml. A control that no majority finds to "
                "change the meaning is left out."),
-        Option("ties", "What a tie is: loss, half or drop.", "loss"),
-        Option("comparisons", "By how many comparisons Bonferroni's p is multiplied.", 5),
+        Option("ties", "How ties count: loss, half or drop.", "loss"),
+        Option("comparisons", "Number of comparisons for the Bonferroni correction.", 5),
         Option("level", "Confidence level of the intervals.", 0.95),
-        Option("seed", "Another seed, other controls.", 0),
+        Option("seed", "Random seed of the controls.", 0),
     )  # fmt: skip
 
     def joined(self, tables: Mapping[str, Json]) -> Json:

@@ -30,9 +30,7 @@ def _translated(system: System, texts: Sequence[str], folder: Path) -> list[str 
         output = next(outputs) if text else None
         value = output.value if output and output.ok else None
         if value is not None and not isinstance(value, str):
-            raise SystemBroken(
-                f"{system.name} is to translate: it must return a text for {text!r:.60}, not {value!r:.60}."
-            )
+            raise SystemBroken(f"{system.name} must return a translated text for {text!r:.60}, not {value!r:.60}.")
         found.append(" ".join(value.split()) or None if value else None)
     return found
 

@@ -118,7 +118,7 @@ def _read(path: Path, items: Path | None) -> _Given:
         except msgspec.ValidationError as error:
             raise DataError(
                 f"item {judgement.item!r} has no key ({error}). Make the study of the items that `unfazed survey "
-                "export` wrote, with their key file beside them.", path
+                "export` wrote, with their key file next to them.", path
             ) from error  # fmt: skip
         if items is None:
             groups.setdefault(judgement.item, set()).add(judgement.stratum)

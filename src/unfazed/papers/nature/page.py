@@ -111,7 +111,7 @@ def judged(table: Json) -> Section:
     told = list(table.get("warnings", ()))
     if not table["ours"]:
         told.append(f"Ours needs people. Export the utterances with: {table['needs']}")
-        told.append("Let people answer with `unfazed collect`; give the study what it exports with --survey ANSWERS.")
+        told.append("Collect answers with `unfazed collect`, and pass its export with --survey ANSWERS.")
     return Section(title, told, [SectionTable("Per cent found reasonable, by group", rows)])
 
 
@@ -154,7 +154,7 @@ def _verdict(lost: Estimate | None, paper: Mapping[str, Mapping[str, float]], la
     return said if said == "yes" else f"{said} (paper {100 * theirs:.1f})"
 
 
-_AGREES = "'agrees' says whether the paper's number is in our interval, or ours is less or more."
+_AGREES = "'agrees' shows whether the paper's number is in our interval, or ours is less or more."
 
 
 def _agrees(ours: Estimate | None, theirs: float | None) -> str:
@@ -218,7 +218,7 @@ def augmented(table: Json) -> Section:
                          "agrees": _agrees(found["gain"], gained)})  # fmt: skip
     title = "Table 5: with augmented training data"
     if not rows:
-        return Section(title, ["Left out: the study was asked to leave augmentation out."])
+        return Section(title, ["Left out, because the study ran with --no-augmentation."])
     return Section(title, [_AGREES], [SectionTable("End to end in per cent", rows)])
 
 
@@ -227,7 +227,7 @@ def attention(looked: Sequence[Json]) -> Section:
     for case in looked:
         lines = [Look(line["name"], line["tokens"], line["shares"]) for line in case["lines"]]
         pictures.append(Picture(case["title"], attention_lines(lines, case["title"])))
-    told = "Utterances that come out wrong, as spoken and as altered. The darker a word, the more it is looked at."
+    told = "Utterances that come out wrong, as spoken and as altered. Darker words get more attention."
     return Section("Attention", [told], pictures=pictures)
 
 

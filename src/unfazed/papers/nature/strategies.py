@@ -33,7 +33,7 @@ def strategies(
     """
     wanted = tuple(names) or STRATEGIES
     if masked_lm is not None and "context" not in wanted:
-        raise UsageError("A masked language model serves the strategy `context`, which is not among those asked for.")
+        raise UsageError("A masked language model is only for the strategy `context`, which you did not choose.")
     return [_operator(name, examples, masked_lm) for name in wanted]
 
 

@@ -238,12 +238,12 @@ class Nature(Study):
     }
     options = (
         Option("to", "Folder of models, sets, runs and pages.", "nature", short="-o"),
-        Option("datasets", "Folders in DIR, or beside it. Default: atis, snips and nlu_ed, where they are there."),
+        Option("datasets", "Folders in DIR, or next to it. Default: those of atis, snips and nlu_ed that exist."),
         Option("model", "What to train: bilstm, birnn, stackprop, jointbert, or linear.", "bilstm"),
         Option("encoder", "A Hugging Face encoder for the model. Default for jointbert: the installed MiniLM."),
         Option("families", "More models to compare, such as birnn,stackprop,jointbert,stackprop+encoder."),
         Option("system", "NAME=SYSTEM: test this instead of training; NAME is atis, atis+augmented, …", multiple=True),
-        Option("selector", "[NAME=]SYSTEM that selects Hard. Default: an embedded classifier.", multiple=True),
+        Option("selector", "[NAME=]SYSTEM that selects Hard. Default: the built-in classifier.", multiple=True),
         Option("survey", "ANSWERS of `unfazed collect export`, which fill Table 3; ANSWERS,ITEMS if written by hand."),
         Option("seed", "Seed of the sets, and of the first training.", 0),
         Option("seeds", "Trainings of each model. Intervals include how much they differ.", 3),

@@ -102,7 +102,7 @@ def _check(suites: Sequence[tuple[str, Suite]], design: Design) -> None:
         if suite.manifest.task != "slu":
             raise UsageError(f"{name} is of the task {suite.manifest.task}; the survey asks about intents and slots.")
     if design.per_operator < 1 or design.controls < 0 or design.groups < 1:
-        raise UsageError("A survey needs an utterance of each operator and a group at least; controls may be 0.")
+        raise UsageError("A survey needs at least one utterance per operator and one group. Controls may be 0.")
 
 
 def _pools(suite: Suite, lots: Seeds) -> tuple[dict[str, list[_Place]], list[_Place]]:

@@ -108,7 +108,7 @@ def prompts(systems: Mapping[str, Mapping[str, Json]]) -> Section:
         for name, one in systems.items()
         for what, text in one["prompts"].items()
     ]
-    return Section("Prompts", ["What the models were asked, word for word."], [SectionTable("Prompts", rows)])
+    return Section("Prompts", ["The prompts that the models got, word for word."], [SectionTable("Prompts", rows)])
 
 
 def figure1(found: Found) -> Section:

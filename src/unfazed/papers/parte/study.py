@@ -176,7 +176,7 @@ class Parte(Study):
         Option("to", "Folder of the set, runs and pages.", "parte", short="-o"),
         Option("predictions", "P̂aRTE's table of predictions, in DIR or elsewhere. Default: that in DIR, if no system."),
         Option("train", f"Models to train here: any of {','.join(MODELS)}. Needs the extra hf, but for baseline."),
-        Option("train-data", f"What they learn from, in RTE's form. Default: {TRAIN_FILE} in DIR."),
+        Option("train-data", f"Training data in RTE's format. Default: {TRAIN_FILE} in DIR."),
         Option(
             "vectors", "Word vectors of bow and bilstm: a text file, or glove, those of an installed package.", GLOVE
         ),

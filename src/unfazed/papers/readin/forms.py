@@ -32,7 +32,7 @@ def rows_of(file: Path) -> Iterator[Row]:
         if set(fields) <= first.keys():
             return load(file)
     known = "; ".join(", ".join(fields) for fields in _LOADERS)
-    raise DataError(f"this is no file of READIN: its first row has {', '.join(first)}. Known are: {known}.", file)
+    raise DataError(f"this is not a file of READIN: its first row has {', '.join(first)}. Known fields: {known}.", file)
 
 
 def afqmc(file: Path) -> Iterator[Row]:

@@ -127,8 +127,8 @@ def plausibility(found: Sequence[Preference] | None) -> Section:
     title = "Section 3.3: which is more plausible, the human or the simulated version?"
     if found is None:
         told = [
-            "Ours needs people. Pair versions with `unfazed survey pairs HUMAN SIMULATED -o pairs.jsonl`; let people "
-            "answer with `unfazed collect`; give the study what it exports with --plausible ANSWERS.",
+            "Ours needs people. Pair versions with `unfazed survey pairs HUMAN SIMULATED -o pairs.jsonl`. Collect "
+            "answers with `unfazed collect`, and pass its export with --plausible ANSWERS.",
             "In the paper, people preferred the human version in 87.5% of pairs by keyboard, 86.3% by speech.",
         ]
         return Section(title, told)

@@ -149,7 +149,7 @@ def _key(judgement: Judgement, path: Path) -> PairKey:
     except msgspec.ValidationError as error:
         raise DataError(
             f"item {judgement.item!r} has no key ({error}). Make the study of the pairs that `unfazed survey pairs` "
-            "wrote, with their key file beside them.", path
+            "wrote, with their key file next to them.", path
         ) from error  # fmt: skip
 
 

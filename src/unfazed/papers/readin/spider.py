@@ -118,7 +118,7 @@ def find_tables(file: Path) -> Path:
         for place in (folder / _TABLES, clean / _TABLES, clean / file.parent.name / _TABLES):
             if place.is_file():
                 return place
-    raise DataError(f"there is no {_TABLES} beside this file or above it. Spider's has the schemas.", file)
+    raise DataError(f"there is no {_TABLES} next to this file or above it. Spider's has the schemas.", file)
 
 
 def read_schemas(path: Path) -> dict[str, Json]:

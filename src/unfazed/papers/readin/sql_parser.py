@@ -168,7 +168,7 @@ class _Parser:
 
     def expect(self, word: str) -> None:
         if not self.take(word):
-            raise Unparseable(f"{word!r} is expected where {self.word!r} stands")
+            raise Unparseable(f"expected {word!r}, found {self.word!r}")
 
     def query(self) -> Query:
         bracket = self.take("(")
@@ -243,7 +243,7 @@ class _Parser:
             negated = self.take("not")
             comparison = self.next()
             if comparison not in _COMPARISONS:
-                raise Unparseable(f"{comparison!r} stands where a comparison is expected")
+                raise Unparseable(f"expected a comparison, found {comparison!r}")
             first, second = self.value(known), None
             if comparison == "between":
                 self.expect("and")
@@ -252,7 +252,7 @@ class _Parser:
             if self.word in _ENDS_CONDITIONS or not self.more:
                 break
             if self.word not in ("and", "or"):
-                raise Unparseable(f"{self.word!r} stands between two conditions")
+                raise Unparseable(f"found {self.word!r} between two conditions")
             found.append(self.next())
         return tuple(found)
 

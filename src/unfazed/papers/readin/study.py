@@ -122,7 +122,7 @@ class Readin(Study):
     options = (
         Option("to", "Folder of models, runs and pages.", "readin", short="-o"),
         Option("system", "NAME=SYSTEM to test; NAME is a corpus, or a corpus+MITIGATION. Repeatable.", multiple=True),
-        Option("corrector", "The corrector. Default: the embedded one, trained on the corpus where it can be."),
+        Option("corrector", "The corrector. Default: the built-in one, trained on the corpus if possible."),
         Option(
             "without",
             f"Leave out {', '.join(METHODS[1:5])} or {INDEXED[0]}. Repeatable.",
@@ -130,7 +130,7 @@ class Readin(Study):
         ),
         Option("plausible", "ANSWERS of `unfazed collect export` to pairs of `unfazed survey pairs` (section 3.3)."),
         Option("raw-em", "Compare CMRC2018's answers as they are written, as READIN's script does.", flag=True),
-        Option("model", "What to train for AFQMC: linear, or transformer, a small one over characters.", "linear"),
+        Option("model", "Model to train for AFQMC: linear, or transformer (small, over characters).", "linear"),
         Option("epochs", "Epochs of the transformer; half as many with noisy copies, so as many steps. Default: 5."),
         Option("seed", "Seed of the noisy copies, and of the first training.", 0),
         Option("seeds", "Trainings with noisy copies. Intervals include how much they differ.", 3),

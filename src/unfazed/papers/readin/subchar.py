@@ -150,7 +150,7 @@ class SubChar:
             card = decode_json((folder / "subchar.json").read_bytes(), Card)
             return cls(card, decode_json((folder / "tokenizer.json").read_bytes()))
         except (OSError, msgspec.MsgspecError, TypeError, ValueError) as error:
-            raise StoredFileError(f"{folder}: this is no saved vocabulary ({error}). Train it again.") from error
+            raise StoredFileError(f"{folder}: this is not a saved vocabulary ({error}). Train it again.") from error
 
 
 def _tokenizers() -> Any:

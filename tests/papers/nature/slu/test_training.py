@@ -134,7 +134,7 @@ def test_what_can_not_be_learnt_from_is_named(toy: list[Example], tmp_path: Path
         Bilstm.train(toy, epoch=3)
     with pytest.raises(UsageError, match="epochs to be 1 or more"):
         Bilstm.train(toy, epochs=0)
-    with pytest.raises(UsageError, match="stands on a Hugging Face encoder"):
+    with pytest.raises(UsageError, match="uses a Hugging Face encoder"):
         Jointbert.train(toy)
     with pytest.raises(UsageError, match=r"no config\.json"):
         Jointbert.train(toy, encoder=tmp_path)

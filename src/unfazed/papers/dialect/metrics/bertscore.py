@@ -51,5 +51,5 @@ class Bertscore(Metric):
                     model_type=str(self._folder.path), num_layers=layers, device=device, nthreads=1
                 )
             except (OSError, ValueError, KeyError) as error:
-                raise UsageError(f"{self._folder.path} is no encoder that can be loaded: {error}") from error
+                raise UsageError(f"{self._folder.path} is not an encoder that can be loaded: {error}") from error
         return self._scorer

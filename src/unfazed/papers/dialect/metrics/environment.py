@@ -32,7 +32,7 @@ def python(name: str) -> Path:
     """The Python of a metric's environment; raises with the line that makes it where it is not there."""
     if not is_ready(name):
         raise UsageError(
-            f"The metric {name} needs an environment of its own. Make it with: unfazed metrics install {name}"
+            f"The metric {name} needs its own virtual environment. Make it with: unfazed metrics install {name}"
         )
     return folder() / name / "bin" / "python"
 

@@ -128,7 +128,7 @@ def _read(path: Path) -> dict[str, Array]:
                     raise DataError("a number is too large or not finite.", path, number)
                 found[word] = vector / np.float32(length or 1)
     except (OSError, ValueError) as error:
-        raise DataError(f"this is no file of word vectors ({error}).", path) from error
+        raise DataError(f"this is not a file of word vectors ({error}).", path) from error
     if not found:
         raise DataError("there is no vector in this file.", path)
     found[""] = np.zeros(size, dtype=np.float32)

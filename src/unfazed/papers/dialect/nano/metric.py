@@ -63,7 +63,7 @@ class Nano:
     ) -> list[float]:
         """A tag is a language (`pt`, which is `pt-any`) or a dialect (`pt-BR`)."""
         if not self.trained.format:
-            raise UsageError("This model was pretrained only; give it a [finetune] phase, or ask for `acceptability`.")
+            raise UsageError("This model was only pretrained. Add a [finetune] phase, or use `acceptability`.")
         form = cast(Format, self.trained.format)
         texts = [
             judged(Rating(candidate, reference, source, tag, 0.0), form, self._tag(tag))

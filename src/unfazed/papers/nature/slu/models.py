@@ -87,7 +87,7 @@ class SluSystem(TrainedSystem):
         from unfazed.systems.loop import packed
 
         if cls.needs_encoder and encoder is None:
-            raise UsageError(f"{cls.name} stands on a Hugging Face encoder. Give the folder of one as encoder.")
+            raise UsageError(f"{cls.name} uses a Hugging Face encoder. Set encoder to its folder.")
         said, tested = held_out(
             _said(cls.name, examples), None if dev is None else _said(cls.name, dev), lambda s: s.tokens
         )
