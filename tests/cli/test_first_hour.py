@@ -169,7 +169,7 @@ def test_gates_are_in_markdown(place: Path, tmp_path: Path) -> None:
     run = ["run", "suite", "--system", "my:fine", "-o", tmp_path / "run", "--max-drop", "0.9", "--format", "md"]
     done = commands.unfazed(*run, cwd=place)
     assert done.returncode == 0, done.stderr
-    assert re.search(r"^- .*drop is 0\.000; at most 0\.9 ", done.stdout, re.MULTILINE)
+    assert re.search(r"^- .*drop is 0\.000; the upper limit is 0\.9\.", done.stdout, re.MULTILINE)
     assert "drop is" not in done.stderr
 
 

@@ -453,7 +453,6 @@ def test_a_second_tab_goes_on_with_the_next_item(visit):
     v.find("input[value=speech]").click()
     v.send()
     v.wait(v.answers, "the answer arrives")
-    v.driver.close()
     v.driver.switch_to.window(first)
     v.find("input[value=keyboard]").click()
     v.send()

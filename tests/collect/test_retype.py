@@ -101,11 +101,11 @@ def scrambled(log):
     return [{**event, "c": codes.pop()} if event["e"] == "down" and codes else event for event in reversed(log)][::-1]
 
 
-@pytest.mark.parametrize("name", ["case_visible.json", "case_hidden_1.json"])
-@pytest.mark.parametrize("changed", [list, scrambled])
+# scrambled codes are told apart by the composition alone, which the hidden case does not have
+@pytest.mark.parametrize(
+    ("name", "changed"), [("case_visible.json", list), ("case_visible.json", scrambled), ("case_hidden_1.json", list)]
+)
 def test_a_real_input_method(name, changed):
-    if changed is scrambled and name != "case_visible.json":
-        pytest.skip("without a composition the codes are all there is")
     labelled = {target: typing_errors(target, changed(log)) for target, log in recorded(name)}
     assert not any(without_keys(log) for _, log in recorded(name))
     found = {target: [(e.typed, e.habit, e.cause) for e in errors] for target, errors in labelled.items()}

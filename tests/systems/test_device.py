@@ -178,7 +178,7 @@ def test_prism_is_on_the_device(fake: None) -> None:
     from unfazed.systems.metrics import metrics
 
     prism: Any = metrics.get("prism")(model=str(sample_folder("hf/seq2seq")))
-    watched(lambda: prism._likelihood(["play jazz"], ["play some jazz"]))
+    watched(lambda: prism._likelihood(["play jazz"], ["play some jazz"], ["en"], ["en"]))
 
 
 def sources() -> Iterator[tuple[Path, str]]:

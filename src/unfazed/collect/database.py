@@ -30,6 +30,10 @@ _SEEN = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)"
 _Job = tuple[Callable[["Transaction"], Any], "Future[Any]"]
 
 
+class LackingFact(LookupError):
+    """What every study's database holds is not in this one."""
+
+
 class Transaction(Protocol):
     """Statements inside one transaction, with `?` for parameters."""
 
@@ -99,6 +103,8 @@ class Database:
         connection = self._reader()
         try:
             return job(connection)
+        except LackingFact as error:
+            raise StoredFileError(f"{self.name}: {error}") from error
         finally:
             with suppress(Exception):  # where it is lost, the next transaction begins with another
                 connection.rollback()

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from unfazed.collect.assign import free, reclaim
-from unfazed.collect.database import Transaction, tables_about
+from unfazed.collect.database import LackingFact, Transaction, tables_about
 from unfazed.collect.study import PeopleStudy, as_json
 from unfazed.core.errors import UnknownName, UsageError, option
 
@@ -59,7 +59,10 @@ def set_fact(tx: Transaction, name: str, value: str) -> None:
 
 def fact(tx: Transaction, name: str) -> str:
     """A fact of the study that was stored when it was made."""
-    return str(tx.rows("SELECT value FROM facts WHERE name = ?", name)[0][0])
+    found = tx.rows("SELECT value FROM facts WHERE name = ?", name)
+    if not found:
+        raise LackingFact(f"the study's {name} is not in this database. It is empty or damaged: restore a copy of it.")
+    return str(found[0][0])
 
 
 def exclude(tx: Transaction, person: str, reason: str) -> None:

@@ -52,7 +52,10 @@ def read_rated(path: Path) -> list[Rated]:
 def _mlqe(folder: Path) -> Iterator[Rated]:
     """MLQE-PE from English to Chinese: one system; the post-edit of its translation is the reference."""
     file = folder / _MLQE
-    rows = list(csv.DictReader(read_lines(file), delimiter="\t", quoting=csv.QUOTE_NONE))
+    try:
+        rows = list(csv.DictReader(read_lines(file), delimiter="\t", quoting=csv.QUOTE_NONE))
+    except csv.Error as error:
+        raise DataError(f"a row can't be read ({error}).", file) from error
     edited = [_GAP.sub("", line.strip()) for line in read_lines(folder / "train.pe")]
     if len(edited) != len(rows):
         raise DataError(f"this file has {len(rows)} ratings, but train.pe has {len(edited)} lines.", file)

@@ -35,7 +35,10 @@ def is_mturk(path: Path) -> bool:
     if path.suffix.lower() != ".csv":
         return False
     first = next(iter(read_lines(path)), "")
-    header = next(csv.reader([first]), [])
+    try:
+        header = next(csv.reader([first]), [])
+    except csv.Error:  # the reader of tables says what is wrong
+        return False
     return "HITId" in header and any(name.startswith("Answer.range") for name in header)
 
 
@@ -46,7 +49,7 @@ def read_mturk(path: Path) -> Iterator[tuple[tuple[str, str], tuple[float, bool]
     """
     rows = csv.DictReader(read_lines(path), restval="")  # the last columns, for the requester, may be left out
     places = _places(rows.fieldnames or (), path)
-    for cells in rows:
+    for cells in _readable(rows, path):
         if None in cells:
             raise DataError("this row has more cells than the header.", path, rows.line_num)
         if cells.get("AssignmentStatus", "").strip().lower() == "rejected":
@@ -55,6 +58,13 @@ def read_mturk(path: Path) -> Iterator[tuple[tuple[str, str], tuple[float, bool]
             pair = cells[place.sentence], cells[place.paraphrase]
             if all(text.strip() for text in pair):
                 yield pair, _answer(cells, place.number, path, rows.line_num)
+
+
+def _readable(rows: csv.DictReader[str], path: Path) -> Iterator[dict[str, str]]:
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise DataError(f"the quoting of this row is broken ({error}).", path, rows.line_num) from error
 
 
 def _places(columns: Sequence[str], path: Path) -> list[_Place]:
