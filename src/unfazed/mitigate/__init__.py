@@ -1,4 +1,4 @@
-"""What makes systems or their training data sturdier."""
+"""Makes systems or their training data more robust."""
 
 from __future__ import annotations
 
