@@ -60,6 +60,7 @@ def test_a_persons_pages(driver, serve, make, kind, language):
     seen["consent"] = faults(v)
     v.find("input[name=agree]").click()
     v.find("main form button").click()
+    v.wait(lambda: v.find("form[action$=questions], #task"), "the questions or the task come")
     if driver.find_elements("css selector", "form[action$=questions]"):
         seen["questions"] = faults(v)
         for field in driver.find_elements("css selector", "form[action$=questions] input:not([type=hidden])"):
@@ -91,7 +92,7 @@ def test_from_arrival_to_the_code(driver, serve, tmp_path):
         driver.get(f"{v.server.url}/join?PROLIFIC_PID=5f1")
         v.find("input[name=agree]").click()
         v.find("form button").click()
-        v.find("input[value=s]").click()
+        v.wait(lambda: v.find("input[value=s]"), "the questions come").click()
         seen["questions"] = faults(v)
         v.find("form button").click()
         v.wait(lambda: "Be quick." in v.find("main").text, "the instructions come")

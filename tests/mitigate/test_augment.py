@@ -83,7 +83,7 @@ def test_wrong_use_is_told() -> None:
         list(augment([], made("keyboard")))
     with pytest.raises(WrongLanguage):
         list(augment(SLU, made("misspelling"), language="zh"))
-    with pytest.raises(UsageError, match="not among those"):
+    with pytest.raises(UsageError, match="which you did not choose"):
         strategies(["keyboard"], lambda: SLU, "model/")
     rewriting = type("Rewriting", (Operator,), {"aligned": False, "name": "x"})()
     with pytest.raises(CannotKeepLabels):

@@ -138,7 +138,7 @@ def test_wrong_use_is_told(tmp_path: Path) -> None:
         SubChar.train([""])
     with pytest.raises(UsageError, match="at least 356 tokens"):
         SubChar.train(TEXTS, size=300)
-    with pytest.raises(StoredFileError, match="no saved vocabulary"):
+    with pytest.raises(StoredFileError, match="not a saved vocabulary"):
         SubChar.load(tmp_path)
 
 

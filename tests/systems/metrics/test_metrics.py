@@ -80,7 +80,7 @@ def test_yisi_with_vectors(tmp_path: Path) -> None:
     file.write_text("bus 1 0\ncat 1\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"words\.vec:2: this vector has 1 numbers, but the first has 2"):
         open_system(f"yisi1:vectors={file}", Metric)
-    with pytest.raises(DataError, match="no file of word vectors"):
+    with pytest.raises(DataError, match="not a file of word vectors"):
         open_system(f"yisi1:vectors={tmp_path}/none.vec", Metric)
 
 
