@@ -13,26 +13,25 @@ from contextlib import AbstractContextManager
 from hashlib import blake2b
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, BinaryIO, cast
 
 import msgspec
 
-from unfazed.core.errors import DataError, StoredFileError, UnknownName, UsageError, option
+from unfazed.core.errors import StoredFileError, UnknownName, UsageError, option
 from unfazed.core.files import as_path, free, growing_folder, refuse_foreign, unwritable
-from unfazed.core.ids import canonical, canonical_each, content_id, file_hash, json_texts
+from unfazed.core.ids import canonical, canonical_each, content_id, file_hash
 from unfazed.core.json import decode
 from unfazed.core.outside import open_hashed, read_bounded
 from unfazed.core.parquet import joined_columns, read_rows, write_columns
 from unfazed.core.registry import VERSION
+from unfazed.core.suite_rows import example_columns, pieces, variant_columns
 from unfazed.core.task import Task, task_named, tasks
 from unfazed.core.text import html_table, pandas_frame, polars_frame
 from unfazed.core.values import Example, Inputs, Json, Meaning, Variant
 
-T = TypeVar("T")
 FORMAT = 1
 LANGUAGE = "language"  # the group that holds an example's own language, where rows are in several
 _SHOWN = 5  # variants in a notebook
-_PIECE = 256  # rows that are encoded together
 _MOST_MANIFEST = 64 << 20  # bytes
 _EXAMPLE_COLUMNS = {"row": "int", "id": "str", "inputs": "str", "gold": "str", "groups": "str"}
 _VARIANT_COLUMNS = {
@@ -212,7 +211,7 @@ class Suite:
             content = _content(self.manifest)
             counts = dict.fromkeys(_COLUMNS, 0)
             for name in _COLUMNS:
-                for rows in _pieces(self._rows(name)):
+                for rows in pieces(self._rows(name)):
                     content.update(canonical_each(rows))
                     counts[name] += len(rows)
             _verified[facts] = content.hexdigest(), counts["examples.parquet"], counts["variants.parquet"]
@@ -294,10 +293,10 @@ def write_suite(
     with growing_folder(path, "the suite", lambda: refuse_existing(path, overwrite)) as partial:
         rows = languages_counted(examples(), spoken) if "+" in manifest.language else examples()
         n_examples = write_columns(
-            partial / "examples.parquet", _EXAMPLE_COLUMNS, joined_columns(_example_columns(rows, content.update))
+            partial / "examples.parquet", _EXAMPLE_COLUMNS, joined_columns(example_columns(rows, content.update))
         )
         n_variants = write_columns(
-            partial / "variants.parquet", _VARIANT_COLUMNS, joined_columns(_variant_columns(variants(), content.update))
+            partial / "variants.parquet", _VARIANT_COLUMNS, joined_columns(variant_columns(variants(), content.update))
         )
         hashes = {name: file_hash(partial / name) for name in ("examples.parquet", "variants.parquet")}
         manifest = msgspec.structs.replace(
@@ -341,60 +340,6 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
             f"{path} holds another suite. Use {option('overwrite')}, or choose another folder with {option('o', 'to')}."
         )
     refuse_foreign(path, "a suite", ("manifest.json", *_COLUMNS))
-
-
-_Hashed = Callable[[bytes], None]
-
-
-def _example_columns(examples: Iterable[Example], hashed: _Hashed) -> Iterator[list[list[Any]]]:
-    last = -1
-    for some in _pieces(examples):
-        rows = [e.row for e in some]
-        for e, before in zip(some, (last, *rows), strict=False):
-            if e.row <= before:
-                raise DataError(f"example {e.id!r} has row {e.row} after row {before}; rows must ascend")
-        last = rows[-1]
-        yield _hashed(
-            hashed,
-            rows,
-            [e.id for e in some],
-            json_texts([e.inputs for e in some]),
-            json_texts([e.gold for e in some]),
-            json_texts([e.groups for e in some]),
-        )
-
-
-def _variant_columns(variants: Iterable[Variant], hashed: _Hashed) -> Iterator[list[list[Any]]]:
-    last = -1
-    for some in _pieces(variants):
-        rows = [v.row for v in some]
-        for row, before in zip(rows, (last, *rows), strict=False):
-            if row < before:
-                raise DataError(f"a variant of row {row} comes after row {before}; variants must follow the examples")
-        last = rows[-1]
-        yield _hashed(
-            hashed,
-            rows,
-            [v.example_id for v in some],
-            [v.draw for v in some],
-            [v.source for v in some],
-            [v.family for v in some],
-            [v.meaning for v in some],
-            json_texts([v.inputs for v in some]),
-            json_texts([v.gold for v in some]),
-            [v.note for v in some],
-        )
-
-
-def _pieces(items: Iterable[T]) -> Iterator[list[T]]:
-    it = iter(items)
-    return iter(lambda: list(islice(it, _PIECE)), [])
-
-
-def _hashed(hashed: _Hashed, *columns: list[Any]) -> list[list[Any]]:
-    """The columns, once the content id has seen their rows."""
-    hashed(canonical_each(zip(*columns, strict=True)))
-    return list(columns)
 
 
 def _read_manifest(path: Path) -> Manifest:

@@ -1,0 +1,69 @@
+"""The rows of a suite as columns, encoded and hashed in pieces as they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, TypeVar
+
+from unfazed.core.errors import DataError
+from unfazed.core.ids import canonical_each, json_texts
+from unfazed.core.values import Example, Variant
+
+T = TypeVar("T")
+PIECE = 256  # rows that are encoded together
+Hashed = Callable[[bytes], None]
+
+
+def example_columns(examples: Iterable[Example], hashed: Hashed) -> Iterator[list[list[Any]]]:
+    """The columns of examples, whose rows must ascend."""
+    last = -1
+    for some in pieces(examples):
+        rows = [e.row for e in some]
+        for e, before in zip(some, (last, *rows), strict=False):
+            if e.row <= before:
+                raise DataError(f"example {e.id!r} has row {e.row} after row {before}; rows must ascend")
+        last = rows[-1]
+        yield _hashed(
+            hashed,
+            rows,
+            [e.id for e in some],
+            json_texts([e.inputs for e in some]),
+            json_texts([e.gold for e in some]),
+            json_texts([e.groups for e in some]),
+        )
+
+
+def variant_columns(variants: Iterable[Variant], hashed: Hashed) -> Iterator[list[list[Any]]]:
+    """The columns of variants, which must follow the order of the examples."""
+    last = -1
+    for some in pieces(variants):
+        rows = [v.row for v in some]
+        for row, before in zip(rows, (last, *rows), strict=False):
+            if row < before:
+                raise DataError(f"a variant of row {row} comes after row {before}; variants must follow the examples")
+        last = rows[-1]
+        yield _hashed(
+            hashed,
+            rows,
+            [v.example_id for v in some],
+            [v.draw for v in some],
+            [v.source for v in some],
+            [v.family for v in some],
+            [v.meaning for v in some],
+            json_texts([v.inputs for v in some]),
+            json_texts([v.gold for v in some]),
+            [v.note for v in some],
+        )
+
+
+def pieces(items: Iterable[T]) -> Iterator[list[T]]:
+    """The items, some at a time."""
+    it = iter(items)
+    return iter(lambda: list(islice(it, PIECE)), [])
+
+
+def _hashed(hashed: Hashed, *columns: list[Any]) -> list[list[Any]]:
+    """The columns, once the content id has seen their rows."""
+    hashed(canonical_each(zip(*columns, strict=True)))
+    return list(columns)
