@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import pytest
 
-from unfazed.collect.items import make_study
 from unfazed.collect.owner import set_password
-from unfazed.collect.study import read_study
 
-from .conftest import write_study
 from .test_browser import BROWSER, DRIVER, Visit, driver
-from .test_browser_phases import STUDY
+from .test_browser_phases import with_all_phases
 from .test_privacy import answered
 
 assert driver  # the fixture
@@ -77,13 +73,7 @@ def test_a_persons_pages(driver, serve, make, kind, language):
 
 def test_from_arrival_to_the_code(driver, serve, tmp_path):
     """The pages that only a study with all phases has."""
-    items = [{"id": "i", "text": "one"}]
-    file = write_study(tmp_path, "choice", items, 'k = 1\nstrata = ["s", "o"]\nby = "group"')
-    file.write_text(file.read_text().replace("[items]", 'instructions = "Be quick."\n[items]') + STUDY)
-    practice = {"id": "t", "text": "practice", "gold": {"choice": ["speech"]}, "feedback": "It was spoken."}
-    (tmp_path / "training.jsonl").write_text(json.dumps(practice))
-    study = read_study(file)
-    store, _, _ = make_study(study)
+    study, store = with_all_phases(tmp_path, 1)
     with store:
         v = Visit(driver, serve(study, store))
         v.size(1200)
@@ -108,7 +98,7 @@ def test_from_arrival_to_the_code(driver, serve, tmp_path):
                 v.wait(lambda: "It was spoken." in v.find("main").text, "the feedback comes")
                 seen["feedback"] = faults(v)
                 v.find("form button").click()
-                v.wait(lambda: "one" in v.find("main").text, "the task comes")
+                v.wait(lambda: "text 0" in v.find("main").text, "the task comes")
         v.wait(lambda: v.find("#code").text, "the code comes")
         seen["completion"] = faults(v)
     assert {page: found for page, found in seen.items() if found} == {}

