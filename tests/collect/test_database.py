@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.collect.database import Database, Sqlite, open_database
+from unfazed.collect.backends import Sqlite
+from unfazed.collect.database import Database, open_database
 from unfazed.collect.people import set_fact
 from unfazed.core.errors import StoredFileError, UsageError
 
@@ -189,7 +190,8 @@ def test_a_study_of_an_earlier_version_goes_on(make, tmp_path):
     """A database that has seen only the first migrations: its items become units of their own, and people go on."""
     import sqlite3
 
-    from unfazed.collect.database import _MIGRATIONS, _statements_of, open_database
+    from unfazed.collect.backends import MIGRATIONS, statements_of
+    from unfazed.collect.database import open_database
 
     from .test_assign import Desk
 
@@ -197,8 +199,8 @@ def test_a_study_of_an_earlier_version_goes_on(make, tmp_path):
     old = tmp_path / "old.sqlite"
     db = sqlite3.connect(old)
     db.execute("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)")
-    for number, file in enumerate(sorted(_MIGRATIONS.glob("000[12]*.sql")), 1):
-        for statement in _statements_of(file):
+    for number, file in enumerate(sorted(MIGRATIONS.glob("000[12]*.sql")), 1):
+        for statement in statements_of(file):
             db.execute(statement)
         db.execute("INSERT INTO migrations VALUES (?)", (number,))
     for n in range(3):

@@ -11,7 +11,8 @@ import pytest
 
 from unfazed.collect.answers import take_answer
 from unfazed.collect.assign import next_item, person_of
-from unfazed.collect.database import open_database, tables_about
+from unfazed.collect.backends import tables_about
+from unfazed.collect.database import open_database
 from unfazed.collect.export import answers_of
 from unfazed.collect.people import consent, exclude, forget, forget_before, hashed, include, invite, reissue
 from unfazed.core.errors import UsageError

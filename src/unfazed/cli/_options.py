@@ -61,6 +61,7 @@ secret_option = click.option(
     help="A text to mask in all that is kept and printed, such as a key in a command. Repeatable.",
 )
 
+study_file = click.argument("study_file", metavar="STUDY", type=click.Path(dir_okay=False))
 format_option = click.option(
     "--format",
     "format_",

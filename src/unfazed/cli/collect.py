@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from unfazed.cli._options import format_option
-
-_study = click.argument("study_file", metavar="STUDY", type=click.Path(dir_okay=False))
+from unfazed.cli._collect_people import exclude_command, forget_command, invite_command
+from unfazed.cli._options import format_option, study_file
+from unfazed.core.text import counted
 
 
 @click.group("collect", short_help="Collect typing, speech and judgements from people in a web app.")
@@ -29,7 +28,7 @@ def command(context: click.Context) -> None:
 
 
 @command.command("new", short_help="Make a study's database, or a study to fill in.")
-@_study
+@study_file
 @click.option("--kind", default="retype", show_default=True, help="The kind of task, if STUDY does not exist.")
 @click.option("--items", metavar="FILE", help="The items, if STUDY does not exist. Its groups become strata.")
 @click.option("--suite", metavar="SUITE", help="The suite that items are made of, if STUDY does not exist.")
@@ -61,12 +60,14 @@ def new(study_file: str, kind: str, items: str | None, suite: str | None) -> Non
         click.echo(f"Study in {path}: put your contact and consent in it, and run `unfazed collect apply`.", err=True)
     database, password, count = make_study(read_study(path))
     database.close()
-    click.echo(f"{count:,} items in {database.name}. The owner's password for /admin, shown this once:", err=True)
+    click.echo(
+        f"{counted(count, 'item')} in {database.name}. The owner's password for /admin, shown this once:", err=True
+    )
     click.echo(password)
 
 
 @command.command("apply", short_help="Apply what changed in a study's file.")
-@_study
+@study_file
 @click.option("--dry-run", is_flag=True, help="Show the changes, and make none.")
 def apply_command(study_file: str, dry_run: bool) -> None:
     """Show what differs between STUDY and its database, and apply it. A running server takes it up at once.
@@ -153,7 +154,7 @@ def items_command(
         count = write_entries(found if same else some_of(found, limit, seed), Path(to))
     else:
         count = write_items(kind, Path(suites[0]), Path(to), fields, limit, seed)
-    click.echo(f"{count:,} items in {to}", err=True)
+    click.echo(f"{counted(count, 'item')} in {to}", err=True)
 
 
 @command.command("serve", short_help="Serve a study, or a folder of studies.")
@@ -191,30 +192,8 @@ def serve_command(
     serve(studies, host, port, certificate, key, trusted)
 
 
-@command.command("invite", short_help="Add a person and print their link.")
-@_study
-@click.option("--name", "names", multiple=True, required=True, help="A name for the person. Repeatable.")
-@click.option("--stratum", default="", help="The person's stratum, if the study has strata.")
-@click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="The URL that the study is served at.")
-def invite_command(study_file: str, names: tuple[str, ...], stratum: str, url: str) -> None:
-    """Add a person to STUDY and print their link, which is stored nowhere. It works while the study is served, too.
-
-    \b
-      unfazed collect invite study.toml --name anna --name ben
-    """
-    from unfazed.collect.database import open_database
-    from unfazed.collect.people import invite
-    from unfazed.collect.study import read_study
-
-    study = read_study(study_file)
-    with open_database(study.place) as database:
-        tokens = database.write(lambda tx: [invite(tx, study, name, stratum) for name in names])
-    for name, token in zip(names, tokens, strict=True):
-        click.echo(f"{name}\t{url.rstrip('/')}/i/{token}")
-
-
 @command.command("status", short_help="Show the progress of a study.")
-@_study
+@study_file
 @format_option
 def status(study_file: str, format_: str) -> None:
     """Print how far STUDY is, by stratum and by person, and the agreement between people.
@@ -242,7 +221,7 @@ def status(study_file: str, format_: str) -> None:
 
 
 @command.command("export", short_help="Write people's answers, or their texts as a suite.")
-@_study
+@study_file
 @click.option("-o", "to", required=True, metavar="PLACE", help="FILE.jsonl, FILE.parquet, or a folder for a suite.")
 @click.option(
     "--as", "form", type=click.Choice(["suite", "answers"]), help="What to write. Default: by the ending of PLACE."
@@ -288,18 +267,20 @@ def export_command(
         database.write(lambda tx: note(tx, "owner", "exported with names" if names else "exported", to))
     click.echo(f"Data sheet in {sheet}", err=True)
     if isinstance(done, int):
-        click.echo(f"{done:,} answers in {to}", err=True)
+        click.echo(f"{counted(done, 'answer')} in {to}", err=True)
         return
     made = done.suite.manifest
-    click.echo(f"{made.examples:,} examples and {made.variants:,} versions by people in {to}", err=True)
-    left_out = {"lack a text": done.incomplete, "lost a labelled word": done.labels_lost}
+    click.echo(
+        f"{counted(made.examples, 'example')} and {counted(made.variants, 'version')} by people in {to}", err=True
+    )
+    left_out = {"have no text": done.incomplete, "lost a labelled word": done.labels_lost}
     for reason, count in left_out.items():
         if count:
-            click.echo(f"Left out: {count:,} versions that {reason}.", err=True)
+            click.echo(f"Left out: {counted(count, 'version')} that {reason}.", err=True)
 
 
 @command.command("transcribe", short_help="Transcribe recordings with a speech recogniser.")
-@_study
+@study_file
 @click.option(
     "--recogniser",
     required=True,
@@ -323,81 +304,11 @@ def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
     system = open_system(recogniser, Recogniser, language=study.language)
     with open_database(study.place) as database:
         count = transcribe(study, database, recogniser, system.hear, again, system.identity)
-    click.echo(f"{count:,} recordings transcribed.", err=True)
-
-
-@command.command("exclude", short_help="Stop counting a person's answers.")
-@_study
-@click.argument("person")
-@click.option("--reason", help="The reason, which the export includes.")
-@click.option("--undo", is_flag=True, help="Count the person's answers again.")
-def exclude_command(study_file: str, person: str, reason: str | None, undo: bool) -> None:
-    """Keep PERSON's answers but stop counting them. Their items go to other people.
-
-    \b
-      unfazed collect exclude study.toml anna --reason "left early"
-      unfazed collect exclude study.toml anna --undo
-
-    With --undo, answers count again, except where others have taken their places since.
-    """
-    from unfazed.collect.database import open_database
-    from unfazed.collect.people import exclude, include
-    from unfazed.collect.study import read_study
-
-    if undo == (reason is not None):
-        raise click.UsageError("Choose --reason REASON or --undo.")
-    study = read_study(study_file)
-    with open_database(study.place) as database:
-        if undo:
-            back = database.write(lambda tx: include(tx, study, person))
-            click.echo(f"{back:,} answers count again.", err=True)
-        else:
-            database.write(lambda tx: exclude(tx, person, reason or ""))
-
-
-@command.command("forget", short_help="Delete people and everything they gave.")
-@_study
-@click.argument("person", required=False)
-@click.option(
-    "--before", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="Everybody who did nothing since DATE."
-)
-def forget_command(study_file: str, person: str | None, before: datetime | None) -> None:
-    """Delete PERSON, their answers, logs and recordings from STUDY. Delete older backups and exports yourself.
-
-    \b
-      unfazed collect forget study.toml anna
-      unfazed collect forget study.toml --before 2026-01-01
-
-    With --before, it deletes everybody whose last answer is older (or, without answers, whose invitation is), and the
-    audit log of that time. Run it regularly to keep data no longer than you promised.
-    """
-    from unfazed.collect.database import Transaction, open_database
-    from unfazed.collect.kinds.read_aloud import audio_file
-    from unfazed.collect.people import Forgotten, forget, forget_before, note
-    from unfazed.collect.study import read_study
-
-    if (person is None) == (before is None):
-        raise click.UsageError("Choose a PERSON, or --before DATE.")
-
-    def job(tx: Transaction) -> tuple[int, Forgotten]:
-        if before is None:
-            people, gone = 1, forget(tx, person or "")
-        else:
-            people, gone = forget_before(tx, before.replace(tzinfo=UTC).timestamp())
-        note(tx, "owner", f"forgot {people:,} people")
-        return people, gone
-
-    study = read_study(study_file)
-    with open_database(study.place) as database:
-        people, gone = database.write(job)
-        for name in gone.recordings:
-            audio_file(study, name).unlink(missing_ok=True)
-        database.scrub()
-    click.echo(f"{people:,} people and {gone.answers:,} answers deleted.", err=True)
+    click.echo(f"{counted(count, 'recording')} transcribed.", err=True)
 
 
 @command.command("password", short_help="Set a new password for the owner.")
-@_study
+@study_file
 def password_command(study_file: str) -> None:
     """Print a new password for the owner's pages of STUDY. The old one and all sessions end.
 
@@ -413,7 +324,7 @@ def password_command(study_file: str) -> None:
 
 
 @command.command("backup", short_help="Copy a study's database, also while it is served.")
-@_study
+@study_file
 @click.option("-o", "to", required=True, type=click.Path(), metavar="FILE", help="The copy.")
 def backup(study_file: str, to: str) -> None:
     """Copy the database of STUDY as it is at one moment: an SQLite file, or what pg_dump writes.
@@ -426,3 +337,7 @@ def backup(study_file: str, to: str) -> None:
 
     with open_database(read_study(study_file).place) as database:
         database.backup(Path(to))
+
+
+for people in (invite_command, exclude_command, forget_command):
+    command.add_command(people)

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from unfazed.collect import owner
-from unfazed.collect.database import Transaction
+from unfazed.collect.backends import Transaction
 from unfazed.collect.export import answers_of
 from unfazed.collect.kinds import Kind
 from unfazed.collect.kinds.read_aloud import audio_file

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from unfazed.collect.assign import AlreadyAnswered, NotYours, Person, claim_again, draft_of, free, remark
-from unfazed.collect.database import Transaction
+from unfazed.collect.backends import Transaction
 from unfazed.collect.kinds import Delivery, Flag, Kind
 from unfazed.collect.study import Assign, as_json
 from unfazed.core.values import Json

@@ -6,7 +6,7 @@ import time
 
 import msgspec
 
-from unfazed.collect.database import Transaction
+from unfazed.collect.backends import Transaction
 from unfazed.collect.study import PeopleStudy, as_json
 from unfazed.core.values import Json
 

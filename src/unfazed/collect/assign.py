@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from unfazed.collect.database import Transaction
+from unfazed.collect.backends import Transaction
 from unfazed.collect.kinds import Kind
 from unfazed.collect.study import Assign, as_json
 from unfazed.core.errors import UsageError

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from unfazed.collect import owner
 from unfazed.collect.admin import COOKIE, MAX_FORM, moment, page, session_of, show_person
-from unfazed.collect.database import Transaction
+from unfazed.collect.backends import Transaction
 from unfazed.collect.people import exclude, include, invite, note, reissue
 from unfazed.collect.records import decide
 from unfazed.collect.revisions import add_lines, set_rules

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from unfazed.collect.agreement import Agreement, agreement
-from unfazed.collect.database import Database, Transaction
+from unfazed.collect.backends import Transaction
+from unfazed.collect.database import Database
 from unfazed.collect.people import pseudonyms
 from unfazed.collect.study import PeopleStudy, as_json
 from unfazed.core.edits import Edit, LabelsLost

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unfazed.collect.applied import keep_revision
-from unfazed.collect.database import Database, Transaction, open_database
+from unfazed.collect.backends import Transaction
+from unfazed.collect.database import Database, open_database
 from unfazed.collect.kinds import Kind, kinds
 from unfazed.collect.owner import new_password, set_password
 from unfazed.collect.people import set_fact

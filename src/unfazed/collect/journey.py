@@ -13,7 +13,7 @@ from urllib.parse import quote
 import msgspec
 
 from unfazed.collect.assign import Person
-from unfazed.collect.database import Transaction
+from unfazed.collect.backends import Transaction
 from unfazed.collect.people import consent, fact, hashed, note
 from unfazed.collect.study import PeopleStudy, as_json, said
 from unfazed.core.errors import UsageError

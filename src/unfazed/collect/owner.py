@@ -7,7 +7,7 @@ import time
 from hashlib import scrypt
 from hmac import compare_digest
 
-from unfazed.collect.database import Transaction
+from unfazed.collect.backends import Transaction
 from unfazed.collect.people import fact, hashed, note, set_fact
 
 HOURS = 12  # of a session

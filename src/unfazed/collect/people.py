@@ -10,7 +10,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from unfazed.collect.assign import free, reclaim
-from unfazed.collect.database import LackingFact, Transaction, tables_about
+from unfazed.collect.backends import Transaction, tables_about
+from unfazed.collect.database import LackingFact
 from unfazed.collect.study import PeopleStudy, as_json
 from unfazed.core.errors import UnknownName, UsageError, option
 

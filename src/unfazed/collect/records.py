@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from unfazed.collect.database import Transaction
+from unfazed.collect.backends import Transaction
 from unfazed.collect.study import PeopleStudy
 from unfazed.core.errors import UsageError
 from unfazed.core.values import Json

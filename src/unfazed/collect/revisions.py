@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from unfazed.collect.applied import applied, facts_of, keep_revision
-from unfazed.collect.database import Transaction, tables_about
+from unfazed.collect.backends import Transaction, tables_about
 from unfazed.collect.items import Entry, entries, entries_from, insert_items
 from unfazed.collect.kinds import Kind
 from unfazed.collect.people import note

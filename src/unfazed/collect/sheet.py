@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from unfazed.collect.database import Database, Transaction
+from unfazed.collect.backends import Transaction
+from unfazed.collect.database import Database
 from unfazed.collect.export import agreed, answers_of
 from unfazed.collect.status import coverage, flags, progress
 from unfazed.collect.study import PeopleStudy, said

@@ -22,7 +22,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from unfazed.collect.applied import applied, revision_number
 from unfazed.collect.assign import Person, person_of
-from unfazed.collect.database import Database, Transaction
+from unfazed.collect.backends import Transaction
+from unfazed.collect.database import Database
 from unfazed.collect.owner import is_paused
 from unfazed.collect.people import fact, hashed
 from unfazed.collect.study import PeopleStudy

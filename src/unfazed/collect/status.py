@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from typing import Any
 
-from unfazed.collect.database import Transaction
+from unfazed.collect.backends import Transaction
 from unfazed.collect.journey import completion_code
 from unfazed.collect.people import fact
 from unfazed.collect.study import PeopleStudy

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from unfazed.collect.answers import Receipt, keep_draft, take_answer
 from unfazed.collect.assign import AlreadyAnswered, Lease, NotAllowed, NotYours, Person, next_items, person_of, skip
-from unfazed.collect.database import Transaction
+from unfazed.collect.backends import Transaction
 from unfazed.collect.journey import (
     PREVIEW,
     ArrivedBefore,

@@ -18,7 +18,8 @@ from typing import Annotated, Any, BinaryIO, NamedTuple
 import msgspec
 
 from unfazed.collect.assign import NotYours, Person
-from unfazed.collect.database import Database, Transaction
+from unfazed.collect.backends import Transaction
+from unfazed.collect.database import Database
 from unfazed.collect.kinds import ItemText, Kind
 from unfazed.collect.people import set_fact
 from unfazed.collect.study import PeopleStudy
