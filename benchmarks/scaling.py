@@ -24,7 +24,8 @@ from unfazed.core.suite import Suite
 from unfazed.core.values import Example, Output
 from unfazed.run.answering import Answering
 from unfazed.run.engine import run_system
-from unfazed.run.making import Varying, make_suite
+from unfazed.run.making import make_suite
+from unfazed.run.varying import Varying
 from unfazed.run.workers import Engine, Job, Map, in_order
 from unfazed.systems.opening import open_system
 from unfazed.vary.engine import BLOCK, OperatorSpec, Variation
@@ -71,7 +72,7 @@ def jobs(place: Path) -> Iterator[tuple[str, Job, list[Any]]]:
         options={},
         identity=open_system(name).identity,
         suite=str(made.path),
-        suite_id=made.id,
+        manifest=made.manifest,
         asking=Asking(),
     )
     yield "run", job, [inputs[at : at + 64] for at in range(0, len(inputs), 64)]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
 from unfazed.core.values import Example, Variant
-from unfazed.run.making import vary_on
+from unfazed.run.varying import vary_on
 from unfazed.run.workers import Engine
 from unfazed.vary.engine import OperatorSpec, Variation, Varier, vary
 from unfazed.vary.operator import Change, Operator, Text

@@ -25,6 +25,8 @@ from unfazed.run.workers import Job, Lost, Pool, Raised, Work, done
 
 READY = 0  # the number under which a worker says that it is
 _ALONE = 2  # workers that may die under a block while they have no other, before it is given up
+_RESERVE = 0.25  # seconds of work that a worker has waiting, while this process reads, or writes what came before
+_MOST = 32  # blocks that it has waiting, however quick they are
 
 
 @dataclass
@@ -49,6 +51,7 @@ class Worker(ABC):
 
     ready: bool = False
     tickets: dict[int, Ticket] = field(default_factory=dict)
+    since: float = 0.0  # when it began with the block that it is at
 
     @abstractmethod
     def send(self, ticket: Ticket) -> None: ...
@@ -69,14 +72,18 @@ class Crew(Pool):
     """
 
     def __init__(self, size: int, threads: int = 1) -> None:
-        self.size = size
-        self._each = threads + max(1, threads // 2)  # something to do next, while a result travels
-        self.ahead = size * self._each
+        self.size, self._threads = size, threads
+        self._pace = 0.0  # seconds that a block takes
+        self._give_each(threads + max(1, threads // 2))  # something to do next, while a result travels
         self._workers: list[Worker] = []
         self._queue: deque[Ticket] = deque()
         self._suspects: deque[Ticket] = deque()
         self._done: deque[tuple[int, Any]] = deque()
         self._false_starts = 0
+
+    def _give_each(self, blocks: int) -> None:
+        self._each = blocks
+        self.ahead = self.size * blocks
 
     @property
     def begun(self) -> int:
@@ -108,9 +115,20 @@ class Crew(Pool):
                     self._note(*one)
         return [(number, result) for number, result in self._done if not isinstance(result, Lost)]
 
-    def _assign(self) -> None:
+    def __enter__(self) -> Pool:
+        try:
+            self._fill()  # they start while the first blocks are made
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def _fill(self) -> None:
         while len(self._workers) < self.size:
             self._workers.append(self._hire())
+
+    def _assign(self) -> None:
+        self._fill()
         for worker in self._workers:
             if not worker.ready or any(ticket.suspect for ticket in worker.tickets.values()):
                 continue
@@ -122,6 +140,8 @@ class Crew(Pool):
                 self._send(worker, self._queue.popleft())
 
     def _send(self, worker: Worker, ticket: Ticket) -> None:
+        if not worker.tickets:
+            worker.since = time.monotonic()
         worker.tickets[ticket.number] = ticket
         worker.send(ticket)
 
@@ -138,6 +158,15 @@ class Crew(Pool):
         else:
             del worker.tickets[number]
             self._done.append((number, said))
+            self._time(worker)
+
+    def _time(self, worker: Worker) -> None:
+        """Learns how long a block takes. Of quick ones, workers have more waiting, so that none waits for us."""
+        now = time.monotonic()
+        took, worker.since = now - worker.since, now
+        self._pace = (self._pace + took) / 2 if self._pace else took
+        if self._threads == 1:
+            self._give_each(max(2, min(_MOST, int(_RESERVE / max(self._pace, 1e-6)))))
 
     def _replace(self, worker: Worker, reason: str) -> None:
         self._workers.remove(worker)
@@ -173,7 +202,7 @@ class LocalCrew(Crew):
 
     def __init__(self, job: Job, size: int, threads: int = 1) -> None:
         super().__init__(size, threads)
-        self._job, self._threads = job, threads
+        self._job = job
 
     def _hire(self) -> Worker:
         return _Process(self._job, self._threads)

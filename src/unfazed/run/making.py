@@ -15,10 +15,9 @@ from typing import Any
 import msgspec
 
 from unfazed.core.chat import CHAT, Turn
-from unfazed.core.errors import NothingEvaluated, UnfazedError, UsageError, option
+from unfazed.core.errors import NothingEvaluated, UsageError, option
 from unfazed.core.files import as_path, clear_left, temporary_folder, unwritable
 from unfazed.core.ids import content_id
-from unfazed.core.progress import Progress
 from unfazed.core.secrets import masked_data
 from unfazed.core.suite import Manifest, Suite, languages_counted, plan_id, refuse_existing, write_suite
 from unfazed.core.task import task_named
@@ -27,12 +26,13 @@ from unfazed.data import Source, likely_groups, open_source, read_examples
 from unfazed.run.hard import hard_manifest, write_hard_set
 from unfazed.run.labels import learnt_guard
 from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan, from_arguments, kept, listed
-from unfazed.run.workers import Engine, Lost
+from unfazed.run.varying import vary_on
+from unfazed.run.workers import Engine
 from unfazed.systems.device import chosen
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 from unfazed.vary import operators
-from unfazed.vary.engine import Made, OperatorSpec, Variation, Varier, blocks_of, in_other_languages
+from unfazed.vary.engine import OperatorSpec, Variation, in_other_languages
 from unfazed.vary.guard import LabelGuard
 from unfazed.vary.presets import Preset, expand, tell
 
@@ -322,40 +322,3 @@ def _read_once(examples: Iterable[Example], to: Path) -> Iterator[Callable[[], I
     finally:
         with suppress(OSError):  # where the disk is full, what was not written can't be flushed either
             file.close()
-
-
-class Varying(msgspec.Struct, frozen=True):
-    """All that another process needs to make the same variants."""
-
-    variation: Variation
-
-    def start(self) -> VaryingWork:
-        return VaryingWork(Varier(self.variation))
-
-
-class VaryingWork:
-    def __init__(self, varier: Varier) -> None:
-        self._varier = varier
-
-    def do(self, block: Sequence[Example]) -> Made:
-        return self._varier.block(block)
-
-    def close(self) -> None:
-        """Operators hold nothing that needs to be let go of."""
-
-
-def vary_on(
-    engine: Engine, examples: Iterable[Example], variation: Variation, unchanged: Counter[str]
-) -> Iterator[Variant]:
-    """The variants of all examples, in the examples' order, the same on every engine. `unchanged` is as in `vary`."""
-    if not engine.here:
-        Varier(variation)  # raises what is wrong with an operator before any process is started
-    with Progress("varied") as progress, engine.map(Varying(variation)) as made_by:
-        for block, made in made_by(blocks_of(examples)):
-            if isinstance(made, Lost):
-                rows = f"{block[0].row} to {block[-1].row}"
-                raise UnfazedError(f"Workers die while they vary rows {rows} of the data: {made.reason}.")
-            variants, none = made
-            unchanged.update(none)
-            yield from variants
-            progress.add(len(block))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from abc import ABC, abstractmethod
@@ -211,20 +210,9 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @contextmanager
     def map(self, job: Job) -> Iterator[Map]:
-        """Does a job to a stream of blocks, for work that holds nothing dear; on Ray it is Ray Data that does it."""
-        if self.name.startswith("ray") and not self._outside:
-            from unfazed.run.on_ray import DataMap
-
-            with DataMap(self._address, job, self.workers) as data:
-                yield data.in_order
-        else:
-            with self.pool(job) as pool:
-                yield partial(in_order, pool)
-
-    @property
-    def _outside(self) -> bool:
-        """Is this process no part of the Ray cluster? Ray Data can't be used through a client, so actors are."""
-        return (self._address or os.environ.get("RAY_ADDRESS", "")).startswith("ray://")
+        """Does a job to a stream of blocks, whose results come in the blocks' order."""
+        with self.pool(job) as pool:
+            yield partial(in_order, pool)
 
     @property
     def _address(self) -> str:
