@@ -82,7 +82,7 @@ def jobs(place: Path) -> Iterator[tuple[str, Job, list[Any]]]:
 def doing(what: str, engine: Engine, job: Job) -> Iterator[Map]:
     """The job on an engine as a command does it: variants are mapped, a system is asked by workers that hold it."""
     if what == "vary":
-        with engine.map(job) as do:
+        with engine.map(job, lambda _: what) as do:
             yield do
     else:
         with engine.pool(job) as pool:

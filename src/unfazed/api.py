@@ -49,7 +49,7 @@ from unfazed.run.plan import (
 )
 from unfazed.run.record import Run, refuse_other
 from unfazed.run.spending import CostEstimate, Spending
-from unfazed.run.workers import Engine
+from unfazed.run.workers import Engine, in_use
 from unfazed.score import Comparing, comparing_for, scorers
 from unfazed.systems.device import using
 from unfazed.systems.opening import open_system
@@ -127,7 +127,7 @@ def check(
             worst_of=worst_of,
             within=within,
         ),
-        engine=engine or Engine(),
+        engine=engine or in_use(),
     )
     _check_measures(plan.measure)
     folder = temporary_folder() / "run" if to is None else as_path(to, "to")

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.run.every_step import every_step
 from unfazed.core.errors import MissingExtra
 from unfazed.core.suite import Suite
 from unfazed.measure.measuring import measure_run
@@ -206,6 +207,19 @@ def test_ray_is_started_on_this_machine_and_ended_with_the_command(nodes: Nodes,
     ended(start(nodes, "run", "suite", "--system", "at_work:shout", "-o", "run", "--engine", "ray"))
     assert outputs(Run("run")) == plain
     assert not any(Path(f"/proc/{pid}").exists() for pid, _ in asked())
+
+
+def test_every_step_gives_the_same_bytes_on_the_cluster(nodes: Nodes, tmp_path: Path) -> None:
+    def command(folder: Path, words: list[str]) -> str:
+        words = ["-c", "from unfazed.cli import main; main()", *words]
+        done = subprocess.run([sys.executable, *words], env=nodes.env, cwd=folder, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    nodes.want(2)
+    here = every_step(tmp_path / "here", command, [])
+    there = every_step(tmp_path / "there", command, ["--engine", nodes.address, "--workers", "2"])
+    assert {name for name in here if here[name] != there[name]} == set()
 
 
 def test_scores_are_the_same_from_the_cluster_and_the_cluster_is_left_as_it_was(

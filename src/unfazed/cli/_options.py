@@ -266,8 +266,12 @@ engine_options = together(
 
 
 def with_engine(plan: Plan, given: dict[str, Any]) -> Plan:
-    """The plan with what engine options say."""
-    return plan.with_("engine", {"name": given["engine"], "workers": given["workers"]})
+    """The plan with what engine options say; until the command ends, every step of it uses that engine."""
+    from unfazed.run.workers import using
+
+    plan = plan.with_("engine", {"name": given["engine"], "workers": given["workers"]})
+    click.get_current_context().with_resource(using(plan.engine))
+    return plan
 
 
 def with_judging(plan: Plan, given: dict[str, Any]) -> Plan:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import data_options, split_list
+from unfazed.cli._options import data_options, engine_options, split_list, with_engine
 
 
 @click.command("augment", short_help="Add altered copies to training data, labels kept.")
@@ -18,6 +18,7 @@ from unfazed.cli._options import data_options, split_list
 @click.option("--people", type=click.IntRange(min=1), default=1, show_default=True, help="Simulated people who vary.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @data_options
+@engine_options
 @click.option(
     "-o",
     "to",
@@ -44,6 +45,7 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
     from unfazed.data import ReadOptions, read_examples, task_and_language
     from unfazed.mitigate.augment import augment, write_examples
     from unfazed.papers.nature.strategies import STRATEGIES, strategies
+    from unfazed.run.plan import Plan
     from unfazed.vary.presets import expand, tell
 
     options = ReadOptions(
@@ -75,6 +77,7 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
         copies=given["copies"],
         people=given["people"],
         unchanged=none,
+        mapped=with_engine(Plan(), given).engine.map,
     )
     counts = write_examples(examples, to)
     click.echo(f"{counts.pop(''):,} examples and {counts.total():,} altered copies in {to}", err=True)

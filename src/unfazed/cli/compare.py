@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import MEASURES, format_option, measure_options, plan_option, show_with_gates
+from unfazed.cli._options import (
+    MEASURES,
+    engine_options,
+    format_option,
+    measure_options,
+    plan_option,
+    show_with_gates,
+    with_engine,
+)
 
 
 @click.command("compare", short_help="Compare runs on the same suite with a baseline, pair by pair.")
@@ -36,6 +44,7 @@ from unfazed.cli._options import MEASURES, format_option, measure_options, plan_
     "-o", "to", type=click.Path(dir_okay=False), metavar="FILE", help="Also write the comparison as one HTML file."
 )
 @click.option("--junit", type=click.Path(dir_okay=False), help="Also write JUnit XML for a CI server.")
+@engine_options
 @plan_option
 @format_option
 def command(
@@ -66,7 +75,7 @@ def command(
     from unfazed.report.tables import render
     from unfazed.run.plan import read_plan
 
-    plan = read_plan(plan_file).with_("measure", {name: given.get(name) for name in MEASURES})
+    plan = with_engine(read_plan(plan_file), given).with_("measure", {name: given.get(name) for name in MEASURES})
     asked = {name: given[name] for name in ("primary", "correction", "allow_missing")}
     limits = margin_limits(given["fail_if_worse"])
     plan = plan.with_("compare", {**asked, "on": given["gate_on"], "fail_if_worse": limits})

@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import gate_options, measure_options, one_run_options, plan_option, with_judging
+from unfazed.cli._options import (
+    engine_options,
+    gate_options,
+    measure_options,
+    one_run_options,
+    plan_option,
+    with_engine,
+    with_judging,
+)
 
 
 @click.command("report", short_help="Write a run's report as one HTML file.")
@@ -14,6 +22,7 @@ from unfazed.cli._options import gate_options, measure_options, one_run_options,
 @measure_options
 @one_run_options
 @gate_options
+@engine_options
 @plan_option
 @click.option("-o", "to", default="report.html", show_default=True, metavar="FILE", help="The HTML file to write.")
 def command(run: str, to: str, plan_file: str | None, **given: Any) -> int:
@@ -32,7 +41,7 @@ def command(run: str, to: str, plan_file: str | None, **given: Any) -> int:
     from unfazed.run.record import Run
 
     opened = Run(run)
-    plan = with_judging(read_plan(plan_file), given)
+    plan = with_judging(with_engine(read_plan(plan_file), given), given)
     verdict = judge(opened, plan)
     write_report(opened, verdict.results, to, gates=verdict.gates, plan=plan)
     click.echo(f"Report in {to}", err=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import format_option
+from unfazed.cli._options import engine_options, format_option, with_engine
 
 _MEASURES = ("precision", "recall", "f1")
 
@@ -26,8 +26,9 @@ _MEASURES = ("precision", "recall", "f1")
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the interval.")
 @click.option("--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples.")
+@engine_options
 @format_option
-def command(name: str, gold: str, pred: str, level: float, bootstrap: int, format_: str, **given: str | None) -> None:
+def command(name: str, gold: str, pred: str, level: float, bootstrap: int, format_: str, **given: Any) -> None:
     """Print the score of the outputs in --pred under SCORER, with its interval.
 
     \b
@@ -42,7 +43,9 @@ def command(name: str, gold: str, pred: str, level: float, bootstrap: int, forma
     """
     from unfazed.core.estimate import Resampling
     from unfazed.report.tables import render
+    from unfazed.run.plan import Plan
 
+    with_engine(Plan(), given)
     settings = Resampling(level, bootstrap)
     special = {"sql": _sql, "correction": _correction}
     if name in special:
@@ -54,16 +57,16 @@ def command(name: str, gold: str, pred: str, level: float, bootstrap: int, forma
     click.echo(render({"score": name} | _facts(estimate), format_))
 
 
-def _sql(gold: str, pred: str, settings: Any, given: dict[str, str | None], whole: bool) -> Any:
+def _sql(gold: str, pred: str, settings: Any, given: dict[str, Any], whole: bool) -> Any:
     from unfazed.papers.readin.spider import score_sql_files
 
     if given["tables"] is None:
         raise click.UsageError("sql needs the schemas: --tables tables.json.")
-    scores = score_sql_files(gold, pred, given["tables"], given["rule"], settings)  # type: ignore[arg-type]
+    scores = score_sql_files(gold, pred, given["tables"], given["rule"], settings)
     return _facts(scores) if whole else _level_rows(scores)
 
 
-def _correction(gold: str, pred: str, settings: Any, given: dict[str, str | None], whole: bool) -> Any:
+def _correction(gold: str, pred: str, settings: Any, given: dict[str, Any], whole: bool) -> Any:
     from unfazed.papers.readin.correction import score_correction_files
 
     if given["source"] is None:

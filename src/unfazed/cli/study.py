@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from unfazed.cli._options import format_option, place_options, trust_option
+from unfazed.cli._options import engine_options, format_option, place_options, trust_option, with_engine
 
 
 class _Studies(click.Group):
@@ -34,10 +34,12 @@ def command() -> None:
 def _command(name: str) -> click.Command:
     from unfazed.cli import debuggable
     from unfazed.report.study import studies
+    from unfazed.run.plan import Plan
 
     study = studies.get(name)
 
     def run(data: str, only: tuple[str, ...], format_: str, **given: Any) -> None:
+        with_engine(Plan(), given)
         click.echo(study().run(Path(data), only, given).text(format_))
 
     params: list[click.Parameter] = [
@@ -59,4 +61,4 @@ def _command(name: str) -> click.Command:
         ),
     ]
     made = click.Command(name, callback=run, params=params, help=study.__doc__)
-    return debuggable(trust_option(place_options(format_option(made))))
+    return debuggable(trust_option(place_options(engine_options(format_option(made)))))

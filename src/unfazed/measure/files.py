@@ -19,6 +19,8 @@ from unfazed.core.task import Task, task_named, tasks
 from unfazed.core.values import Estimate, Json
 from unfazed.data import SegmentScore, read_lines, read_segment_scores, without_break
 from unfazed.measure.set_scores import SetScore
+from unfazed.run.scoring import scored_by
+from unfazed.run.workers import in_use
 from unfazed.score import Scorer, kendall, pearson, scorers
 
 
@@ -44,8 +46,10 @@ def score_values(
     known = [i for i in due if scorer.key(outputs[i], task) is not None]
     if not known:
         raise NothingEvaluated(f"No output can be scored with {scorer.name}: {len(due)} of {len(golds)} golds are fit.")
-    pairs = [outputs[i] for i in known], [golds[i] for i in known]
-    rows = classes if (classes := scorer.classes(*pairs, task)) is not None else scorer.stats(*pairs, task)
+    said, right = [outputs[i] for i in known], [golds[i] for i in known]
+    if (rows := scorer.classes(said, right, task)) is None:
+        with scored_by(in_use()) as stats:
+            rows = stats(scorer, list(zip(said, right, strict=True)), task)
     missing = np.zeros(len(golds), dtype=np.int64)
     missing[list(set(due) - set(known))] = 1
     if scorer.linear:

@@ -49,7 +49,6 @@ from unfazed.measure.validity import Validity
 from unfazed.measure.within import check_margin, within_margin
 from unfazed.run.plan import MeasurePlan, Missing, Weigh, from_arguments, listed
 from unfazed.run.record import Run
-from unfazed.run.scoring import scored_by
 from unfazed.run.workers import Engine
 from unfazed.score import Comparing, Match, Scorer, Stats, WithInputs, comparing_for, due_of, scorers
 
@@ -152,7 +151,7 @@ def _measured(
     spill = Spill()
     validity = Validity(suite.task, suite.manifest.labels, suite.manifest.unchanged, spill)
     sanity = Sanity(suite.task, suite.manifest.labels, comparing)
-    with scored_by(engine or Engine()) as stats, KeptScores([run] if stored else [], stats) as kept:
+    with KeptScores([run] if stored else [], engine) as kept:
         pairs, items = PairCodes(used, suite.task, kept), sanity.watch(validity.watch(items_of(run)))
         serving = Serving(plan.level) if isinstance(run, Run) and "requests" in run.used() else None
         items = items if serving is None else serving.watch(items)

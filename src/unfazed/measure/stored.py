@@ -11,7 +11,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from hashlib import blake2b
 from math import isfinite
 from pathlib import Path
@@ -36,7 +36,9 @@ from unfazed.measure.sanity import VERSION as SANITY
 from unfazed.measure.spreading import VERSION as SPREAD
 from unfazed.run.plan import MeasurePlan
 from unfazed.run.record import Run
-from unfazed.score import Comparing, Scorer, Stats, stats_here
+from unfazed.run.scoring import scored_by
+from unfazed.run.workers import Engine, in_use
+from unfazed.score import Comparing, Scorer
 from unfazed.systems.sources import source_of
 
 RESULTS, SCORES = "results.json", "scores.sqlite"
@@ -165,20 +167,22 @@ def _read(file: Path) -> list[_Measurement]:
 
 
 class KeptScores:
-    """Scores of answers, kept with runs: `stats` is called only for pairs of output and gold that are new.
+    """Scores of answers, kept with runs: only pairs of output and gold that are new are scored, on the engine.
 
     Only scorers whose rows do not depend on other answers (`apart`) are kept.
     """
 
-    def __init__(self, runs: Iterable[object], stats: Stats = stats_here) -> None:
+    def __init__(self, runs: Iterable[object], engine: Engine | None = None) -> None:
         folders = dict.fromkeys(run.path for run in runs if isinstance(run, Run))
-        self._stats = stats
+        self._engine, self._stack = engine or in_use(), ExitStack()
         self._stores = [store for folder in folders if (store := _open(folder / SCORES)) is not None]
 
     def __enter__(self) -> KeptScores:
+        self._stats = self._stack.enter_context(scored_by(self._engine))
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._stack.close()
         for store in self._stores:
             with suppress(UnfazedError, sqlite3.Error):
                 store.close()

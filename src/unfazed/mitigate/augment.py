@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from contextlib import AbstractContextManager, contextmanager
+from itertools import chain
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,7 +19,7 @@ from unfazed.core.task import guess_task
 from unfazed.core.values import Example, Variant
 from unfazed.data.conll import SUFFIXES as CONLL
 from unfazed.data.conll import conll_sentence
-from unfazed.vary.engine import BLOCK, Variation, Varier
+from unfazed.vary.engine import Variation, Varier, blocks_of
 from unfazed.vary.operator import Operator, PromptOperator
 
 BY, NOTE = "augmented", "augmented_note"  # the groups that tell a copy: by which operator, and what it did
@@ -27,12 +29,14 @@ SET = "set/random"
 def augment(
     examples: Iterable[Example], operators: Sequence[Operator], seed: int = 0, *, task: str | None = None,
     language: str = "en", copies: int = 1, people: int = 1, unchanged: Counter[str] | None = None,
+    mapped: Mapped | None = None,
 ) -> Iterator[Example]:  # fmt: skip
     """Each example followed by its copies, each altered by one operator at random; another where that finds nothing.
 
     A copy keeps the label even where the operator is a control, as augmentation does. Where operators simulate a
     person, `people` is how many there are; each example goes to one of them. A text that the person left unaltered is
-    no copy. `unchanged` counts, under `set/random`, the examples that have no copies.
+    no copy. `unchanged` counts, under `set/random`, the examples that have no copies. `mapped` does the work elsewhere:
+    it is an engine's `map`.
     """
     if not operators:
         raise UsageError("No operator was given to augment with. See `unfazed list operators`.")
@@ -51,23 +55,61 @@ def augment(
     )
     if people < 1:
         raise UsageError(f"people must be 1 or more, not {people}.")
-    variers = [Varier(_of_person(settings, k), operators, keep_gold=True) for k in range(people)]
-    lots = Seeds(seed, "augment/people", 1)
-    stream, row = chain([first], stream), 0
-    while block := list(islice(stream, BLOCK)):
-        whose = [lots.stream(example.id, 0).below(people) for example in block]
+    job, row = Augmenting(operators, settings, people), 0
+    with (mapped or _here)(job, _doing) as do:
+        for block, variants in do(blocks_of(chain([first], stream))):
+            left = len(block) - len({variant.row for variant in variants})
+            if unchanged is not None and left:
+                unchanged[SET] += left
+            for example in _joined(block, variants):
+                yield msgspec.structs.replace(example, row=row)
+                row += 1
+
+
+Done = Iterator[tuple[Sequence[Example], Sequence[Variant]]]
+Map = Callable[[Iterable[Sequence[Example]]], Done]  # blocks → each with its copies, in order
+Mapped = Callable[["Augmenting", Callable[[Any], str]], AbstractContextManager[Map]]
+
+
+class Augmenting(NamedTuple):
+    """All that another process needs to make the same copies."""
+
+    operators: Sequence[Operator]
+    settings: Variation
+    people: int
+
+    def start(self) -> AugmentingWork:
+        return AugmentingWork(self)
+
+
+class AugmentingWork:
+    def __init__(self, job: Augmenting) -> None:
+        settings = [_of_person(job.settings, k) for k in range(job.people)]
+        self._variers = [Varier(one, job.operators, keep_gold=True) for one in settings]
+        self._lots = Seeds(job.settings.seed, "augment/people", 1)
+
+    def do(self, block: Sequence[Example]) -> list[Variant]:
+        """The altered copies of a block's examples, in their order."""
+        whose = [self._lots.stream(example.id, 0).below(len(self._variers)) for example in block]
         variants: list[Variant] = []
         for k in sorted(set(whose)):
-            variants += variers[k].block([e for e, owner in zip(block, whose, strict=True) if owner == k])[0]
+            variants += self._variers[k].block([e for e, owner in zip(block, whose, strict=True) if owner == k])[0]
         place = {example.row: at for at, example in enumerate(block)}
         variants = [variant for variant in variants if variant.inputs != block[place[variant.row]].inputs]
-        left = len(block) - len({variant.row for variant in variants})
-        if unchanged is not None and left:
-            unchanged[SET] += left
-        variants.sort(key=lambda variant: place[variant.row])
-        for example in _joined(block, variants):
-            yield msgspec.structs.replace(example, row=row)
-            row += 1
+        return sorted(variants, key=lambda variant: place[variant.row])
+
+    def close(self) -> None:
+        """Operators hold nothing that needs to be let go of."""
+
+
+@contextmanager
+def _here(job: Augmenting, doing: Callable[[Any], str]) -> Iterator[Map]:
+    work = job.start()
+    yield lambda blocks: ((block, work.do(block)) for block in blocks)
+
+
+def _doing(block: Sequence[Example]) -> str:
+    return f"augment rows {block[0].row} to {block[-1].row} of the data"
 
 
 def _of_person(settings: Variation, k: int) -> Variation:

@@ -18,9 +18,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
 from typing import Any, NamedTuple
 
-from unfazed.core.errors import SystemBroken, UnfazedError
+from unfazed.core.errors import SystemBroken, UnfazedError, UsageError
 from unfazed.run.workers import Job, Lost, Pool, Raised, Work, done
 
 READY = 0  # the number under which a worker says that it is
@@ -202,10 +203,13 @@ class LocalCrew(Crew):
 
     def __init__(self, job: Job, size: int, threads: int = 1) -> None:
         super().__init__(size, threads)
-        self._job = job
+        try:
+            self._job = bytes(ForkingPickler.dumps((job, threads)))
+        except Exception as error:  # whatever it holds that only this process has
+            raise UsageError(f"This can't be sent to worker processes: {error}. Use one worker.") from error
 
     def _hire(self) -> Worker:
-        return _Process(self._job, self._threads)
+        return _Process(self._job)
 
     def _hear(self, wait: bool) -> list[tuple[Worker, int, Any]]:
         by_connection = {w.connection: w for w in self._workers if isinstance(w, _Process)}
@@ -221,7 +225,7 @@ def _readable(connections: list[Connection], timeout: float | None) -> list[Conn
 
 
 class _Process(Worker):
-    def __init__(self, job: Job, threads: int) -> None:
+    def __init__(self, job: bytes) -> None:
         super().__init__()
         ours, theirs = socket.socketpair()
         with theirs:
@@ -232,14 +236,14 @@ class _Process(Worker):
                 start_new_session=True,  # Ctrl-C is ours to handle, and its whole group can be ended
             )
         self.connection = Connection(ours.detach())
-        self._tell((job, threads))
+        self._tell(job)
 
     def send(self, ticket: Ticket) -> None:
-        self._tell((ticket.number, ticket.block))
+        self._tell(ForkingPickler.dumps((ticket.number, ticket.block)))
 
     def _tell(self, message: Any) -> None:
         with suppress(BrokenPipeError, ConnectionResetError):  # it is dead, which is heard next
-            self.connection.send(message)
+            self.connection.send_bytes(message)
 
     def said(self) -> tuple[int, Any]:
         try:

@@ -30,7 +30,7 @@ from unfazed.run.job import Job, Until, checked_limit, checked_repeats, write_ma
 from unfazed.run.order import Order
 from unfazed.run.record import Run, refuse_other
 from unfazed.run.spending import CostEstimate, Purse, Spending, checked_budget, judge_cost, sample_size, total
-from unfazed.run.workers import Engine, Here, Lost, Pool
+from unfazed.run.workers import Engine, Here, Lost, Pool, in_use
 from unfazed.score import judge_used
 from unfazed.systems.device import elsewhere as device_elsewhere
 from unfazed.systems.opening import open_system
@@ -57,7 +57,7 @@ def run_system(
     if not isinstance(suite, (Suite, str, os.PathLike)):
         raise UsageError(f"A suite is expected, or the path of its folder, not {type(suite).__name__}.")
     suite = suite if isinstance(suite, Suite) else Suite(suite)
-    asking, engine = asking or Asking(), engine or Engine()
+    asking = asking or Asking()
     if not isinstance(system, System):
         with closing(open_system(system)) as opened:
             return run_system(
@@ -70,6 +70,8 @@ def run_system(
     checked_budget(spending.budget, system.prices)
     repeats = checked_repeats(repeats, system)
     job = Job(suite, folder, asking, checked_limit(limit), fresh, until, repeats, spending)
+    if engine is None:  # what was made in this process is asked in it
+        engine = Engine() if system.reference is None else in_use()
     if engine.here:
         system.prepare(suite)
         require_prompt(suite, system)

@@ -27,7 +27,7 @@ from unfazed.run.hard import hard_manifest, write_hard_set
 from unfazed.run.labels import learnt_guard
 from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan, from_arguments, kept, listed
 from unfazed.run.varying import vary_on
-from unfazed.run.workers import Engine
+from unfazed.run.workers import Engine, in_use
 from unfazed.systems.device import chosen
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
@@ -88,7 +88,7 @@ def make_suite(
             operators=listed(operators), set=set, draws=draws, seed=seed, fields=listed(fields),
             guard=None if guard is None else str(guard),
         ),
-        engine=engine or Engine(),
+        engine=engine or in_use(),
     )  # fmt: skip
     return suite_of(plan, to, overwrite, data, selector)
 

@@ -8,9 +8,8 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 import numpy as np
 
-from unfazed.core.errors import UnfazedError
 from unfazed.core.task import Task, task_named
-from unfazed.run.workers import Engine, Lost, Map
+from unfazed.run.workers import Engine, Map
 from unfazed.score import Array, Pair, Scorer, Stats, scorers, stats_here
 
 _BLOCK = 512  # pairs: translations take a tenth of a second
@@ -57,9 +56,9 @@ def scored_by(engine: Engine) -> Iterator[Stats]:
             if not scorer.apart or len(pairs) <= _FEW or not _findable(scorer):
                 return stats_here(scorer, pairs, task)
             if scored is None:
-                scored = stack.enter_context(engine.map(Scoring(task.name)))
+                scored = stack.enter_context(engine.map(Scoring(task.name), lambda _: "score"))
             blocks = ((scorer.name, pairs[at : at + _BLOCK]) for at in range(0, len(pairs), _BLOCK))
-            return np.concatenate([_rows(found) for _, found in scored(blocks)])
+            return np.concatenate([found for _, found in scored(blocks)])
 
         yield stats
 
@@ -67,9 +66,3 @@ def scored_by(engine: Engine) -> Iterator[Stats]:
 def _findable(scorer: Scorer) -> bool:
     """Does another process get the same scorer by its name?"""
     return not scorer.sees_inputs and scorer.name in scorers and scorers.get(scorer.name) is type(scorer)
-
-
-def _rows(found: Array | Lost) -> Array:
-    if isinstance(found, Lost):
-        raise UnfazedError(f"Workers die while they score: {found.reason}.")
-    return found

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from unfazed.core.errors import UnfazedError
 from unfazed.core.progress import Progress
 from unfazed.core.values import Example, Variant
-from unfazed.run.workers import Engine, Lost
+from unfazed.run.workers import Engine
 from unfazed.vary.engine import Made, Variation, Varier, blocks_of
 
 
@@ -43,12 +42,12 @@ def vary_on(
     """The variants of all examples, in the examples' order, the same on every engine. `unchanged` is as in `vary`."""
     if not engine.here:
         Varier(variation)  # raises what is wrong with an operator before any process is started
-    with Progress("varied") as progress, engine.map(Varying(variation)) as made_by:
-        for block, made in made_by(blocks_of(examples)):
-            if isinstance(made, Lost):
-                rows = f"{block[0].row} to {block[-1].row}"
-                raise UnfazedError(f"Workers die while they vary rows {rows} of the data: {made.reason}.")
-            variants, none = made
+    with Progress("varied") as progress, engine.map(Varying(variation), _doing) as made_by:
+        for block, (variants, none) in made_by(blocks_of(examples)):
             unchanged.update(none)
             yield from variants
             progress.add(len(block))
+
+
+def _doing(block: Sequence[Example]) -> str:
+    return f"vary rows {block[0].row} to {block[-1].row} of the data"
