@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +12,9 @@ import pytest
 from commands import unfazed
 
 from tests.run.every_step import every_step
-from unfazed.cli import main
+from unfazed.cli import unfazed as whole
 from unfazed.core.errors import UsageError
+from unfazed.core.values import Example
 from unfazed.mitigate.augment import augment
 from unfazed.run.workers import Engine, in_use, using
 from unfazed.vary.operator import Change, Operator, Text
@@ -48,13 +49,13 @@ def commands_of(group: click.Group, name: str = "") -> Iterator[tuple[str, click
 
 
 def test_the_docs_name_every_command_that_takes_an_engine() -> None:
-    assert isinstance(main, click.Group)
+    assert isinstance(whole, click.Group)
     taking = {
         re.sub(r"^(study) .*", r"\1", name)
-        for name, found in commands_of(main)
+        for name, found in commands_of(whole)
         if {"--engine", "--workers"} <= {word for option in found.params for word in option.opts}
     }
-    said = re.search(r"These commands take `--engine` and `--workers`: ([^.]*)\.", DOCS.read_text(encoding="utf-8"))
+    said = re.search(r"These commands take `--engine` and `--workers`:\s+([^.]*)\.", DOCS.read_text(encoding="utf-8"))
     assert said is not None
     assert set(re.findall(r"`([^`]+)`", said[1])) == taking
 
@@ -72,19 +73,13 @@ class Held(Operator):
     name = "held"
 
     def __init__(self) -> None:
-        self.file = open(os.devnull)  # noqa: SIM115
+        self.lock = threading.Lock()
 
     def change(self, text: Text, rng: object) -> Change | None:
         return None
 
 
-def test_what_cannot_be_sent_is_told_before_any_worker_starts(make_rows: list[object]) -> None:
+def test_what_cannot_be_sent_is_told_before_any_worker_starts() -> None:
+    rows = [Example(0, "a", {"text": "turn on the lights"}, "on")]
     with pytest.raises(UsageError, match="can't be sent to worker processes: .*Use one worker"):
-        list(augment(make_rows, [Held()], mapped=Engine(workers=2).map))  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def make_rows() -> list[object]:
-    from unfazed.core.values import Example
-
-    return [Example(0, "a", {"text": "turn on the lights"}, "on")]
+        list(augment(rows, [Held()], mapped=Engine(workers=2).map))
