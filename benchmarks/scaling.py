@@ -6,23 +6,25 @@ processors are free; all else is CPU time.
 
 from __future__ import annotations
 
+import gc
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
-from benchmarks._measure import LeftOut, Row, cpu_seconds, folder_megabytes, say, show, wall_seconds
+from benchmarks._measure import LeftOut, Row, cpu_of_children, cpu_seconds, folder_megabytes, say, show, wall_seconds
 from unfazed.core.asking import Asking
 from unfazed.core.store import AnswerStore
 from unfazed.core.suite import Suite
 from unfazed.core.values import Example, Output
 from unfazed.run.answering import Answering
+from unfazed.run.crew import LocalCrew
 from unfazed.run.engine import run_system
 from unfazed.run.making import make_suite
 from unfazed.run.varying import Varying
@@ -33,21 +35,9 @@ from unfazed.vary.engine import BLOCK, OperatorSpec, Variation
 OPERATOR = "keyboard/pinyin"  # one that keeps a processor busy; the quick ones are held up by the driver
 SENTENCES = 16 * BLOCK
 ROUNDS = 3
-SIZES = (1_000, 10_000, 100_000, 1_000_000)
-HASHES = 400  # of an input: about as long as a small model takes
+SIZES, LONG = (1_000, 10_000, 100_000, 1_000_000), (10_000_000,)
 STORED = 200_000
 DRIVEN = 100_000
-
-
-def work_hard(batch: list[dict[str, str]]) -> list[str]:
-    """A system that keeps one processor busy."""
-    out = []
-    for item in batch:
-        digest = item["text"].encode()
-        for _ in range(HASHES):
-            digest = blake2b(digest, digest_size=16).digest()
-        out.append(digest.hex()[:1])
-    return out
 
 
 def texts(count: int) -> list[dict[str, str]]:
@@ -55,8 +45,8 @@ def texts(count: int) -> list[dict[str, str]]:
     return [{"text": f"turn on light number {i} in the {places[i % 5]}", "label": "a"} for i in range(count)]
 
 
-def suite(count: int, place: Path, operators: Iterable[str] = ("keyboard/adjacent",), draws: int = 1) -> Suite:
-    return make_suite(texts(count), list(operators), draws=draws, task="text", language="en", to=place)
+def suite(given: list[dict[str, str]], place: Path, draws: int = 1) -> Suite:
+    return make_suite(given, "keyboard/adjacent", draws=draws, task="text", language="en", to=place)
 
 
 def jobs(place: Path) -> Iterator[tuple[str, Job, list[Any]]]:
@@ -64,8 +54,8 @@ def jobs(place: Path) -> Iterator[tuple[str, Job, list[Any]]]:
     examples = [Example(i, str(i), {"text": f"请把{i}号房间的灯打开，再放一首老歌给我听"}) for i in range(SENTENCES)]
     variation = Variation(operators=(OperatorSpec(OPERATOR),), task="text", language="zh")
     yield "vary", Varying(variation), [examples[at : at + BLOCK] for at in range(0, len(examples), BLOCK)]
-    made = suite(SENTENCES // 2, place / "suite")
-    name = "benchmarks.scaling:work_hard"
+    made = suite(texts(SENTENCES // 2), place / "suite")
+    name = "benchmarks._at_work:work_hard"
     inputs = [item.inputs for group in made.groups() for item in (group[0], *group[1])]
     job = Answering(
         system=name,
@@ -89,53 +79,108 @@ def doing(what: str, engine: Engine, job: Job) -> Iterator[Map]:
             yield partial(in_order, pool)
 
 
-def timed(what: str, engine: Engine, job: Job, blocks: list[Any]) -> tuple[float, float]:
-    """Seconds for all blocks once all workers have begun, and until the first of them had."""
-    began = time.perf_counter()
+class Timed(NamedTuple):
+    """Of all blocks: seconds once all workers have begun, and CPU seconds of the process that hands them out."""
+
+    seconds: float
+    main: float
+
+
+def timed(what: str, engine: Engine, job: Job, blocks: list[Any]) -> Timed:
     with doing(what, engine, job) as do:
-        list(do(blocks[:1]))
-        start = time.perf_counter() - began
         for _ in range(2):  # until all workers have begun and loaded what they load with a first block
             list(do(blocks))
-        return wall_seconds(lambda: list(do(blocks))), start
+        began = time.process_time()
+        seconds = wall_seconds(lambda: list(do(blocks)))
+        return Timed(seconds, time.process_time() - began)
 
 
 def pairs(name: str, place: Path) -> Iterator[Row]:
-    """Of one engine: how much faster two workers are than one, and how long they take to start."""
+    """Of one engine: how much faster two workers are than one. Here one is this process, which waits for nobody."""
     for what, job, blocks in jobs(place):
         say(f"{what} on {name}")
-        taken: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
+        taken: dict[int, list[Timed]] = {1: [], 2: []}
         for workers in (1, 2) * ROUNDS:  # in turns, so that both see the same machine
             taken[workers].append(timed(what, Engine(name=name, workers=workers), job, blocks))
-        (one, _), (two, start) = min(taken[1]), min(taken[2])
+        one, two = min(taken[1]), min(taken[2])
         items = sum(map(len, blocks))
         yield Row(
             f"{what} {name} 1→2",
             f"`{what}` on the engine {name}: two workers against one",
-            one / two,
+            one.seconds / two.seconds,
             "times",
-            note=f"{items / one:,.0f} and {items / two:,.0f} items/s; started in {start:.1f} s",
+            asked=1.8,
+            note=f"{items / one.seconds:,.0f} and {items / two.seconds:,.0f} items/s; the process that hands them out "
+            f"takes {two.main / items * 1e6:.1f} CPU µs an item, doing it itself {one.main / items * 1e6:.0f}",
         )
 
 
+def start_rows(place: Path) -> Iterator[Row]:
+    """What a worker process takes until it has done one item: Python, our modules, the operators or the system."""
+    text = Variation(operators=(OperatorSpec("keyboard/adjacent"),), task="text", language="en")
+    english = [Example(0, "0", {"text": "turn on the light in the kitchen"})]
+    (_, chinese, sentences), (_, asking, inputs) = jobs(place)
+    starts: dict[str, tuple[Job, Any]] = {
+        "varies (`keyboard/adjacent`)": (Varying(text), english),
+        f"varies (`{OPERATOR}`)": (chinese, sentences[0][:1]),
+        "runs a function": (asking, inputs[0][:1]),
+    }
+    for what, (job, block) in starts.items():
+        taken = median(cpu_of_children_in(partial(_once, job, block)) for _ in range(ROUNDS))
+        yield Row(f"start {what}", f"a worker process that {what}: first item", taken, "CPU s", more=False, asked=0.3)
+
+
+def _once(job: Job, block: Any) -> None:
+    with LocalCrew(job, 1) as crew:
+        crew.give(block)
+        crew.take()
+
+
+def cpu_of_children_in(work: Callable[[], object]) -> float:
+    before = cpu_of_children()
+    work()
+    return cpu_of_children() - before
+
+
 def by_size(sizes: Iterable[int], place: Path) -> Iterator[Row]:
-    """Variants a second of `vary` and `run` in one process, and what one takes on disk."""
+    """Variants a second of `vary` and `run` in one process, beyond what either takes for two of them."""
+    start = costs_of(2, place, 5)
+    rates: dict[str, list[float]] = {"vary": [], "run": []}
     for size in sizes:
         say(f"{size:,} variants")
-        folder = place / f"suite-{size}"
-        varied = cpu_seconds(lambda f=folder, n=size: suite(n // 2, f, draws=2))  # type: ignore[misc]
-        run = place / f"run-{size}"
-        asked = cpu_seconds(lambda s=folder, r=run: run_system(s, "benchmarks.scaling:quick", r))  # type: ignore[misc]
+        varied, asked = (max(cost - least, 1e-9) for cost, least in zip(costs_of(size, place), start, strict=True))
+        folder, run = place / f"suite-{size}-0", place / f"run-{size}-0"
         on_disk = f"{folder_megabytes(folder) * 1e6 / size:.0f} bytes in the suite"
         stored = f"{folder_megabytes(run) * 1e6 / size:.0f} in the store"
+        rates["vary"].append(size / varied)
+        rates["run"].append(1.5 * size / asked)
         yield Row(f"vary {size}", f"`vary`, {size:,} variants", size / varied, "variants/CPU s", note=on_disk)
         what = f"`run`, {size:,} variants of {size // 2:,} examples"
         yield Row(f"run {size}", what, 1.5 * size / asked, "items/CPU s", note=stored)
+    for (name, found), first in zip(rates.items(), start, strict=True):
+        middle = median(found)
+        most = max(abs(middle / rate - 1) for rate in found)
+        yield Row(
+            f"flat {name}",
+            f"`{name}`: most that the cost of an item differs from the middle one, by the number of variants",
+            100 * most,
+            "%",
+            more=False,
+            asked=20,
+            note=f"beside {1000 * first:.0f} CPU ms for any number",
+        )
 
 
-def quick(batch: list[dict[str, str]]) -> list[str]:
-    """A system that costs nothing."""
-    return ["a"] * len(batch)
+def costs_of(size: int, place: Path, rounds: int | None = None) -> tuple[float, float]:
+    """CPU seconds of making a suite and of running it, the median of several where it is small."""
+    varied, asked = [], []
+    for n in range(rounds or max(1, min(5, 300_000 // size))):
+        folder, run = place / f"suite-{size}-{n}", place / f"run-{size}-{n}"
+        given = texts(max(1, size // 2))
+        gc.collect()  # what others left behind is not its cost
+        varied.append(cpu_seconds(partial(suite, given, folder, draws=2)))
+        asked.append(cpu_seconds(partial(run_system, folder, "benchmarks._at_work:quick", run)))
+    return median(varied), median(asked)
 
 
 def store_row(place: Path) -> Row:
@@ -158,7 +203,7 @@ def driver_rows(place: Path) -> Iterator[Row]:
     made = make_suite(texts(examples), ["keyboard/adjacent"], draws=2, task="text", to=place / "driven", engine=two)
     varied = time.process_time() - began
     began = time.process_time()
-    run_system(made, "benchmarks.scaling:quick", place / "driven-run", engine=two)
+    run_system(made, "benchmarks._at_work:quick", place / "driven-run", engine=two)
     asked = time.process_time() - began
     what = "that one driver {}, by its own time"
     yield Row("driver vary", f"variants {what.format('writes')}", 2 * examples / varied, "variants/CPU s")
@@ -169,6 +214,7 @@ def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         yield from pairs("local", place)
+        yield from start_rows(place)
         yield store_row(place)
         yield from driver_rows(place)
         yield from by_size(SIZES, place)
@@ -180,8 +226,8 @@ def long_rows() -> Iterator[Row]:
     except ImportError as error:
         raise LeftOut("the extra `ray` is not installed") from error
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        yield from pairs("ray", place)
+        yield from pairs("ray", Path(folder))
+        yield from by_size(LONG, Path(folder))
 
 
 def main() -> None:
