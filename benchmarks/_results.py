@@ -70,7 +70,7 @@ def charts(results: Results) -> dict[Path, str]:
         return [row for benchmark, row in results.rows() if benchmark.split()[0] == name]
 
     growing = {"Variants a second, by their number": of("scaling"), "Peak memory, by variants": of("memory")}
-    return {RATIOS: ratios_chart(list(results.rows(long=False))), GROWTH: growth_chart(growing)}
+    return {RATIOS: ratios_chart(list(results.rows())), GROWTH: growth_chart(growing)}
 
 
 def docs_part(page: str) -> str:
