@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from unfazed.core.errors import DataError, StoredFileError, UsageError
-from unfazed.core.suite import Manifest, Suite, write_suite
+from unfazed.core.suite import Manifest, Suite, write_pieces, write_suite
 from unfazed.core.suite_jsonl import export_suite, import_suite
+from unfazed.core.suite_rows import Piece, pieces_of
 from unfazed.core.values import Example, Variant
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
@@ -79,6 +80,22 @@ def small(path: Path, text: str = "hi") -> Suite:
 
 def test_the_content_id_follows_the_content(tmp_path: Path) -> None:
     assert small(tmp_path / "a").id == small(tmp_path / "b").id != small(tmp_path / "c", "ho").id
+
+
+def test_pieces_of_any_size_make_the_same_files(tmp_path: Path) -> None:
+    """As blocks of workers are; a batch of the file has 16,384 rows."""
+    count = 20_000
+    example = Example(0, "a", {"text": "a"}, "x")
+    variants = [Variant(0, "a", i, "s", "f", "same", {"text": f"text {i}"}, "x", "n") for i in range(count)]
+    manifest = Manifest(task="classify", language="en")
+    plain = write_suite(tmp_path / "plain", manifest, lambda: [example], lambda: variants)
+    parts = [piece for at in range(0, count, 7_001) for piece in pieces_of(variants[at : at + 7_001])]
+    columns = [[cell for part in parts for cell in part.columns[k]] for k in range(len(parts[0].columns))]
+    whole = Piece(columns, b"".join(part.hashed for part in parts))
+    for name, made in {"parts": parts, "whole": [whole]}.items():
+        suite = write_pieces(tmp_path / name, manifest, lambda: [example], lambda made=made: made)  # type: ignore[misc]
+        assert (suite.path / "variants.parquet").read_bytes() == (plain.path / "variants.parquet").read_bytes()
+        assert suite.manifest == plain.manifest
 
 
 def test_another_suite_is_not_replaced_unless_asked(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def write_columns(path: Path, columns: Mapping[str, str], pieces: Iterable[list[
 
 
 def joined_columns(pieces: Iterable[list[list[Any]]]) -> Iterator[list[list[Any]]]:
-    """Small pieces put together to batches, none too long and none too large. No value of theirs is missing."""
+    """Pieces put together, or cut, to batches, none too long and none too large. No value of theirs is missing."""
     joined: list[list[Any]] = []
     size = 0
     for piece in pieces:
@@ -57,7 +57,10 @@ def joined_columns(pieces: Iterable[list[list[Any]]]) -> Iterator[list[list[Any]
                 column += more
         else:
             joined = piece
-        if len(joined[0]) >= ROWS_A_BATCH or size > BYTES_A_BATCH:
+        while len(joined[0]) > ROWS_A_BATCH:
+            yield [column[:ROWS_A_BATCH] for column in joined]
+            joined, size = [column[ROWS_A_BATCH:] for column in joined], 0
+        if len(joined[0]) == ROWS_A_BATCH or size > BYTES_A_BATCH:
             yield joined
             joined, size = [], 0
     if joined:

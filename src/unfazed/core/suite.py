@@ -24,7 +24,7 @@ from unfazed.core.json import decode
 from unfazed.core.outside import open_hashed, read_bounded
 from unfazed.core.parquet import joined_columns, read_rows, write_columns
 from unfazed.core.registry import VERSION
-from unfazed.core.suite_rows import example_columns, pieces, variant_columns
+from unfazed.core.suite_rows import Piece, example_columns, pieces, pieces_of, variant_columns
 from unfazed.core.task import Task, task_named, tasks
 from unfazed.core.text import html_table, pandas_frame, polars_frame
 from unfazed.core.values import Example, Inputs, Json, Meaning, Variant
@@ -277,7 +277,16 @@ def write_suite(
     variants: Callable[[], Iterable[Variant]], overwrite: bool = False, unchanged: dict[str, int] | None = None,
     ties: Callable[[], int] | None = None,
 ) -> Suite:  # fmt: skip
-    """Writes a suite; rows must be in the examples' order. An existing one is replaced only on request.
+    """Writes a suite; rows must be in the examples' order. An existing one is replaced only on request."""
+    return write_pieces(path, manifest, examples, lambda: pieces_of(variants()), overwrite, unchanged, ties)
+
+
+def write_pieces(
+    path: str | Path, manifest: Manifest, examples: Callable[[], Iterable[Example]],
+    variants: Callable[[], Iterable[Piece]], overwrite: bool = False, unchanged: dict[str, int] | None = None,
+    ties: Callable[[], int] | None = None,
+) -> Suite:  # fmt: skip
+    """Writes a suite of variants that are encoded already.
 
     `unchanged` is read after the last variant: how many examples each operator found nothing to change in. So is
     `ties`: in how many choices of a hard set several candidates were equally hard.

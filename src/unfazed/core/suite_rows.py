@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from unfazed.core.errors import DataError
 from unfazed.core.ids import canonical_each, json_texts
@@ -34,27 +34,43 @@ def example_columns(examples: Iterable[Example], hashed: Hashed) -> Iterator[lis
         )
 
 
-def variant_columns(variants: Iterable[Variant], hashed: Hashed) -> Iterator[list[list[Any]]]:
+class Piece(NamedTuple):
+    """Some variants as columns, and the bytes that the content id is made of. Other processes may make them."""
+
+    columns: list[list[Any]]
+    hashed: bytes
+
+
+def pieces_of(variants: Iterable[Variant]) -> Iterator[Piece]:
+    return map(_piece, pieces(variants))
+
+
+def _piece(some: list[Variant]) -> Piece:
+    columns: list[list[Any]] = [
+        [v.row for v in some],
+        [v.example_id for v in some],
+        [v.draw for v in some],
+        [v.source for v in some],
+        [v.family for v in some],
+        [v.meaning for v in some],
+        json_texts([v.inputs for v in some]),
+        json_texts([v.gold for v in some]),
+        [v.note for v in some],
+    ]
+    return Piece(columns, canonical_each(zip(*columns, strict=True)))
+
+
+def variant_columns(variants: Iterable[Piece], hashed: Hashed) -> Iterator[list[list[Any]]]:
     """The columns of variants, which must follow the order of the examples."""
     last = -1
-    for some in pieces(variants):
-        rows = [v.row for v in some]
+    for columns, content in variants:
+        rows = columns[0]
         for row, before in zip(rows, (last, *rows), strict=False):
             if row < before:
                 raise DataError(f"a variant of row {row} comes after row {before}; variants must follow the examples")
         last = rows[-1]
-        yield _hashed(
-            hashed,
-            rows,
-            [v.example_id for v in some],
-            [v.draw for v in some],
-            [v.source for v in some],
-            [v.family for v in some],
-            [v.meaning for v in some],
-            json_texts([v.inputs for v in some]),
-            json_texts([v.gold for v in some]),
-            [v.note for v in some],
-        )
+        hashed(content)
+        yield columns
 
 
 def pieces(items: Iterable[T]) -> Iterator[list[T]]:

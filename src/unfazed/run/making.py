@@ -19,14 +19,14 @@ from unfazed.core.errors import NothingEvaluated, UsageError, option
 from unfazed.core.files import as_path, clear_left, temporary_folder, unwritable
 from unfazed.core.ids import content_id
 from unfazed.core.secrets import masked_data
-from unfazed.core.suite import Manifest, Suite, languages_counted, plan_id, refuse_existing, write_suite
+from unfazed.core.suite import Manifest, Suite, languages_counted, plan_id, refuse_existing, write_pieces
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
 from unfazed.data import Source, likely_groups, open_source, read_examples
 from unfazed.run.hard import hard_manifest, write_hard_set
 from unfazed.run.labels import learnt_guard
 from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan, from_arguments, kept, listed
-from unfazed.run.varying import vary_on
+from unfazed.run.varying import encoded_on, vary_on
 from unfazed.run.workers import Engine, in_use
 from unfazed.systems.device import chosen
 from unfazed.systems.opening import open_system
@@ -272,8 +272,8 @@ def _write(
 ) -> Suite:
     unchanged: Counter[str] = Counter()
     with _read_once(source.examples, to) as examples:
-        return write_suite(
-            to, manifest, examples, lambda: vary_on(engine, examples(), variation, unchanged), overwrite, unchanged
+        return write_pieces(
+            to, manifest, examples, lambda: encoded_on(engine, examples(), variation, unchanged), overwrite, unchanged
         )
 
 
