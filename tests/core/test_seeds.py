@@ -85,3 +85,21 @@ def test_a_sample_is_of_different_places(items: list[int], k: int) -> None:
 
 def test_numpy_streams_repeat() -> None:
     assert Stream(b"n").numpy().random() == Stream(b"n").numpy().random()
+
+
+@given(st.lists(st.tuples(st.text(max_size=8), st.integers(1, 2**32 - 1)), min_size=1, max_size=9), st.integers(0, 7))
+def test_numbers_of_many_streams_are_those_of_each(given: list[tuple[str, int]], nth: int) -> None:
+    seeds, ids, sizes = Seeds(7, "a/b", 1), [id for id, _ in given], [size for _, size in given]
+    streams = seeds.streams(ids, 3, ["text"] * len(ids))
+    alone = [seeds.stream(id, 3, "text") for id in ids]
+    for stream in alone:
+        for _ in range(nth):
+            stream.bits()
+    assert streams.below(nth, sizes) == [stream.below(size) for stream, size in zip(alone, sizes, strict=True)]
+
+
+def test_a_stream_of_many_goes_on_where_it_was() -> None:
+    streams = Seeds(7, "a/b", 1).streams(["x", "\ud800"], 0, ["text", "other"])
+    assert streams[0].bits() != streams[0].bits()
+    assert [stream.draw for stream in streams] == [0, 0]
+    assert streams[1].bits() == Seeds(7, "a/b", 1).stream("\ud800", 0, "other").bits()

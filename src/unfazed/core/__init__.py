@@ -8,7 +8,7 @@ from unfazed.core.lazy import door
 
 if TYPE_CHECKING:
     from unfazed.core.asking import Asking, ask
-    from unfazed.core.edits import Edit, slots_of
+    from unfazed.core.edits import Edit, OneEach, slots_of
     from unfazed.core.edits import apply as apply_edits
     from unfazed.core.errors import (
         DataError,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from unfazed.core.values import Estimate, Example, Inputs, Json, Output, Variant
 
 __all__ = ["VERSION", "AnswerStore", "Asking", "DataError", "Edit", "Estimate", "Example", "Inputs",
-    "Json", "Judgement", "Lock", "Manifest", "MissingExtra", "NothingEvaluated", "Output", "Progress",
+    "Json", "Judgement", "Lock", "Manifest", "MissingExtra", "NothingEvaluated", "OneEach", "Output", "Progress",
     "Registry", "Seeds", "StoredFileError", "Stream", "Suite", "SystemBroken", "Task", "UnfazedError",
     "UnknownName", "UsageError", "Variant", "apply_edits", "ask", "canonical", "content_id",
     "decode_json", "file_hash", "guess_task", "identifier_installed", "identify_row", "nearest_name",

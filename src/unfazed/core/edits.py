@@ -21,6 +21,17 @@ class Edit(NamedTuple):
     new: str
 
 
+class OneEach(NamedTuple):
+    """One edit for each of many texts, as columns; `news` has None where there is none."""
+
+    starts: Sequence[int]
+    ends: Sequence[int]
+    news: Sequence[str | None]
+
+
+Tagged = tuple[str, list[str]]  # a text, and a BIO tag for each of its tokens
+
+
 class LabelsLost(ValueError):
     """The edits would leave a label that no longer says what is in the text."""
 
@@ -38,6 +49,14 @@ def apply(text: str, edits: Sequence[Edit]) -> str:
         at = end
     parts.append(text[at:])
     return "".join(parts)
+
+
+def apply_each(texts: Iterable[str], edits: OneEach) -> list[str | None]:
+    """The texts after their edits; None where there is none."""
+    return [
+        None if new is None else text[:start] + new + text[end:]
+        for text, start, end, new in zip(texts, *edits, strict=True)
+    ]
 
 
 def move_spans(spans: Sequence[tuple[int, int]], edits: Sequence[Edit]) -> list[tuple[int, int]]:
@@ -59,20 +78,27 @@ def move_spans(spans: Sequence[tuple[int, int]], edits: Sequence[Edit]) -> list[
     return moved
 
 
-def move_tags(text: str, tags: Sequence[str], edits: Sequence[Edit]) -> tuple[str, list[str]]:
+def move_tags(text: str, tags: list[str], edits: Sequence[Edit]) -> Tagged:
     """The edited text and the BIO tags of its tokens. Tokens are what single spaces separate.
 
     An inserted token is `O`, and may not stand inside a slot; a replaced token keeps its tag; the tokens of a
     replacement continue its slot.
     """
     if len(edits) == 1:
-        quick = _insert_tokens(text, tags, edits[0])
-        if quick:
-            return quick
-    if not any(" " in edit.new or " " in text[edit.start : edit.end] for edit in edits):
+        start, end, new = edits[0]
+        ((changed,), (moved,)) = move_tags_each((text,), (tags,), OneEach((start,), (end,), (new,)))
+        if changed is None:
+            raise LabelsLost("the edit splits, merges or deletes a slot")
+        return changed, moved
+    if not any(" " in new or " " in text[start:end] for start, end, new in edits):
         changed = apply(text, edits)
         if changed and "  " not in changed and changed[0] != " " and changed[-1] != " ":
-            return changed, list(tags)  # letters changed inside tokens; every token is still there
+            return changed, tags  # letters changed inside tokens; every token is still there
+    return _move_tokens(text, tags, edits)
+
+
+def _move_tokens(text: str, tags: list[str], edits: Sequence[Edit]) -> Tagged:
+    """The same for any edits."""
     out_tokens: list[str] = []
     out_tags: list[str] = []
     done = 0  # tokens of the original already copied
@@ -93,21 +119,58 @@ def move_tags(text: str, tags: Sequence[str], edits: Sequence[Edit]) -> tuple[st
     return " ".join(out_tokens), out_tags
 
 
-def _insert_tokens(text: str, tags: Sequence[str], edit: Edit) -> tuple[str, list[str]] | None:
-    """The common case, whole tokens inserted between tokens, done without looking at the rest."""
-    start, end, new = edit
-    if start != end or not text or "  " in new or new == " ":
-        return None
-    if new[:1] == " " and new[-1:] != " " and (start == len(text) or text[start] == " "):
-        place = text.count(" ", 0, start) + 1
-    elif new[-1:] == " " and new[:1] != " " and (start == 0 or text[start - 1] == " "):
-        place = text.count(" ", 0, start)
-    else:
-        return None
-    if place < len(tags) and tags[place][:2] == "I-":
-        raise LabelsLost("a token was inserted inside a slot")
-    added = ["O"] * new.count(" ")
-    return text[:start] + new + text[start:], [*tags[:place], *added, *tags[place:]]
+def move_tags_each(
+    texts: Iterable[str], tags: Iterable[list[str]], edits: OneEach
+) -> tuple[list[str | None], list[list[str]]]:
+    """What `move_tags` gives for each text; a text is None where it raises LabelsLost, or there is no edit.
+
+    The common cases are done here and without looking at all tokens: letters of a token replaced, and tokens inserted.
+    """
+    afters: list[str | None] = []
+    moved: list[list[str]] = []
+    known: dict[str, tuple[bool, list[str]]] = {}
+    for text, its, start, end, new in zip(texts, tags, *edits, strict=True):
+        changed = None
+        if new is None:
+            pass
+        elif " " not in new:
+            changed = text[:start] + new + text[end:]
+            if not changed or "  " in changed or changed[0] == " " or changed[-1] == " " or " " in text[start:end]:
+                changed, its = _moved(text, its, start, end, new)
+        else:
+            behind, added = known.get(new) or known.setdefault(new, _tokens_to_insert(new))
+            place = _place(text, start, behind) if start == end and added else -1
+            if place < 0:
+                changed, its = _moved(text, its, start, end, new)
+            elif place == len(its) or its[place][:2] != "I-":  # else it would stand inside a slot
+                changed = text[:start] + new + text[start:]
+                its = its[:]
+                its[place:place] = added
+        afters.append(changed)
+        moved.append(its)
+    return afters, moved
+
+
+def _tokens_to_insert(new: str) -> tuple[bool, list[str]]:
+    """Does it go behind a token? And the tags of its tokens; none if it is not whole tokens."""
+    behind = new[0] == " "
+    return behind, ["O"] * new.count(" ") if behind != (new[-1] == " ") and "  " not in new else []
+
+
+def _place(text: str, at: int, behind: bool) -> int:
+    """The number of a token that is inserted behind or before the others; -1 if it would stand against one."""
+    if behind:
+        return text.count(" ", 0, at) + 1 if text and (at == len(text) or text[at] == " ") else -1
+    if at == 0:
+        return 0 if text else -1
+    return text.count(" ", 0, at) if text[at - 1] == " " else -1
+
+
+def _moved(text: str, tags: list[str], start: int, end: int, new: str) -> tuple[str | None, list[str]]:
+    try:
+        return _move_tokens(text, tags, (Edit(start, end, new),))
+    except LabelsLost:
+        return None, tags
 
 
 # One piece of an edited stretch: its characters, and the original tokens (first to last) that they stand for.

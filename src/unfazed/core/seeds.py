@@ -6,16 +6,18 @@ variant of every example has its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from itertools import accumulate, repeat
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, overload
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 
 T = TypeVar("T")
 _SIZE = 64  # bytes of a BLAKE2b digest
+AT_ONCE = _SIZE // 8  # numbers that a stream gives before it needs its next digest
 _SCALE = 2.0**-53
 _number = int.from_bytes
 
@@ -117,6 +119,69 @@ class Stream:
         return Stream(made, self._person, self._example)
 
 
+class Streams(Sequence[Stream]):
+    """The streams of many texts in one draw. Each is made when it is asked for, and the first numbers of all at once.
+
+    Example: `streams.below(0, [len(text) for text in texts])`.
+    """
+
+    __slots__ = ("_digests", "_ids", "_made", "_numbers", "_person")
+
+    def __init__(self, digests: list[bytes], person: Person, ids: Sequence[str]) -> None:
+        self._digests, self._person, self._ids = digests, person, ids
+        self._made: dict[int, Stream] = {}
+        self._numbers: NDArray[np.uint64] | None = None
+
+    def __len__(self) -> int:
+        return len(self._digests)
+
+    @overload
+    def __getitem__(self, at: int) -> Stream: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Stream]: ...
+    def __getitem__(self, at: int | slice) -> Stream | list[Stream]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        made = self._made.get(at)
+        if made is None:
+            made = self._made[at] = Stream(self._digests[at], self._person, self._ids[at])
+        return made
+
+    def __iter__(self) -> Iterator[Stream]:
+        if not self._made:
+            self._made = dict(enumerate(map(Stream, self._digests, repeat(self._person), self._ids)))
+        return map(self.__getitem__, range(len(self)))
+
+    @property
+    def person(self) -> bytes:
+        """What tells the simulated person of the draw from others."""
+        return self._person.key
+
+    @property
+    def numbers(self) -> NDArray[np.uint64]:
+        """The first 64-bit numbers of each stream, `AT_ONCE` of them, a row for each stream."""
+        if self._numbers is None:
+            import numpy as np
+
+            self._numbers = np.frombuffer(b"".join(self._digests), "<u8").reshape(-1, AT_ONCE)
+        return self._numbers
+
+    def below(self, nth: int, sizes: Sequence[int]) -> list[int]:
+        """What `Stream.below` gives in each stream as its number `nth`, from 0, where `sizes` has an n for each."""
+        import numpy as np
+
+        found: list[int] = below(self.numbers[:, nth], np.array(sizes, np.uint64)).tolist()
+        return found
+
+
+def below(numbers: NDArray[np.uint64], sizes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """`(number * size) >> 64` of arrays, for sizes under 2**32. The products have 96 bits, so two halves are added."""
+    import numpy as np
+
+    half = np.uint64(32)
+    return ((numbers >> half) * sizes + ((numbers & np.uint64(0xFFFFFFFF)) * sizes >> half)) >> half
+
+
 class Seeds:
     """Makes the streams of one operator under one seed."""
 
@@ -130,6 +195,17 @@ class Seeds:
         key = f"{len(example_id)}:{example_id}\0{draw}\0{field}"
         h.update(key.encode() if key.isascii() else key.encode("utf-8", "surrogatepass"))
         return Stream(h.digest(), self._people.get(draw) or self._person(draw), example_id)
+
+    def streams(self, example_ids: Sequence[str], draw: int, fields: Sequence[str]) -> Streams:
+        """The same for many texts of one draw, each with the id of its example and its field."""
+        copy, digests = self._prefix.copy, []
+        tails = {field: f"\0{draw}\0{field}" for field in set(fields)}
+        for id, field in zip(example_ids, fields, strict=True):
+            h = copy()
+            key = f"{len(id)}:{id}{tails[field]}"
+            h.update(key.encode() if key.isascii() else key.encode("utf-8", "surrogatepass"))
+            digests.append(h.digest())
+        return Streams(digests, self._people.get(draw) or self._person(draw), example_ids)
 
     def _person(self, draw: int) -> Person:
         own, all_ = self._prefix.copy(), self._prefix.copy()

@@ -6,11 +6,13 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from unfazed.core.choices import CHOICES, choices_in
-from unfazed.core.edits import Edit, apply
+from unfazed.core.edits import Edit, LabelsLost, OneEach, apply, apply_each
 from unfazed.core.registry import Registry
 from unfazed.core.values import Example, Inputs, Json
 
 Read = TypeVar("Read")
+MovedEach = tuple[list[str | None], list[Json]]  # edited texts, and the golds that go with them
+TAGGED = "text"  # the input whose tokens have tags, where a task has them
 _SHORT, _MOST = 64, 4096  # characters of a text that is remembered, and how many are
 
 
@@ -37,7 +39,9 @@ class Task:
 
     def texts(self, inputs: Inputs) -> tuple[str, ...]:
         """The inputs that operators vary by default."""
-        return self.varied or tuple(name for name in inputs if name != CHOICES or not choices_in(inputs))
+        if CHOICES in inputs and not self.varied:
+            return tuple(name for name in inputs if name != CHOICES or not choices_in(inputs))
+        return self.varied or tuple(inputs)
 
     def gold_problem(self, example: Example) -> str | None:
         """What is wrong with an example's gold, if anything."""
@@ -78,6 +82,23 @@ class Task:
     def move(self, gold: Json, field: str, text: str, edits: Sequence[Edit]) -> tuple[str, Json]:
         """The edited text and the gold that goes with it."""
         return apply(text, edits), gold
+
+    def move_each(
+        self, golds: Sequence[Json], fields: Sequence[str], texts: Sequence[str], edits: OneEach
+    ) -> MovedEach:
+        """The same for texts with one edit each; a text is None where it has none, or a label would be lost.
+
+        Extend where that is quicker.
+        """
+        afters = apply_each(texts, edits)
+        moved = list(golds)
+        for i, (gold, field, text, start, end, new) in enumerate(zip(golds, fields, texts, *edits, strict=True)):
+            if gold is not None and new is not None:
+                try:
+                    afters[i], moved[i] = self.move(gold, field, text, (Edit(start, end, new),))
+                except LabelsLost:
+                    afters[i] = None
+        return afters, moved
 
 
 tasks: Registry[Task] = Registry("task", Task, "unfazed.core.tasks")

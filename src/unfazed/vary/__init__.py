@@ -9,6 +9,7 @@ from unfazed.core.registry import Registry
 from unfazed.vary.operator import Operator
 
 if TYPE_CHECKING:
+    from unfazed.vary.block import BlockOperator, SingleEdits
     from unfazed.vary.engine import OperatorSpec
     from unfazed.vary.operator import Change, Text
     from unfazed.vary.synonyms import MaskedModel
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from unfazed.vary.words import normal as normal_text
     from unfazed.vary.words import some as some_places
 
-__all__ = ["Change", "MaskedModel", "Operator", "OperatorSpec", "Text", "cased", "checked_rate", "jaccard",
-    "normal_text", "operators", "some_places"]  # fmt: skip
+__all__ = ["BlockOperator", "Change", "MaskedModel", "Operator", "OperatorSpec", "SingleEdits", "Text", "cased",
+    "checked_rate", "jaccard", "normal_text", "operators", "some_places"]  # fmt: skip
 
 operators: Registry[Operator] = Registry("operator", Operator, "unfazed.vary", folders=True)
 

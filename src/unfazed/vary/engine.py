@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import accumulate, chain, islice
 from typing import Literal
 
 import msgspec
 
-from unfazed.core.edits import LabelsLost, apply
+from unfazed.core.edits import LabelsLost, apply, apply_each
 from unfazed.core.errors import CannotKeepLabels, UnknownName, UsageError, option
 from unfazed.core.identify import UNSURE
 from unfazed.core.language import knows, require_language
@@ -18,8 +18,9 @@ from unfazed.core.suite import LANGUAGE
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json, Variant
 from unfazed.vary import operators
+from unfazed.vary.block import Block, SingleEdits, Texts
 from unfazed.vary.guard import LabelGuard
-from unfazed.vary.operator import UNALTERED, Change, Operator, PromptOperator, Text, describe
+from unfazed.vary.operator import UNALTERED, Change, Operator, PromptOperator, describe
 
 MOST_DRAWS = 100_000
 MOST_SHOWN = 6  # languages of an operator in one message
@@ -104,7 +105,7 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _Place = tuple[int, int]  # an example's place in a block, and a draw
-_Texts = Sequence[Sequence[Text]]  # of a block's examples, those that are varied
+_Column = list[Variant | None]  # a variant of each example; None where there is nothing to change
 
 
 def _every(operator: PromptOperator) -> int:
@@ -147,151 +148,125 @@ class Varier:
 
     def block(self, examples: Sequence[Example]) -> tuple[list[Variant], Counter[str]]:
         """The variants of these examples in their order, and how often an operator or set found nothing to change."""
-        texts = [self._texts(example) for example in examples]
-        return self._each(examples, texts) if self.variation.set == "each" else self._random(examples, texts)
+        block = self._block(examples)
+        return self._each(block) if self.variation.set == "each" else self._random(block)
 
-    def _each(self, examples: Sequence[Example], texts: _Texts) -> tuple[list[Variant], Counter[str]]:
-        made: list[list[Variant]] = [[] for _ in examples]
+    def _each(self, block: Block) -> tuple[list[Variant], Counter[str]]:
+        columns: list[_Column] = []
         unchanged: Counter[str] = Counter()
+        count = len(block.examples)
         for k, operator in enumerate(self.operators):
-            changed = set()
-            its = [i for i, example in enumerate(examples) if self._knows(k, example)]
-            for draw in range(self.variation.draws):
-                places = [(i, draw) for i in its]
-                for (i, _), variant in self._applied(k, places, examples, texts):
-                    made[i].append(variant)
-                    changed.add(i)
-            if len(changed) < len(its):
-                unchanged[operator.name] += len(its) - len(changed)
-        return [variant for variants in made for variant in variants], unchanged
+            its = [i for i in range(count) if self._knows(k, block.examples[i])] if self._mixed else range(count)
+            own = [self._applied(k, draw, block.some(its)) for draw in range(self.variation.draws)]
+            if left := 0 if all(map(all, own)) else sum(not any(row) for row in zip(*own, strict=True)):
+                unchanged[operator.name] += left
+            columns += [_spread(column, its, count) for column in own] if len(its) < count else own
+        return list(filter(None, chain.from_iterable(zip(*columns, strict=True)))), unchanged
 
-    def _random(self, examples: Sequence[Example], texts: _Texts) -> tuple[list[Variant], Counter[str]]:
+    def _random(self, block: Block) -> tuple[list[Variant], Counter[str]]:
         """Draws an operator for each place; where it finds nothing to change, another of those not yet tried."""
+        examples = block.examples
         places = [(i, draw) for i in range(len(examples)) for draw in range(self.variation.draws)]
         lots = {place: self._lots.stream(examples[place[0]].id, place[1]) for place in places}
         untried: dict[_Place, list[int]] = {}
         made: dict[_Place, Variant] = {}
         pending = places
         while pending:
-            drawn: dict[int, list[_Place]] = defaultdict(list)
+            drawn: dict[tuple[int, int], list[int]] = defaultdict(list)  # by operator and draw
             for place in pending:
-                rest = [k for k in untried.get(place, self._by_name) if self._knows(k, examples[place[0]])]
+                i, draw = place
+                rest = [k for k in untried.get(place, self._by_name) if self._knows(k, examples[i])]
                 if rest:
-                    drawn[lots[place].choice(rest)].append(place)
+                    drawn[lots[place].choice(rest), draw].append(i)
             pending = []
-            for k, chosen in drawn.items():
-                made.update(self._applied(k, chosen, examples, texts))
-                failed = [place for place in chosen if place not in made]
-                untried |= {place: [o for o in untried.get(place, self._by_name) if o != k] for place in failed}
-                pending += failed
+            for (k, draw), chosen in drawn.items():
+                for i, variant in zip(chosen, self._applied(k, draw, block.some(chosen)), strict=True):
+                    place = i, draw
+                    if variant is not None:
+                        made[place] = variant
+                    else:
+                        untried[place] = [o for o in untried.get(place, self._by_name) if o != k]
+                        pending.append(place)
+            pending.sort()  # as a block's examples are
         left = len(examples) - len({i for i, _ in made})
         return [made[place] for place in places if place in made], Counter({"set/random": left} if left else {})
 
-    def _applied(
-        self, k: int, places: Sequence[_Place], examples: Sequence[Example], texts: _Texts
-    ) -> Iterator[tuple[_Place, Variant]]:
-        """The variants that one operator makes at these places of a block; none where it finds nothing to change."""
+    def _applied(self, k: int, draw: int, block: Block) -> _Column:
+        """The variants that one operator makes of these examples in one draw."""
         operator = self.operators[k]
         if isinstance(operator, PromptOperator):
-            yield from self._rewritten(operator, self.seeds[k], places, examples)
-            return
+            return [self._rewritten(operator, self.seeds[k], draw, example) for example in block.examples]
         guard = self.variation.guard if operator.meaning == "same" else None
         if guard is None:
-            yield from self._attempt(k, places, examples, texts)
-            return
+            return self._attempt(k, draw, block)
+        made: _Column = [None] * len(block.examples)
+        at: Sequence[int] = range(len(made))
         for attempt in range(_TRIES):
             refused = []
-            for place, variant in self._attempt(k, places, examples, texts, attempt):
-                if guard.objection(examples[place[0]], variant.inputs, variant.gold, operator.rewords):
-                    refused.append(place)
+            for i, variant in zip(at, self._attempt(k, draw, block.some(at), attempt), strict=True):
+                example = block.examples[i]
+                if variant and guard.objection(example, variant.inputs, variant.gold, operator.rewords):
+                    refused.append(i)
                 else:
-                    yield place, variant
+                    made[i] = variant
             if not refused:
-                return
-            places = refused
+                break
+            at = refused
+        return made
 
-    def _attempt(
-        self, k: int, places: Sequence[_Place], examples: Sequence[Example], texts: _Texts, attempt: int = 0
-    ) -> Iterator[tuple[_Place, Variant]]:
-        operator, stream = self.operators[k], self.seeds[k].stream
-        again = f" again {attempt}" if attempt else ""
-        given, rngs = [], []
-        for i, draw in places:
-            id = examples[i].id
-            for text in texts[i]:
-                given.append(text)
-                rngs.append(stream(id, draw, text.field + again))
-        changes = operator.changes(given, rngs)
-        for change in changes:
-            if change is not None and not isinstance(change, tuple):
-                raise UsageError(
-                    f"{operator.name} gave {change!r:.60}. `change` must return a Change, or None for no change."
-                )
-        if not self._aligned and len(changes) == len(places) and all(len(texts[i]) == 1 for i, _ in places):
-            yield from self._simple(operator, places, examples, texts, changes)
-            return
-        at = 0
-        for place in places:
-            i, draw = place
-            its = texts[i]
-            made = self._variant(operator, draw, examples[i], its, changes[at : at + len(its)])
-            at += len(its)
-            if made is not None:
-                yield place, made
+    def _attempt(self, k: int, draw: int, block: Block, attempt: int = 0) -> _Column:
+        operator, texts = self.operators[k], block.texts
+        fields = [f"{field} again {attempt}" for field in texts.fields] if attempt else texts.fields
+        changes = operator.changes(texts, self.seeds[k].streams([e.id for e in texts.examples], draw, fields))
+        if not isinstance(changes, SingleEdits):
+            _check_changes(operator, changes)
+        if block.one_each:
+            return self._single(operator, draw, texts, SingleEdits.of(changes))
+        spans = zip(block.examples, (0, *block.ends), block.ends, strict=False)
+        return [self._variant(operator, draw, e, texts.fields[a:b], changes[a:b]) for e, a, b in spans]
 
-    def _simple(
-        self,
-        operator: Operator,
-        places: Sequence[_Place],
-        examples: Sequence[Example],
-        texts: _Texts,
-        changes: Sequence[Change | None],
-    ) -> Iterator[tuple[_Place, Variant]]:
-        """What `_variant` makes, where each example has one text and no label that moves: the common case, sooner."""
+    def _single(self, operator: Operator, draw: int, texts: Texts, changes: SingleEdits) -> _Column:
+        """What `_variant` makes, where each example has one text and nearly all have one edit: the common case."""
         name, family, meaning = operator.name, operator.family, operator.meaning
-        kept = self.keep_gold or meaning == "same"
-        for place, change in zip(places, changes, strict=True):
-            if change is None:
-                continue
-            i, draw = place
-            example, (text,) = examples[i], texts[i]
-            edits, note = change
-            if len(edits) == 1:
-                ((start, end, new),) = edits
-                before = text.text
-                if (made := before[:start] + new + before[end:]) != before:
-                    gold = example.gold if kept else None
-                    inputs = {**example.inputs, text.field: made}
-                    yield place, Variant(example.row, example.id, draw, name, family, meaning, inputs, gold, note)
-                    continue
-            variant = self._variant(operator, draw, example, (text,), [change])
-            if variant is not None:
-                yield place, variant
+        examples, fields, befores = texts.examples, texts.fields, texts.strings
+        golds = [e.gold for e in examples]
+        if self._aligned:
+            afters, golds = self.task.move_each(golds, fields, befores, changes.edits)
+        else:
+            afters = apply_each(befores, changes.edits)
+        if meaning != "same" and not self.keep_gold:
+            golds = [None] * len(examples)  # after a control the answer should differ; which it then is, nobody said
+        made = [
+            None
+            if after is None
+            else Variant(e.row, e.id, draw, name, family, meaning, {**e.inputs, field: after}, gold, note)
+            for e, field, after, gold, note in zip(examples, fields, afters, golds, changes.notes, strict=True)
+        ]
+        same = [i for i, (before, after) in enumerate(zip(befores, afters, strict=True)) if before == after]
+        for i in (*changes.others, *same):
+            made[i] = self._variant(operator, draw, examples[i], fields[i : i + 1], [changes[i]])
+        return made
 
-    def _rewritten(
-        self, operator: PromptOperator, seeds: Seeds, places: Sequence[_Place], examples: Sequence[Example]
-    ) -> Iterator[tuple[_Place, Variant]]:
+    def _rewritten(self, operator: PromptOperator, seeds: Seeds, draw: int, example: Example) -> Variant | None:
         every = _every(operator)
-        for i, draw in places:
-            example = examples[i]
-            if every > 1 and seeds.stream(example.id, draw // every, "share").below(every) != draw % every:
-                continue
-            made = operator.rewrite(example, self._language(example), seeds.stream(example.id, draw))
-            if made is not None:
-                inputs, gold, note = made
-                names = operator.name, operator.family, operator.meaning
-                yield (i, draw), Variant(example.row, example.id, draw, *names, inputs, gold, note)
+        if every > 1 and seeds.stream(example.id, draw // every, "share").below(every) != draw % every:
+            return None
+        made = operator.rewrite(example, self._language(example), seeds.stream(example.id, draw))
+        if made is None:
+            return None
+        inputs, gold, note = made
+        names = operator.name, operator.family, operator.meaning
+        return Variant(example.row, example.id, draw, *names, inputs, gold, note)
 
     def _variant(
-        self, operator: Operator, draw: int, example: Example, texts: Sequence[Text], changes: list[Change | None]
+        self, operator: Operator, draw: int, example: Example, fields: Sequence[str], changes: Sequence[Change | None]
     ) -> Variant | None:
         before, gold = example.inputs, example.gold
         inputs, note = before.copy(), ""
-        for text, change in zip(texts, changes, strict=True):
+        for field, change in zip(fields, changes, strict=True):
             if change is None:
                 continue
             edits, said = change
-            field = text.field
             if gold is not None and self._aligned:
                 try:
                     inputs[field], gold = self._move(gold, field, before[field], edits)
@@ -299,7 +274,7 @@ class Varier:
                     return None  # the change can't be made without making a label false
             else:
                 inputs[field] = apply(before[field], edits)
-            if len(texts) > 1:
+            if len(fields) > 1:
                 said = f"{field}: {said}"
             note = f"{note}; {said}" if note else said
         if inputs == before:
@@ -331,16 +306,34 @@ class Varier:
         """Can this operator vary the example? In a mixed file, some rows are in languages that it does not know."""
         return not self._mixed or knows(self.operators[k].languages, self._language(example))
 
-    def _texts(self, example: Example) -> list[Text]:
-        """The texts that are varied. Every operator and draw is given the same, which find their tokens once."""
-        chosen = self._chosen or self.task.texts(example.inputs)
-        for field in chosen:
+    def _block(self, examples: Sequence[Example]) -> Block:
+        """The examples with the texts that are varied, which are the same for every operator and draw."""
+        chosen = [self._chosen or self.task.texts(e.inputs) for e in examples]
+        fields, whose, ends = list(chain.from_iterable(chosen)), examples, list(accumulate(map(len, chosen)))
+        if ends != list(range(1, len(examples) + 1)):
+            whose = [e for e, its in zip(examples, chosen, strict=True) for _ in its]
+        for example, field in zip(whose, fields, strict=True):
             if field not in example.inputs:
                 has = ", ".join(example.inputs)
                 raise UsageError(f"Example {example.id!r} (row {example.row}) has no input {field!r}; it has {has}.")
-        inputs, language = example.inputs, self._language(example)
-        aligned = self.task if self._aligned else None
-        return [Text(inputs[field], language, example.gold, field, aligned, inputs) for field in chosen]
+        aligned, language = self.task if self._aligned else None, "" if self._mixed else self.variation.language
+        return Block(examples, Texts(whose, fields, aligned, language), ends)
+
+
+def _spread(column: _Column, at: Sequence[int], count: int) -> _Column:
+    """A column of all examples, from that of some."""
+    whole: _Column = [None] * count
+    for i, variant in zip(at, column, strict=True):
+        whole[i] = variant
+    return whole
+
+
+def _check_changes(operator: Operator, changes: Sequence[Change | None]) -> None:
+    for change in changes:
+        if change is not None and not isinstance(change, tuple):
+            raise UsageError(
+                f"{operator.name} gave {change!r:.60}. `change` must return a Change, or None for no change."
+            )
 
 
 def in_other_languages(names: Iterable[str], languages: Mapping[str, int]) -> Iterator[str]:

@@ -142,7 +142,7 @@ class Operator:
         """
         raise NotImplementedError
 
-    def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
+    def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> Sequence[Change | None]:
         """The same for many texts."""
         change = self.change
         return [change(text, rng) for text, rng in zip(texts, rngs, strict=True)]

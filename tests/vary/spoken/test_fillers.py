@@ -11,11 +11,10 @@ from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
 from unfazed.vary.engine import OperatorSpec, Variation, vary
 from unfazed.vary.operator import Text
-from unfazed.vary.spoken.filler_post_verb import FillerPostVerb
-from unfazed.vary.spoken.filler_pre_verb import FillerPreVerb
+from unfazed.vary.spoken import filler_post_verb, filler_pre_verb
 
 PRE, POST, END = "spoken/filler_pre_verb", "spoken/filler_post_verb", "spoken/filler_end"
-FILLERS = {PRE: FillerPreVerb.fillers, POST: FillerPostVerb.fillers}
+FILLERS = {PRE: filler_pre_verb.FILLERS, POST: filler_post_verb.FILLERS}
 
 
 def varied(name: str, text: str, slots: str | None = None, seed: int = 0) -> Variant | None:

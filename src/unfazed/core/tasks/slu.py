@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from unfazed.core.edits import Edit, move_tags
-from unfazed.core.task import Task
+from unfazed.core.edits import Edit, OneEach, move_tags, move_tags_each
+from unfazed.core.task import MovedEach, Task
 from unfazed.core.values import Example, Inputs, Json
 
 
@@ -50,6 +50,17 @@ class Slu(Task):
     def move(self, gold: Json, field: str, text: str, edits: Sequence[Edit]) -> tuple[str, Json]:
         text, tags = move_tags(text, gold["slots"], edits)
         return text, {**gold, "slots": tags}
+
+    def move_each(
+        self, golds: Sequence[Json], fields: Sequence[str], texts: Sequence[str], edits: OneEach
+    ) -> MovedEach:
+        if not all(golds):
+            return super().move_each(golds, fields, texts, edits)
+        before = [gold["slots"] for gold in golds]
+        afters, tags = move_tags_each(texts, before, edits)
+        return afters, [
+            gold if now is old else {**gold, "slots": now} for gold, old, now in zip(golds, before, tags, strict=True)
+        ]
 
 
 def marked_tags(text: str, tags: Sequence[str]) -> list[tuple[int, int]]:

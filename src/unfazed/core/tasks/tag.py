@@ -7,8 +7,20 @@ from itertools import pairwise
 
 import msgspec
 
-from unfazed.core.edits import Edit, LabelsLost, Span, apply, bio, move_spans, move_tags, slots_of, to_bio
-from unfazed.core.task import Task
+from unfazed.core.edits import (
+    Edit,
+    LabelsLost,
+    OneEach,
+    Span,
+    apply,
+    bio,
+    move_spans,
+    move_tags,
+    move_tags_each,
+    slots_of,
+    to_bio,
+)
+from unfazed.core.task import MovedEach, Task
 from unfazed.core.tasks.slu import marked_tags, tags_problem
 from unfazed.core.values import Example, Inputs, Json
 
@@ -81,6 +93,14 @@ class Tag(Task):
         if any(not changed[start:end].strip() for start, end in spans):
             raise LabelsLost("nothing is left of an entity")
         return changed, {"entities": moved}
+
+    def move_each(
+        self, golds: Sequence[Json], fields: Sequence[str], texts: Sequence[str], edits: OneEach
+    ) -> MovedEach:
+        if set(fields) != {"text"} or not all(gold and "tags" in gold for gold in golds):
+            return super().move_each(golds, fields, texts, edits)
+        afters, tags = move_tags_each(texts, [gold["tags"] for gold in golds], edits)
+        return afters, [{"tags": its} for its in tags]
 
 
 def _with_letters(

@@ -4,17 +4,33 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from unfazed.core.edits import Edit
-from unfazed.core.seeds import Stream
+from unfazed.core.edits import Edit, OneEach
+from unfazed.core.seeds import AT_ONCE, Stream, Streams, below
+from unfazed.vary.block import BlockOperator, SingleEdits, Texts
 from unfazed.vary.keyboard.layouts import LANGUAGES, Layout, Run, Stroke, layout_for
 from unfazed.vary.keyboard.layouts import layout as layout_named
-from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.operator import Change, Text
 from unfazed.vary.words import checked_rate, picked, some
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 _GUESSES = 8  # places tried for a letter, before all are listed
+_PLAIN = 128  # characters of ASCII
+
+
+class _Table(NamedTuple):
+    """The slips of ASCII's characters, one after the other: how many each has, where they begin, and what is noted."""
+
+    counts: NDArray[np.uint64]
+    firsts: NDArray[np.uint64]
+    news: list[str]
+    notes: list[str]
 
 
 class Slips(dict[str, tuple[str, ...]]):
@@ -33,6 +49,16 @@ class Slips(dict[str, tuple[str, ...]]):
         run = self.board.run_at(written, 0)
         self[written] = found = tuple(self._of(run, written)) if run and run.end == len(written) else ()
         return found
+
+    @cached_property
+    def table(self) -> _Table:
+        import numpy as np
+
+        each = [self[chr(code)] for code in range(_PLAIN)]
+        counts = np.array([*map(len, each), 0], np.uint64)  # the last is for all other characters
+        news = [new for slips in each for new in slips]
+        notes = [f"{chr(code)}→{new} at " for code, slips in enumerate(each) for new in slips]
+        return _Table(counts, np.cumsum(counts) - counts, [*news, ""], [*notes, ""])
 
     def near(self, stroke: Stroke) -> tuple[Stroke, ...]:
         """The strokes beside a stroke that write letters."""
@@ -62,7 +88,7 @@ def _letters(text: str) -> bool:
     return bool(text) and all(unicodedata.category(c)[0] in "LM" for c in text)
 
 
-class Adjacent(Operator):
+class Adjacent(BlockOperator):
     """Replaces letters by the letter of a key beside theirs, on the keyboard of the text's language.
 
     With `rate` 0, the default, one letter changes. Otherwise each letter changes with that probability, and at least
@@ -80,11 +106,7 @@ class Adjacent(Operator):
         self._slips: dict[str, Slips] = {}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        slips = self._slips.get(text.language) if self._chosen is None else self._chosen
-        if slips is None:
-            slips = self._slips[text.language] = slips_on(layout_for(text.language).name)
-        if not self.rate and not slips.board.input and text.text.isascii():
-            return _one_letter(text.text, slips, rng)
+        slips = self._slips_in(text.language)
         if slips.board.input:
             edits = self._together(text, slips, rng)
         else:
@@ -97,6 +119,41 @@ class Adjacent(Operator):
             edits = [Edit(start, end, _in_form_of(text.text, new)) for start, end, new in edits]
         notes = [f"{text.text[start:end]}→{new} at {start}" for start, end, new in edits[:5]]
         return Change(tuple(edits), ", ".join(notes))
+
+    def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
+        slips = self._slips_in(texts.language) if texts.language else None
+        if slips is None or self.rate or slips.board.input:
+            return [self.change(text, rng) for text, rng in zip(texts, streams, strict=True)]
+        return self._one_each(texts, streams, slips.table)
+
+    def _one_each(self, texts: Texts, streams: Streams, table: _Table) -> SingleEdits:
+        """What `change` does to the one letter of plain texts, in the same draws."""
+        import numpy as np
+
+        codes, starts, sizes = texts.once(_plain_letters)
+        guesses = AT_ONCE - 1  # as many as leave a number for what comes out
+        at = below(streams.numbers[:, :guesses], sizes[:, None]).astype(np.int64)
+        counts = table.counts[codes[starts[:, None] + at]]
+        tried = (counts > 0).argmax(1)  # the first place with a letter that may slip; 0 also where none has
+        rows = np.arange(len(texts))
+        at, counts = at[rows, tried], counts[rows, tried]
+        chosen = table.firsts[codes[starts + at]] + below(streams.numbers[rows, tried + 1], counts)
+        others = {}
+        places: list[int] = at.tolist()
+        kinds: list[int] = chosen.tolist()
+        news: list[str | None] = [table.news[kind] for kind in kinds]
+        notes = [f"{table.notes[kind]}{place}" for kind, place in zip(kinds, places, strict=True)]
+        for i in np.flatnonzero(counts == 0).tolist():  # no letter was found, or the text is not plain
+            news[i] = None
+            if change := self.change(texts[i], streams[i]):
+                others[i] = change
+        return SingleEdits(OneEach(places, (at + 1).tolist(), news), notes, others)
+
+    def _slips_in(self, language: str) -> Slips:
+        slips = self._slips.get(language) if self._chosen is None else self._chosen
+        if slips is None:
+            slips = self._slips[language] = slips_on(layout_for(language).name)
+        return slips
 
     def _many(self, text: Text, slips: Slips, rng: Stream) -> list[tuple[int, int]]:
         written = text.text
@@ -134,21 +191,17 @@ class Adjacent(Operator):
         return edits
 
 
-def _one_letter(text: str, slips: Slips, rng: Stream) -> Change | None:
-    """What `change` does to the one letter of a plain text, in the same draws: the common case, sooner."""
-    length = len(text)
-    for _ in range(_GUESSES if length else 0):
-        at = rng.below(length)
-        if near := slips[text[at]]:
-            break
-    else:
-        letters = _places(text, range(length), slips)
-        if not letters:
-            return None
-        at, _end = rng.choice(letters)
-        near = slips[text[at]]
-    new = rng.choice(near)
-    return Change((Edit(at, at + 1, new),), f"{text[at]}→{new} at {at}")
+def _plain_letters(texts: Texts) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.uint64]]:
+    """The letters of texts, where each begins, and how many each has. Those of texts that are not ASCII are no letters,
+    and nor is the one at the end, which stands for the letters of empty texts."""
+    import numpy as np
+
+    codes, starts, sizes = texts.letters
+    codes = np.append(codes, codes.dtype.type(_PLAIN))
+    if codes.dtype != np.uint8:
+        plain = np.array([text.isascii() for text in texts.strings])
+        codes[:-1][~np.repeat(plain, sizes)] = _PLAIN
+    return codes, np.where(sizes > 0, starts, len(codes) - 1), sizes.astype(np.uint64)
 
 
 def _in_form_of(text: str, new: str) -> str:

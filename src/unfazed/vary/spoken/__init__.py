@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from unfazed.core.edits import Edit
-from unfazed.core.seeds import Stream
+from unfazed.core.edits import Edit, OneEach
+from unfazed.core.seeds import Stream, Streams
+from unfazed.vary.block import BlockOperator, SingleEdits, Texts
 from unfazed.vary.english import BE, DO, HAVE, SHORT, Word, tagged
-from unfazed.vary.operator import Change, Operator, Text
+from unfazed.vary.operator import Change, Text
 
 _AUXILIARY = BE | HAVE | DO
 _OBJECTS = frozenset(["me", "us", "it", "them", "him", "her", "you", "s"])
@@ -22,40 +23,87 @@ _NOMINAL = _NOUNS | {"DT", "PDT", "PRP$", "JJ", "JJR", "JJS", "CD", "POS"}
 Phrase = tuple[Word, ...]  # a verb, and the particles and object pronouns that go with it
 
 
-class VerbFiller(Operator):
+class Said(NamedTuple):
+    """What may be said at a place of a text, and the note on each. Texts share them, so that they are found quickly."""
+
+    at: int
+    fillers: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+_NOTHING = Said(0, (), ())
+
+
+class Verb(NamedTuple):
+    """A verb of a text as a filler sees it."""
+
+    phrase: Phrase
+    first: int  # the token that it begins in, where single spaces separate them
+    last: int  # and the one that it ends in
+    said: Said
+
+
+class VerbFiller(BlockOperator):
     """Says a filler at the utterance's verb: the first one outside labelled spans, for a verb in a song's title is
     not the utterance's. Without one, *like* goes before the first labelled value."""
 
     languages = ("en",)
-    fillers: ClassVar[tuple[str, ...]]
-    choices: ClassVar[Callable[[str], list[tuple[Phrase, tuple[Change, ...]]]]]  # of short texts, remembered
+    objects: ClassVar[bool] = False  # does the verb's object belong to it?
+    kept: ClassVar[Callable[[str], list[Verb]]]  # the verbs of short texts, remembered
 
     def __init_subclass__(cls) -> None:
-        cls.choices = lru_cache(8192)(cls._choices)
+        cls.kept = lru_cache(8192)(cls._verbs)
 
     @classmethod
-    def _choices(cls, text: str) -> list[tuple[Phrase, tuple[Change, ...]]]:
-        """The verbs with the changes to choose from; those of later verbs, which are rarely asked for, are left out."""
-        return [(phrase, () if n else cls.said(phrase)) for n, phrase in enumerate(verb_phrases(text))]
+    def _verbs(cls, text: str) -> list[Verb]:
+        found = []
+        for phrase in verb_phrases(text, cls.objects):
+            first, last = text.count(" ", 0, phrase[0].start), text.count(" ", 0, phrase[-1].end - 1)
+            found.append(Verb(phrase, first, last, cls.said(phrase, text)))
+        return found
 
     @classmethod
-    def said(cls, phrase: Phrase) -> tuple[Change, ...]:
-        """The changes to choose from. Extend."""
+    def said(cls, phrase: Phrase, text: str) -> Said:
+        """What may be said. Extend."""
         raise NotImplementedError
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        known = type(self).choices(text.text) if len(text.text) <= SHORT else self._choices(text.text)
-        for phrase, changes in known:
-            if not text.labelled(phrase[0].start):
-                return self.at(phrase, changes, text, rng)
-        if not text.marked:
+        at, fillers, notes = self._options(text)
+        if not fillers:
             return None
-        at = text.marked[0][0]
-        return Change((Edit(at, at, "like "),), '"like" before the first slot')
+        n = rng.below(len(fillers))
+        return Change((Edit(at, at, fillers[n]),), notes[n])
 
-    def at(self, phrase: Phrase, changes: tuple[Change, ...], text: Text, rng: Stream) -> Change:
-        """The change at the utterance's verb."""
-        return rng.choice(changes or self.said(phrase))
+    def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
+        places, fillers, notes = zip(*texts.once(self._options_each), strict=True)
+        chosen = streams.below(0, list(map(len, fillers)))
+        news = [its[n] if its else None for its, n in zip(fillers, chosen, strict=True)]
+        noted = [its[n] if its else "" for its, n in zip(notes, chosen, strict=True)]
+        return SingleEdits(OneEach(places, places, news), noted)
+
+    def _options_each(self, texts: Texts) -> list[Said]:
+        """What `_options` gives, sooner where nothing at the first verb is labelled."""
+        kept, plain = type(self).kept, texts.task is None
+        found = []
+        for i, (text, tags) in enumerate(zip(texts.strings, texts.tags, strict=True)):
+            if verbs := kept(text) if len(text) <= SHORT else None:
+                _, first, last, said = verbs[0]
+                if plain if tags is None else tags[first] == tags[last] == "O":
+                    found.append(said)
+                    continue
+            found.append(self._options(texts[i]))
+        return found
+
+    def _options(self, text: Text) -> Said:
+        """What may be said in this text, with its labels."""
+        for verb in type(self).kept(text.text) if len(text.text) <= SHORT else self._verbs(text.text):
+            if not text.labelled(verb.phrase[0].start):
+                return self.at(verb, text)
+        return Said(text.marked[0][0], ("like ",), ('"like" before the first slot',)) if text.marked else _NOTHING
+
+    def at(self, verb: Verb, text: Text) -> Said:
+        """What may be said at the utterance's verb."""
+        return verb.said
 
 
 def verb_phrases(text: str, objects: bool = False) -> tuple[Phrase, ...]:

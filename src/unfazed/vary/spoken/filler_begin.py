@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from unfazed.core.edits import Edit
-from unfazed.core.seeds import Stream
-from unfazed.vary.operator import Change, Operator, Text
+from collections.abc import Sequence
+
+from unfazed.core.edits import Edit, OneEach
+from unfazed.core.seeds import Stream, Streams
+from unfazed.vary.block import BlockOperator, SingleEdits, Texts
+from unfazed.vary.operator import Change, Text
 
 FILLERS = ("so", "like", "actually", "okay so", "so okay", "so basically", "now", "well")
-CHANGES = tuple(Change((Edit(0, 0, filler + " "),), f'"{filler}" at the beginning') for filler in FILLERS)
+_SAID = [f"{filler} " for filler in FILLERS]
+_NOTES = [f'"{filler}" at the beginning' for filler in FILLERS]
 
 
-class FillerBegin(Operator):
+class FillerBegin(BlockOperator):
     """Begins with a filler such as *so*, *like* or *okay so*."""
 
     languages = ("en",)
@@ -18,4 +22,18 @@ class FillerBegin(Operator):
     example = ("play some jazz by miles davis", "so play some jazz by miles davis")
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        return rng.choice(CHANGES) if text.text.strip() else None
+        if not text.text.strip():
+            return None
+        n = rng.below(len(FILLERS))
+        return Change((Edit(0, 0, _SAID[n]),), _NOTES[n])
+
+    def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
+        chosen = streams.below(0, [len(FILLERS)] * len(texts))
+        news = [_SAID[n] if there else None for n, there in zip(chosen, texts.once(_ends), strict=True)]
+        nowhere = [0] * len(texts)
+        return SingleEdits(OneEach(nowhere, nowhere, news), [_NOTES[n] for n in chosen])
+
+
+def _ends(texts: Texts) -> list[int]:
+    """Where each text ends, without spaces behind it."""
+    return [len(text.rstrip()) for text in texts.strings]

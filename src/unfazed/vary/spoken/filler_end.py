@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from unfazed.core.edits import Edit
-from unfazed.core.seeds import Stream
-from unfazed.vary.operator import Change, Operator, Text
+from unfazed.core.edits import Edit, OneEach
+from unfazed.core.seeds import Stream, Streams
+from unfazed.vary.block import BlockOperator, SingleEdits, Texts
+from unfazed.vary.operator import Change, Text
 
 FILLERS = (Path(__file__).parent / "data" / "filler_end.txt").read_text("utf-8").splitlines()
+_SAID = [f" {filler}" for filler in FILLERS]
+_SAID_IN_TOKENS = [said.replace("?", " ?") for said in _SAID]
+_NOTES = [f'"{filler}" at the end' for filler in FILLERS]
 
 
-class FillerEnd(Operator):
+class FillerEnd(BlockOperator):
     """Ends with a filler such as *please*, *right now* or *would you mind?*.
 
     Where each token has a label, the question mark is a token, as in the corpora.
@@ -26,6 +31,18 @@ class FillerEnd(Operator):
         end = len(text.text.rstrip())
         if not end:
             return None
-        filler = rng.choice(FILLERS)
-        said = filler.replace("?", " ?") if text.tokenised else filler
-        return Change((Edit(end, end, " " + said),), f'"{filler}" at the end')
+        n = rng.below(len(FILLERS))
+        said = _SAID_IN_TOKENS if text.tokenised else _SAID
+        return Change((Edit(end, end, said[n]),), _NOTES[n])
+
+    def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
+        ends, said = texts.once(_found)
+        chosen = streams.below(0, [len(FILLERS)] * len(texts))
+        news = [its[n] if end else None for its, n, end in zip(said, chosen, ends, strict=True)]
+        return SingleEdits(OneEach(ends, ends, news), [_NOTES[n] for n in chosen])
+
+
+def _found(texts: Texts) -> tuple[list[int], list[list[str]]]:
+    """Where each text ends, and what may be said there."""
+    said = [_SAID if tags is None else _SAID_IN_TOKENS for tags in texts.tags]
+    return [len(text.rstrip()) for text in texts.strings], said

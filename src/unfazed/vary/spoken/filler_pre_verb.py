@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from unfazed.core.edits import Edit
-from unfazed.vary.operator import Change
-from unfazed.vary.spoken import Phrase, VerbFiller
+from functools import lru_cache
+
+from unfazed.vary.spoken import Phrase, Said, VerbFiller
+
+FILLERS = ("like", "basically", "actually")
 
 
 class FillerPreVerb(VerbFiller):
     """Says *like*, *basically* or *actually* before the verb."""
 
-    fillers = ("like", "basically", "actually")
     presets = ("speech",)
     example = ("can you play some jazz by miles davis", "can you basically play some jazz by miles davis")
 
     @classmethod
-    def said(cls, phrase: Phrase) -> tuple[Change, ...]:
+    def said(cls, phrase: Phrase, text: str) -> Said:
         start, _, verb, _ = phrase[0]
-        fillers = [filler for filler in cls.fillers if filler != verb]  # not *like like*
-        return tuple(Change((Edit(start, start, f"{filler} "),), f'"{filler}" before "{verb}"') for filler in fillers)
+        return Said(start, *_before(verb))
+
+
+@lru_cache(8192)
+def _before(verb: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What may be said before a verb, and the notes on it."""
+    fillers = [filler for filler in FILLERS if filler != verb]  # not *like like*
+    return tuple(f"{filler} " for filler in fillers), tuple(f'"{filler}" before "{verb}"' for filler in fillers)
