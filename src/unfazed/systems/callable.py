@@ -12,8 +12,6 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-import numpy as np
-
 from unfazed.core.chat import as_sent
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.ids import content_id, file_hash
@@ -141,9 +139,15 @@ def _content(value: object, seen: set[int]) -> Json:
     if kind in ("keras", "tensorflow", "tf_keras") and callable(weights := getattr(value, "get_weights", None)):
         return state_id(weights())
     learns = callable(getattr(value, "predict", None)) or callable(getattr(value, "get_params", None))
-    if learns or isinstance(value, np.ndarray):
+    if learns or _is_array(value):
         return state_id(value)
     return _inside(value, seen)
+
+
+def _is_array(value: object) -> bool:
+    """There is none where numpy was not imported, which a worker then need not do either."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
 
 
 def _inside(value: object, seen: set[int]) -> Json:

@@ -27,7 +27,6 @@ from unfazed.systems.device import chosen, using
 from unfazed.systems.meant import pickled, unknown_system, unpickled
 from unfazed.systems.process import ProcessSystem
 from unfazed.systems.prompted import Prompted
-from unfazed.systems.recognise import Recogniser
 from unfazed.systems.system import System
 
 Options = Mapping[str, Any]
@@ -87,6 +86,8 @@ def _opened(spec: str, options: Options) -> System:
     if colon and scheme in SCHEMES:
         return SCHEMES[scheme](rest, options)
     if scheme.partition("/")[0] in SPEECH:
+        from unfazed.systems.recognise import Recogniser  # brings the client for URLs, which few need
+
         return open_system(spec, Recogniser, **options)
     registry = _registry(scheme)
     if colon and registry is not None:
