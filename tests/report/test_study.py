@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from unfazed.core import Estimate, UnknownName
+from unfazed.core import Estimate, UnknownName, UsageError
 from unfazed.report import (
     Figure,
     Option,
@@ -19,6 +19,7 @@ from unfazed.report import (
     Study,
     StudyContext,
     StudyTable,
+    chosen_for,
     study,
 )
 
@@ -135,3 +136,16 @@ def test_zero_is_a_value_of_an_option() -> None:
     level = Option("level", "Level.", 0.95)
     assert [study._value(level, given) for given in (0, 0.5, None)] == [0, 0.5, 0.95]
     assert study._value(Option("all", "All.", flag=True), False) is None
+
+
+def test_numbers_by_model_and_data_set() -> None:
+    given = "10,snips=4,jointbert=3,jointbert/snips=1"
+    assert chosen_for(given, "bilstm/atis", "bilstm", "atis") == 10
+    assert chosen_for(given, "bilstm/snips", "bilstm", "snips") == 4
+    assert chosen_for(given, "jointbert/atis", "jointbert", "atis") == 3
+    assert chosen_for(given, "jointbert/snips", "jointbert", "snips") == 1
+    assert chosen_for(given, "minilm") == 10
+    assert chosen_for("jointbert=3e-4", "bilstm") is None
+    assert chosen_for(None, "bilstm") is None
+    with pytest.raises(UsageError, match="'many' is not a number"):
+        chosen_for("many", "bilstm")

@@ -23,13 +23,15 @@ if TYPE_CHECKING:
         as_markdown,
         as_page,
         as_text,
+        chosen_for,
         studies,
     )
     from unfazed.report.tables import Figure, Row, columns_of, render, scaled
 
 __all__ = ["NONE", "Exporter", "Figure", "FolderExporter", "Given", "Option", "Outcome", "Picture",
     "Printed", "Row", "Section", "SectionTable", "Study", "StudyContext", "StudyTable", "as_markdown",
-    "as_page", "as_text", "columns_of", "label", "number", "render", "scaled", "studies", "typeset"]  # fmt: skip
+    "as_page", "as_text", "chosen_for", "columns_of", "label", "number", "render", "scaled",
+    "studies", "typeset"]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = door(__name__, __file__)

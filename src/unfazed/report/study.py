@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 from markupsafe import Markup
 
-from unfazed.core.errors import UnknownName, option
+from unfazed.core.errors import UnknownName, UsageError, option
 from unfazed.core.files import write_atomically
 from unfazed.core.ids import content_id
 from unfazed.core.json import decode
@@ -109,6 +109,19 @@ class Option(NamedTuple):
     @property
     def key(self) -> str:
         return self.name.replace("-", "_")
+
+
+def chosen_for(given: str | int | None, *names: str) -> float | None:
+    """The number in `10,snips=4,jointbert/snips=1` of the first of these names that has one, or else that of all."""
+    found: dict[str, float] = {}
+    for part in str(given or "").split(","):
+        name, _, number = part.rpartition("=")
+        if part.strip():
+            try:
+                found[name.strip()] = float(number)
+            except ValueError:
+                raise UsageError(f"{part!r} is not a number, nor NAME=NUMBER.") from None
+    return next((found[name] for name in (*names, "") if name in found), None)
 
 
 class StudyContext:

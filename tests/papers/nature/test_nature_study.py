@@ -16,7 +16,6 @@ from unfazed.core.values import Estimate
 from unfazed.papers.nature.corpora import PAPERS, find_corpora, sizes
 from unfazed.papers.nature.families import _paper_gaps
 from unfazed.papers.nature.page import families, harm
-from unfazed.papers.nature.study import chosen_for
 from unfazed.papers.nature.tables import OPERATORS, paper, paper_rows, table4
 from unfazed.run.plan import NATURE
 
@@ -264,18 +263,6 @@ def test_only_table_2_leaves_table_1_on_the_page(place: Path, tmp_path: Path) ->
     for file in (tmp_path / "data" / NAME / "train").iterdir():
         file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
     assert kept("--only", "table1") == ["table1", "said"]
-
-
-def test_numbers_by_model_and_data_set() -> None:
-    given = "10,snips=4,jointbert=3,jointbert/snips=1"
-    assert chosen_for(given, "bilstm", "atis") == 10
-    assert chosen_for(given, "bilstm", "snips") == 4
-    assert chosen_for(given, "jointbert", "atis") == 3
-    assert chosen_for(given, "jointbert", "snips") == 1
-    assert chosen_for("jointbert=3e-4", "bilstm", "atis") is None
-    assert chosen_for(None, "bilstm", "atis") is None
-    with pytest.raises(UsageError, match="'many' is not a number"):
-        chosen_for("many", "bilstm", "atis")
 
 
 def test_a_system_of_no_data_set_is_refused(place: Path, tmp_path: Path) -> None:

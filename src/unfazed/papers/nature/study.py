@@ -14,7 +14,7 @@ from unfazed.papers.nature.attention import looks
 from unfazed.papers.nature.corpora import SluCorpus, find_corpora
 from unfazed.papers.nature.families import by_filler, compared
 from unfazed.papers.nature.training import LINEAR, Training, selector_of, train_all
-from unfazed.report import Given, Option, Printed, Study, StudyContext, StudyTable
+from unfazed.report import Given, Option, Printed, Study, StudyContext, StudyTable, chosen_for
 from unfazed.run import NATURE, make_suite, run_system
 from unfazed.systems import System, minilm_folder, open_system
 from unfazed.vary import operators
@@ -89,7 +89,8 @@ class _Stages(StudyContext):
         encoder = given.get("encoder")
         if encoder is None and (kind == "jointbert" or on):
             encoder = str(minilm_folder())
-        epochs, lr = (chosen_for(given.get(option), model, corpus.name) for option in ("epochs", "lr"))
+        names = (f"{model}/{corpus.name}", model, corpus.name)
+        epochs, lr = (chosen_for(given.get(option), *names) for option in ("epochs", "lr"))
         return Training(
             corpus, name.endswith(_AUGMENTED), place, kind, encoder, seed,
             None if epochs is None else int(epochs), lr,
@@ -198,19 +199,6 @@ def _named(pairs: Sequence[str], known: Sequence[str], option: str) -> dict[str,
     if unknown is not None:
         raise UsageError(f"{option} takes NAME=SYSTEM with a NAME of {', '.join(known)}, not {unknown!r}.")
     return found
-
-
-def chosen_for(given: str | int | None, model: str, corpus: str) -> float | None:
-    """The number in `10,snips=4,jointbert=3,jointbert/snips=1`: the most special that fits, or None."""
-    found: dict[str, float] = {}
-    for part in str(given or "").split(","):
-        name, _, number = part.rpartition("=")
-        if part.strip():
-            try:
-                found[name.strip()] = float(number)
-            except ValueError:
-                raise UsageError(f"{part!r} is not a number, nor NAME=NUMBER.") from None
-    return next((found[name] for name in (f"{model}/{corpus}", model, corpus, "") if name in found), None)
 
 
 class Nature(Study):

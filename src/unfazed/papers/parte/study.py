@@ -20,7 +20,7 @@ from unfazed.papers.parte.corpora import FILE, read_pairs
 from unfazed.papers.parte.glove import GLOVE
 from unfazed.papers.parte.training import MODELS, OWN, TRAIN_FILE, Recipe, models_in, trained
 from unfazed.papers.parte.trainings import compared, measured
-from unfazed.report import Option, Printed, Study, StudyContext, StudyTable
+from unfazed.report import Option, Printed, Study, StudyContext, StudyTable, chosen_for
 from unfazed.run import run_system
 from unfazed.systems import System, open_system
 
@@ -63,6 +63,7 @@ class _Stages(StudyContext):
 
     def _recipe(self, model: str) -> Recipe:
         given, first = self.given, int(self.given.get("seed") or 0)
+        epochs = chosen_for(given.get("epochs"), model)
         folder = self.data if self.data.is_dir() else self.data.parent
         return Recipe(
             model,
@@ -70,7 +71,7 @@ class _Stages(StudyContext):
             self.to / "models" / model,
             given.get("vectors") or GLOVE,
             range(first, first + int(given.get("seeds") or 3)),
-            None if given.get("epochs") is None else int(given["epochs"]),
+            None if epochs is None else int(epochs),
         )
 
     def _run(self, name: str, n: int) -> Path:
@@ -181,7 +182,7 @@ class Parte(Study):
             "vectors", "Word vectors of bow and bilstm: a text file, or glove, those of an installed package.", GLOVE
         ),
         Option("seeds", "Trainings of each model. Intervals include how much they differ.", 3),
-        Option("epochs", "Epochs of a training at most. Default: the model's own.", kind=int),
+        Option("epochs", "Epochs at most, such as 10 or 10,minilm=2. Default: the model's own."),
         Option(
             "system", "[NAME=]SYSTEM: run this too. Repeatable; the same NAME again is another training.", multiple=True
         ),
