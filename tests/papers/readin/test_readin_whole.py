@@ -160,10 +160,15 @@ def test_a_transformer_in_place_of_the_linear_classifier(data: Path, tmp_path: P
     pytest.importorskip("torch", reason="the extra hf is not installed")
     study, left_out = studies.get("readin")(), ("correction", "ada-simulated", "subchar")
     given = {"to": str(tmp_path), "model": "transformer", "epochs": 2, "seeds": 2, "without": left_out}
-    found = study.run(data, ["table7"], given).value["table7"]["ours"]["keyboard"]["afqmc_positive"]
+    table = study.run(data, ["table7"], given).tables["table7"]
+    found = table.value["ours"]["keyboard"]["afqmc_positive"]
     assert set(found) == {"plain", "ada", "subchar-index", "subchar-index+ada"}
     assert found["plain"]["clean"].n == 4
+    assert ["over_noise" in found[method] for method in found] == [False, False, False, True]
     assert "gain" in found["ada"]
+    gain, over = (found["subchar-index+ada"][key]["clean"]["difference"].value for key in ("gain", "over_noise"))
+    assert gain - over == pytest.approx(found["ada"]["gain"]["clean"]["difference"].value)
+    assert sum("subchar-index+ada over ada: the average moves by" in said for said in table.findings) == 1
     assert (tmp_path / "models/transformer/afqmc+plain@1/system.json").is_file()  # a training of its own
     with pytest.raises(UsageError, match="model= takes linear or transformer"):
         study.run(data, ["table7"], {**given, "model": "bert"})

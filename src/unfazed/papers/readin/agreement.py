@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from unfazed.core import Estimate, Json
 from unfazed.papers.readin.methods import CORRECTION, PLAIN
-from unfazed.papers.readin.tables import COLUMNS, TABLES
+from unfazed.papers.readin.tables import COLUMNS, OVER_NOISE, TABLES
 
 _WHY = {
     CORRECTION: "our corrector has read the training texts, and we correct the clean texts too",
-    "subchar": "ours folds homophones before a linear classifier; the paper's is a BERT pretrained on sub-characters",
+    "subchar": "ours folds homophones and is small; the paper's is a BERT pretrained on sub-characters",
     "subchar+ada": "copies with homophones are the same text again once homophones are folded, so ours learns nothing "
     "from them; the paper's tokens keep more than the sound",
 }
@@ -45,19 +45,21 @@ def _noise(where: str, ours: Mapping[str, Estimate], model: str, paper: Json, sc
 def _gains(
     where: str, ours: Mapping[str, Json], model: str, printed: Mapping[str, Json], column: str, scale: float
 ) -> Iterator[str]:
-    """What each mitigation adds to the average."""
-    plain = printed.get(PLAIN, {}).get(column)
+    """What each mitigation adds to the average, and what SubChar adds to noisy copies."""
     for method, cells in ours.items():
-        paper = printed.get(method, {}).get(column)
-        gain = cells.get("gain", {}).get("average", {}).get("difference")
-        if not plain or not paper or gain is None or gain.value is None or gain.low is None:
-            continue
-        low, value, high, theirs = scale * gain.low, scale * gain.value, scale * gain.high, paper[1] - plain[1]
-        same = low <= theirs <= high or value * theirs > 0
-        yield (
-            f"{where}, {method}: the average moves by {value:+.1f} [{low:+.1f}, {high:+.1f}], in the paper ({model}) "
-            f"by {theirs:+.1f}: {_verdict(same, _WHY.get(method, _OTHER))}"
-        )
+        paper = printed.get(method.replace("-index", ""), {}).get(column)
+        for key, base in (("gain", PLAIN), (OVER_NOISE, method.partition("+")[2])):
+            before = printed.get(base, {}).get(column)
+            gain = cells.get(key, {}).get("average", {}).get("difference")
+            if not before or not paper or gain is None or gain.value is None or gain.low is None:
+                continue
+            low, value, high, theirs = scale * gain.low, scale * gain.value, scale * gain.high, paper[1] - before[1]
+            same = low <= theirs <= high or value * theirs > 0
+            over = "" if base == PLAIN else f" over {base}"
+            yield (
+                f"{where}, {method}{over}: the average moves by {value:+.1f} [{low:+.1f}, {high:+.1f}], in the paper "
+                f"({model}) by {theirs:+.1f}: {_verdict(same, _WHY.get(method, _OTHER))}"
+            )
 
 
 def _verdict(same: bool, why: str) -> str:
