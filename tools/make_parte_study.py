@@ -56,6 +56,22 @@ def models_table(found: dict[str, Any]) -> list[str]:
     return rows
 
 
+def trainings_table(found: dict[str, Any]) -> list[str]:
+    """Each training of the models that have several, in the order of their seeds."""
+    rows = ["| model | accuracy | entailed, of the originals | changed |", "|---|---|---|---|"]
+    for name, one in found.items():
+        each = one.get("by_training", [])
+        shares = (
+            [t["accuracy_original"] for t in each],
+            [t["answers"].get("entailed", 0) for t in each],
+            [t["changed"] for t in each],
+        )
+        if len(each) > 1:
+            cells = [", ".join(f"{100 * share:.1f}" for share in column) for column in shares]
+            rows.append(f"| `{name}` | {' | '.join(cells)} |")
+    return rows
+
+
 def agreement_table(found: dict[str, Any], published: bool) -> list[str]:
     rows = ["| column | where | what | paper | ours | verdict | why |", "|---|---|---|---:|---:|---|---|"]
     for name, one in found.items():
@@ -91,6 +107,7 @@ def main() -> None:
     found = study(given.folder, given.without, given.epochs)
     page = PAGE.read_text(encoding="utf-8")
     page = written(page, "models", models_table(found))
+    page = written(page, "trainings", trainings_table(found))
     page = written(page, "recounted", agreement_table(found, published=True))
     page = written(page, "own", agreement_table(found, published=False))
     PAGE.write_text(page, encoding="utf-8")

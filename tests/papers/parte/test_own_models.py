@@ -15,7 +15,7 @@ from unfazed.papers.parte import glove
 from unfazed.papers.parte.agreement import of_model
 from unfazed.papers.parte.changed import Judged, changed_predictions
 from unfazed.papers.parte.study import Parte
-from unfazed.papers.parte.trainings import compared, measured
+from unfazed.papers.parte.trainings import compared, measured, one_training
 from unfazed.papers.parte.vectors import Vectors
 
 DATA = Path(__file__).parents[3] / "../shared/data/parte"
@@ -41,6 +41,13 @@ def test_several_trainings_have_a_wider_interval_than_each() -> None:
     assert "trainings=3" in together.signature
     same = measured([pairs(12)] * 3, "m", QUICK).changed
     assert (same.low, same.high) == pytest.approx((each[1].low, each[1].high))
+
+
+def test_a_training_is_told_by_what_it_answers() -> None:
+    none = Judged("x", {}, "a", None, "a")
+    told = one_training([*pairs(10), none])
+    assert told == {"accuracy_original": 1.0, "changed": 0.25, "answers": {"a": 1.0}, "missing": 1}
+    assert one_training([none])["answers"] == {}
 
 
 def test_models_with_trainings_are_compared_without_p_values() -> None:
@@ -129,7 +136,7 @@ def test_the_study_trains_models_and_sets_them_beside_the_papers(tmp_path: Path)
     done = commands.unfazed(*command, "-o", tmp_path / "out", "--format", "json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["own-bow"]["trainings"] == 2
+    assert found["own-bow"]["trainings"] == len(found["own-bow"]["by_training"]) == 2
     assert found["own-baseline"]["trainings"] == 1
     assert (tmp_path / "out/runs/own-bow/1").is_dir()
     verdicts = {row["what"]: row["verdict"] for row in found["own-bow"]["agreement"]}

@@ -19,7 +19,7 @@ from unfazed.papers.parte.changed import Changed, Judged, judged_pairs
 from unfazed.papers.parte.corpora import FILE, read_pairs
 from unfazed.papers.parte.glove import GLOVE
 from unfazed.papers.parte.training import MODELS, OWN, TRAIN_FILE, Recipe, models_in, trained
-from unfazed.papers.parte.trainings import compared, measured
+from unfazed.papers.parte.trainings import compared, measured, one_training
 from unfazed.report import Option, Printed, Study, StudyContext, StudyTable, chosen_for
 from unfazed.run import run_system
 from unfazed.systems import System, open_system
@@ -113,9 +113,14 @@ class _Stages(StudyContext):
         return Printed(value, [page.agreement(rows, self.beside, paper())] if rows else [])
 
     def systems_used(self) -> Printed:
-        """What was asked, and with which prompt."""
+        """What was asked, with which prompt, and what each training of it answers."""
         value = {
-            name: {"trainings": len(systems), "prompts": systems[0].prompts} for name, systems in self.systems.items()
+            name: {
+                "trainings": len(systems),
+                "by_training": [one_training(pairs) for pairs in self.asked[name]],
+                "prompts": systems[0].prompts,
+            }
+            for name, systems in self.systems.items()
         }
         return Printed(value, [page.prompts(value)] if any(one["prompts"] for one in value.values()) else [])
 

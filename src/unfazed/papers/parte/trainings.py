@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import msgspec
 
-from unfazed.core import Estimate
+from unfazed.core import Estimate, Json
 from unfazed.core.estimate import Resampling, over_trainings
 from unfazed.papers.parte.changed import Changed, Contrast, Judged, Share, changed_predictions, contrasts
 
@@ -42,6 +43,19 @@ def _share(found: Sequence[Share | None]) -> Share:
     mean = over_trainings([share.estimate for share in there], within=(0.0, 1.0))
     n, examples, missing = (max(getattr(s, name) for s in there) for name in ("n", "examples", "missing"))
     return Share(mean.value, mean.low, mean.high, n, examples, missing, mean.signature)
+
+
+def one_training(pairs: Sequence[Judged]) -> Json:
+    """What one training answers, as shares of pairs with an answer: a mean hides a training that learnt nothing."""
+    before = [pair for pair in pairs if pair.before is not None]
+    both = [pair for pair in before if pair.after is not None]
+    answers = Counter(str(pair.before) for pair in before)
+    return {
+        "accuracy_original": sum(pair.before == pair.gold for pair in before) / max(1, len(before)),
+        "changed": sum(pair.before != pair.after for pair in both) / max(1, len(both)),
+        "answers": {label: count / len(before) for label, count in answers.most_common()},
+        "missing": len(pairs) - len(both),
+    }
 
 
 def compared(models: Trainings, settings: Resampling) -> list[Contrast]:
