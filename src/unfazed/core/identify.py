@@ -143,6 +143,8 @@ def _several(each: Sequence[Mapping[str, float]]) -> list[str]:
 
 def _scripts(text: str) -> Counter[str]:
     """How many letters of each script there are, by its language; of Latin letters by an empty one."""
+    if text.isascii():
+        return +Counter({"": len(_SHARED[""][0].findall(text))})
     counts = Counter({language: len(pattern.findall(text)) for language, pattern in _ALONE.items()})
     counts.update({language: len(letters.findall(text)) for language, (letters, _) in _SHARED.items()})
     if counts["ja"] * 5 > counts["zh"]:  # Japanese is written with kana among its Han characters

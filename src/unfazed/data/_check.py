@@ -67,7 +67,8 @@ class Checks:
                 canonical((example.id, example.inputs, example.gold, example.groups))
                 id = example.id
             else:
-                canonical(example.groups)
+                if example.groups:
+                    canonical(example.groups)
                 id = self._new_id(example, line)
         except UnicodeEncodeError as error:
             broken = ord(error.object[error.start])

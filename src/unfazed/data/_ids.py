@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from array import array
 from hashlib import blake2b
+from struct import Struct
 
+_halves = Struct("<QI").unpack
 _SMALLEST = 1 << 12  # places at first; there are always at least half as many again as ids
 
 
@@ -26,8 +28,8 @@ class Ids:
 
     def add(self, id: str, line: int) -> int | None:
         """Remembers an id and its line; or, where the id is known, leaves it and gives the line that it stands on."""
-        digest = blake2b(id.encode("utf-8", "surrogatepass"), digest_size=12).digest()
-        hashed, more = int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
+        coded = id.encode() if id.isascii() else id.encode("utf-8", "surrogatepass")
+        hashed, more = _halves(blake2b(coded, digest_size=12).digest())
         at = self._place(hashed, more)
         if self._lines[at]:
             return self._lines[at] - 1

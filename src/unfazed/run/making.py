@@ -32,11 +32,12 @@ from unfazed.systems.device import chosen
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 from unfazed.vary import operators
-from unfazed.vary.engine import OperatorSpec, Variation, in_other_languages
+from unfazed.vary.engine import OperatorSpec, Variation, blocks_of, in_other_languages
 from unfazed.vary.guard import LabelGuard
 from unfazed.vary.presets import Preset, expand, tell
 
 Selector = System | Callable[..., Any] | str
+_AGAIN = 1 << 16  # bytes of examples that are read together the second time
 
 
 def make_suite(
@@ -304,18 +305,19 @@ def _read_once(examples: Iterable[Example], to: Path) -> Iterator[Callable[[], I
 
     def reading() -> Iterator[Example]:
         nonlocal whole
-        encode = msgspec.json.Encoder().encode
-        for example in examples:
+        encode = msgspec.json.Encoder().encode_lines
+        for block in blocks_of(examples):
             with unwritable(to, "the suite"):
-                file.write(encode(example) + b"\n")
-            yield example
+                file.write(encode(block))
+            yield from block
         whole = True
 
     def again() -> Iterator[Example]:
-        decode = msgspec.json.Decoder(Example).decode
+        decode = msgspec.json.Decoder(Example).decode_lines
         with unwritable(to, "the suite"):
             file.seek(0)
-        yield from map(decode, file)
+        while lines := file.readlines(_AGAIN):
+            yield from decode(b"".join(lines))
 
     try:
         yield lambda: again() if whole else reading()
