@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from unfazed.data._read import Kind
 
 _MOST = 1_000  # rows that tell the language
-_ALL, _SOME = 2_000, 20  # rows that are all watched, and then one of how many, which stands for the others
+_ALL = 1_000  # rows that are all watched; further on, the next is ever farther away
 _OTHERS, _FEW = 0.1, 10  # the share of rows, and how many, that may be in another language
 
 
@@ -58,11 +58,12 @@ def in_languages(examples: Iterable[Example], kind: Kind, path: Path | None = No
 
 def _watched(examples: Iterable[Example], task: Task, language: str, path: Path) -> Iterator[Example]:
     found: Counter[str] = Counter()
+    due = 0
     for number, example in enumerate(examples):
-        if number < _ALL:
-            found[identify_row(_text(example, task))] += 1
-        elif number % _SOME == 0:
-            found[identify_row(_text(example, task))] += _SOME
+        if number == due:
+            step = 1 + number // _ALL  # rows up to the next that is watched, for which this one stands
+            found[identify_row(_text(example, task))] += step
+            due += step
         yield example
     other, count = next(((tag, n) for tag, n in found.most_common() if tag not in (language, UNSURE)), ("", 0))
     if count > max(_FEW, _OTHERS * found.total()):

@@ -23,7 +23,6 @@ from unfazed.core.suite import Manifest, Suite, languages_counted, plan_id, refu
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
 from unfazed.data import Source, likely_groups, open_source, read_examples
-from unfazed.run.hard import hard_manifest, write_hard_set
 from unfazed.run.labels import learnt_guard
 from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan, from_arguments, kept, listed
 from unfazed.run.varying import encoded_on, vary_on
@@ -112,7 +111,12 @@ def suite_of(
         source = _source(plan, data)
         variation, presets = _variation(plan, source, data)
         candidates = _manifest(plan, source, variation, presets)
-        manifest = candidates if hard_for is None else hard_manifest(candidates, hard_for)
+        if hard_for is None:
+            manifest = candidates
+        else:
+            from unfazed.run.hard import hard_manifest, write_hard_set  # brings all that a run needs
+
+            manifest = hard_manifest(candidates, hard_for)
         if (to / "manifest.json").exists() and not overwrite and (there := Suite(to)).manifest.plan == manifest.plan:
             clear_left(to)
             return there
