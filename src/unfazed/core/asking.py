@@ -76,16 +76,8 @@ class Answers(NamedTuple):
     used: dict[str, float]
 
 
-def _no_problem(value: Json, inputs: Inputs) -> str | None:
-    return None
-
-
 def _no_limit(rate: float) -> bool:
     return False
-
-
-def _as_it_is(value: Json, inputs: Inputs) -> Json:
-    return value
 
 
 class Asker:
@@ -101,8 +93,8 @@ class Asker:
     _alike = 0
 
     def __init__(
-        self, system: Answerer, asking: Asking, problem: Callable[[Json, Inputs], str | None] = _no_problem,
-        fatal: type[UnfazedError] = SystemBroken, read: Callable[[Json, Inputs], Json] = _as_it_is,
+        self, system: Answerer, asking: Asking, problem: Callable[[Json, Inputs], str | None] | None = None,
+        fatal: type[UnfazedError] = SystemBroken, read: Callable[[Json, Inputs], Json] | None = None,
     ) -> None:  # fmt: skip
         asking.apply(system)
         self.system, self.asking, self._problem, self._fatal, self._read = system, asking, problem, fatal, read
@@ -133,6 +125,9 @@ class Asker:
             shares = _shared_out(spent, seconds, len(batch))
         if values is None:
             return self.ask_each(batch)
+        outputs = self.checked_together(values, batch, shares)
+        if outputs is not None:
+            return outputs
         outputs = [self.checked(v, item, share) for v, item, share in zip(values, batch, shares, strict=True)]
         for i, value in enumerate(values):
             if isinstance(value, Failed) and not value.final:
@@ -210,10 +205,25 @@ class Asker:
         if isinstance(value, Failed):
             return Output(None, value.error, took.seconds, 1, took.tokens_in, took.tokens_out)
         self.worked = True
-        value = self._read(value, inputs)
-        problem = self._problem(value, inputs)
+        value = value if self._read is None else self._read(value, inputs)
+        problem = None if self._problem is None else self._problem(value, inputs)
         error = f"{UNREADABLE}{problem} (input: {_quote(inputs)})" if problem else None
         return Output(None if problem else value, error, took.seconds, 1, took.tokens_in, took.tokens_out)
+
+    def checked_together(
+        self, values: Sequence[Json | Failed], batch: Sequence[Inputs], shares: Sequence[Output]
+    ) -> list[Output] | None:
+        """The same for a batch of a system that counts no tokens; None where something is wrong with any of it."""
+        took = shares[0]
+        if took.tokens_in is not None or took.tokens_out is not None:
+            return None
+        if any(issubclass(kind, Failed) for kind in set(map(type, values))):
+            return None
+        values = values if self._read is None else list(map(self._read, values, batch))
+        if self._problem is not None and any(map(self._problem, values, batch)):
+            return None
+        self.worked = True
+        return [Output(value, None, took.seconds) for value in values]
 
 
 def _shared_out(spent: Spent, seconds: float, items: int) -> list[Output]:

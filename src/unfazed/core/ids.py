@@ -27,6 +27,11 @@ def json_texts(values: Iterable[Any]) -> list[str]:
     return _encoder.encode_lines(values).decode().split("\n")[:-1]
 
 
+def canonical_lines(values: Iterable[Any]) -> list[bytes]:
+    """The canonical bytes of each value by themselves."""
+    return _encoder.encode_lines(values).split(b"\n")[:-1]
+
+
 def content_id(value: Any, size: int = 8) -> str:
     """A hex id of `size` bytes for any JSON value."""
     return blake2b(canonical(value), digest_size=size).hexdigest()

@@ -15,15 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from hashlib import blake2b
 from itertools import pairwise
-from operator import itemgetter
 from pathlib import Path
 from types import NoneType
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from unfazed.core.errors import StoredFileError, UsageError
-from unfazed.core.ids import canonical
 from unfazed.core.locks import Lock
 from unfazed.core.secrets import masked, without_known_bytes
 from unfazed.core.session import Asked, Session
@@ -39,14 +37,21 @@ from unfazed.core.store_file import (
     put_aside,
     unwritable,
 )
-from unfazed.core.values import Json, Output
+from unfazed.core.store_keys import Key, Keyer, keyer
+from unfazed.core.store_waiting import Waiting
+from unfazed.core.values import Output
+
+if TYPE_CHECKING:
+    from unfazed.core.store_sieve import Sieve
+
+__all__ = ["AnswerStore", "Key", "Keyer", "as_kept", "keyer"]
 
 _ALL, _RECENT = ALL, RECENT  # what is in both is newer in the second
 _DIRECTLY = 1_000_000  # outputs up to which all are written to the large table at once
 _RECENTLY = 500_000  # outputs in the small table when it is moved
 _PIECES = 16  # in which it is moved, so that no transaction is large
 _COMMIT_SECONDS = 0.1  # a system that answers faster than this has its batches committed together,
-_COMMIT_SHARE = 10  # and where a commit takes long, no more often than costs a tenth of the time,
+_COMMIT_SHARE = 50  # and where a commit takes long, no more often than costs a fiftieth of the time,
 _COMMIT_AT_LEAST = 1.0  # but at least every second
 _KEYS_A_QUERY = 900
 
@@ -55,28 +60,6 @@ _USUAL = (  # told in this order, others after them
     "requests", "retries", "429", "5xx", "time-outs", "refusals", "cut off", "tokens in", "tokens out", "cost",
 )  # fmt: skip
 _ADD = "INSERT INTO usage VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET amount = amount + excluded.amount"
-
-Key = bytes
-
-
-class Keyer(Protocol):
-    """Gives the store's key of a request. Each time that it is asked again has a number, and an answer of its own."""
-
-    def __call__(self, request: Json, repeat: int = 0) -> Key: ...
-
-
-def keyer(identity: str) -> Keyer:
-    """What gives the keys of requests to the system of that identity."""
-    start = blake2b(identity.encode("utf-8", "surrogatepass") + b"\0", digest_size=16)
-
-    def key(request: Json, repeat: int = 0) -> Key:
-        h = start.copy()
-        h.update(canonical(request))
-        if repeat:
-            h.update(b"\0%d" % repeat)
-        return h.digest()
-
-    return key
 
 
 def as_kept(output: Output) -> Output:
@@ -101,7 +84,8 @@ class AnswerStore:
         self._shared = shared  # other processes wait for what is not committed
         self._committed = time.monotonic()
         self._commit_every = _COMMIT_SECONDS
-        self._waiting: list[tuple[object, ...]] = []
+        self._waiting = Waiting()
+        self._sieve: Sieve | None = None  # holds back keys that are surely not there, where that is known
         self._used: Counter[str] = Counter()
         self.spent: Counter[str] = Counter()  # what was used since this was opened
         self._identity = ""
@@ -148,6 +132,10 @@ class AnswerStore:
             make_tables(db, folder / "outputs.sqlite", (_ALL, _RECENT))
             store = cls(folder / "outputs.sqlite", db, lock)
             store.aside = aside
+            if not any(store._sizes.values()):
+                from unfazed.core.store_sieve import Sieve
+
+                store._sieve = Sieve()
         except sqlite3.DatabaseError as error:
             lock.close()
             raise damaged(folder / "outputs.sqlite", error) from error
@@ -257,17 +245,19 @@ class AnswerStore:
 
     def put(self, rows: Iterable[tuple[Key, Output]]) -> None:
         """Adds outputs; a later answer to the same request takes the place of an earlier one."""
-        encode, session = msgspec.json.encode, self._session()
-        new = [
-            (key, without_known_bytes(encode(o.value)), None, o.seconds, o.attempts, session, o.tokens_in, o.tokens_out)
-            if o.error is None
-            else (key, None, masked(o.error), o.seconds, o.attempts, session, o.tokens_in, o.tokens_out)
-            for key, o in rows
-        ]
-        self.asked += len(new)
-        self._waiting += new
+        keys, outputs = zip(*rows, strict=True) if (rows := list(rows)) else ((), ())
+        session = self._session()
+        if session != self._waiting.session:
+            self._flush()
+            self._waiting.session = session
+        self._waiting.add(keys, outputs)
+        self.asked += len(keys)
+        if self._sieve is not None:
+            self._sieve.add(keys)
         if self._shared or time.monotonic() - self._committed > self._commit_every:
             self.commit()
+        elif self._waiting.enough:
+            self._flush()
 
     def use(self, amounts: Mapping[str, float]) -> None:
         """Adds to what the run has used, which is written with the outputs."""
@@ -350,7 +340,8 @@ class AnswerStore:
         return {key for (key,) in self._select("key", keys)}
 
     def _select(self, columns: str, keys: Sequence[Key]) -> Iterator[tuple]:  # type: ignore[type-arg]
-        if self._waiting:
+        keys = keys if self._sieve is None else self._sieve.through(keys)
+        if keys and self._waiting:
             self._flush()
         for at in range(0, len(keys), _KEYS_A_QUERY):
             part = keys[at : at + _KEYS_A_QUERY]
@@ -364,12 +355,12 @@ class AnswerStore:
                     raise damaged(self.file, error) from error
 
     def _flush(self) -> None:
-        """Hands waiting rows to SQLite, in the order of their keys, which are random: that touches each page once."""
-        rows, self._waiting = sorted(self._waiting, key=itemgetter(0)), []
+        """Hands waiting rows to SQLite."""
+        waiting, self._waiting = self._waiting, Waiting(self._waiting.session)
         table = _ALL if self._shared or self._sizes[_ALL] < _DIRECTLY else _RECENT
-        self._sizes[table] += len(rows)
+        self._sizes[table] += len(waiting)
         try:
-            self._db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)  # noqa: S608
+            waiting.write(self._db, table)
             self._db.executemany(_ADD, self._used.items())
             self._used.clear()
         except sqlite3.OperationalError as error:

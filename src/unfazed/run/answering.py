@@ -47,7 +47,10 @@ def asker_of(system: System, suite: Suite, asking: Asking) -> Asker:
     def problem(value: Json, inputs: Inputs) -> str | None:
         return task.output_problem(value, inputs) or _label_problem(value, task, labels)
 
-    return Asker(system, asking, problem, read=task.read)
+    # Most tasks read outputs as they are, and some have nothing to say against any: then nothing is called for each.
+    reads = type(task).read is not Task.read
+    checks = labels is not None or type(task).output_problem is not Task.output_problem
+    return Asker(system, asking, problem if checks else None, read=task.read if reads else None)
 
 
 def _label_problem(value: Json, task: Task, labels: set[str] | None) -> str | None:

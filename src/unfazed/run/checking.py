@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import deque
 from itertools import islice
 
-import msgspec
-
 from unfazed.core.canary import Kept, how_many, lot
 from unfazed.core.store import AnswerStore, Key, keyer
 from unfazed.core.suite import Suite
@@ -22,12 +20,12 @@ def stored_answers(suite: Suite, order: Order, system: System, store: AnswerStor
     if wanted == 0 or not any(session.identity in (None, system.identity) for session in sessions):
         return []
     wanted = how_many(store.size, wanted, system.deterministic)
-    key, seed, decode = keyer(system.identity), seed_of(suite), msgspec.json.decode
+    key, seed = keyer(system.identity), seed_of(suite)
     found: dict[Key, Inputs] = {}
     for each in (1, wanted):
         groups = order.groups()
         while len(found) < wanted and (block := list(islice(groups, 2 * wanted))):
-            keyed = [{key(inputs): inputs for inputs in map(decode, group.requests)} for group in block]
+            keyed = [dict(zip(key.each(group), group, strict=True)) for group in block]
             answered = store.answered([k for requests in keyed for k in requests])
             for requests in keyed:
                 known = [k for k in requests if k in answered and k not in found]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import compress
 
-import msgspec
-
+from unfazed.core.ids import canonical_lines
 from unfazed.core.progress import Progress
 from unfazed.core.store import AnswerStore, Key, keyer
 from unfazed.core.suite import Suite
@@ -18,7 +19,36 @@ _BATCHES_A_WINDOW = 8  # within the first window, to batch those of like length
 _FIRST_LOOK = 32  # examples after which a run may end early
 _LOOK_AHEAD = 4096  # requests in the largest window
 
-Request = tuple[Key, Inputs]
+
+@dataclass(slots=True)
+class Requests:
+    """Requests with their keys, and in a window about how long each is."""
+
+    keys: list[Key]
+    inputs: list[Inputs]
+    sizes: list[int]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def at(self, places: list[int]) -> Requests:
+        """Those at these places."""
+        keys, inputs, sizes = self.keys, self.inputs, self.sizes
+        return Requests([keys[i] for i in places], [inputs[i] for i in places], [sizes[i] for i in places])
+
+    def by_size(self) -> Requests:
+        """The shortest first."""
+        return self.at(sorted(range(len(self)), key=self.sizes.__getitem__))
+
+    def cut(self, start: int, end: int | None = None) -> Requests:
+        return Requests(self.keys[start:end], self.inputs[start:end], [])
+
+    def after(self, others: Requests) -> Requests:
+        """All of them, the others first."""
+        return Requests(others.keys + self.keys, others.inputs + self.inputs, [])
+
+
+NONE = Requests([], [], [])
 
 
 class Due:
@@ -29,8 +59,9 @@ class Due:
         self, suite: Suite, order: Order, system: System, store: AnswerStore, progress: Progress, *,
         repeats: int, early: bool, sample: int, size: int,
     ) -> None:  # fmt: skip
-        self.suite, self.order, self.system, self.store, self.progress = suite, order, system, store, progress
+        self.suite, self.order, self.store, self.progress = suite, order, store, progress
         self.repeats, self.early, self.sample, self.size = repeats, early, sample, size
+        self.key = keyer(system.identity)
         self.answers = False  # is there an answer that is used again?
         self.looks: deque[int] = deque()  # requests, asked or not due, after which the run may end
         self.in_flight: set[Key] = set()
@@ -39,77 +70,88 @@ class Due:
         """Counts what is used again, and asks nothing."""
         deque(map(self.of, self.windows(1)), 0)
 
-    def batches(self) -> Iterator[list[Request]]:
+    def batches(self) -> Iterator[Requests]:
         """What is still to be asked: each request once, those of like length together within a window.
 
         A window is no more than a fourth of what comes before it, so that a run that is stopped loses little: of the
         window's examples some are not complete.
         """
-        size, left = self.size, list[Request]()
+        size, left = self.size, NONE
         for window in self.windows(size):
             if not window:  # the end of the sample
                 if left:
                     yield left
-                left = []
-                yield []
+                left = NONE
+                yield NONE
                 continue
-            todo = self.of(window)
-            pending = list(todo.items())
-            if size > 1:
-                pending.sort(key=lambda request: sum(map(len, request[1].values())))
-            pending = left + pending  # what is too little for a batch goes before all else
+            pending = self.of(window)
+            pending = pending.by_size() if size > 1 else pending
+            pending = pending.after(left)  # what is too little for a batch goes before all else
             whole = len(pending) - len(pending) % size
             for at in range(0, whole, size):
-                yield pending[at : at + size]
-            left = pending[whole:]
+                yield pending.cut(at, at + size)
+            left = pending.cut(whole)
         if left:
             yield left
 
-    def windows(self, size: int) -> Iterator[list[Request]]:
-        """Keys and requests in the order of the seed, all of an example in the same window."""
-        key, decode = keyer(self.system.identity), msgspec.json.decode
-        window: list[Request] = []
+    def windows(self, size: int) -> Iterator[Requests]:
+        """Requests in the order of the seed, all of an example in the same window."""
+        window: list[Inputs] = []
+        again: list[int] = []  # for the requests of a window, how often each was asked before
         seen, enough = 0, _BATCHES_A_WINDOW * size if size > 1 else _LOOK_AHEAD // 64
         if self.early:
             enough = _FIRST_LOOK * (1 + self.suite.manifest.variants // max(1, self.suite.manifest.examples))
-        for number, (_, requests) in enumerate(self.order.groups()):
+        for number, group in enumerate(self.order.groups()):
             if self.sample and number == self.sample:
-                yield window
+                yield self.keyed(window, again)
                 if window:
                     seen += len(window)
-                    yield []
-                window = []
-            group = [decode(request) for request in requests]
-            window += [(key(inputs), inputs) for inputs in group]
-            window += [(key(group[0], repeat), group[0]) for repeat in range(1, self.repeats + 1)]
+                    yield NONE
+                window, again = [], []
+            window += group
+            if self.repeats:
+                window += group[:1] * self.repeats
+                again += [0] * len(group) + list(range(1, self.repeats + 1))
             if len(window) >= enough:
                 seen += len(window)
                 self.looks.append(seen)
-                yield window
-                window, enough = [], min(max(enough, seen // 4), max(_LOOK_AHEAD, enough))
+                yield self.keyed(window, again)
+                window, again, enough = [], [], min(max(enough, seen // 4), max(_LOOK_AHEAD, enough))
         if window:
-            yield window
+            yield self.keyed(window, again)
         if self.sample and self.sample >= len(self.order.places):
-            yield []
+            yield NONE
 
-    def of(self, window: list[Request]) -> dict[Key, Inputs]:
+    def keyed(self, inputs: list[Inputs], again: list[int]) -> Requests:
+        """Requests with their keys, where `again` has a number for each that is asked once more, or nothing."""
+        lines = canonical_lines(inputs)
+        keys = self.key.of_lines(lines)
+        for place in compress(range(len(again)), again):
+            keys[place] = self.key(inputs[place], again[place])
+        return Requests(keys, inputs, list(map(len, lines)))
+
+    def of(self, window: Requests) -> Requests:
         """What of a window is to be asked; notes what need not be."""
-        todo = dict(window)
-        answered = self.store.answered(list(todo))
-        self.answers |= bool(self.store.reuse(answered))
-        for key in answered.keys() | (self.in_flight & todo.keys()):
-            del todo[key]
-        self.in_flight.update(todo)
-        self.progress.skip(len(window) - len(todo))
-        return todo
+        answered = self.store.answered(window.keys)
+        new = set(window.keys)
+        if answered:
+            self.answers |= bool(self.store.reuse(answered))
+            new.difference_update(answered)
+        if not self.in_flight.isdisjoint(new):
+            new -= self.in_flight
+        if len(new) < len(window):
+            first = dict(zip(reversed(window.keys), range(len(window) - 1, -1, -1), strict=True))
+            self.progress.skip(len(window) - len(new))
+            window = window.at(sorted(first[key] for key in new))
+        self.in_flight |= new
+        return window
 
-    def keys(self, requests: list[str]) -> list[Key]:
+    def keys(self, group: list[Inputs]) -> list[Key]:
         """The keys of an example's requests, each once."""
-        key, group = keyer(self.system.identity), [msgspec.json.decode(request) for request in requests]
-        repeated = [key(group[0], repeat) for repeat in range(1, self.repeats + 1)]
-        return list(dict.fromkeys([*map(key, group), *repeated]))
+        repeated = [self.key(group[0], repeat) for repeat in range(1, self.repeats + 1)]
+        return list(dict.fromkeys([*self.key.each(group), *repeated]))
 
-    def took(self, requests: list[str]) -> tuple[int, int, int]:
+    def took(self, group: list[Inputs]) -> tuple[int, int, int]:
         """How many requests of an example are answered, and the tokens that they took."""
-        outputs = self.store.get(self.keys(requests)).values()
+        outputs = self.store.get(self.keys(group)).values()
         return len(outputs), sum(o.tokens_in or 0 for o in outputs), sum(o.tokens_out or 0 for o in outputs)

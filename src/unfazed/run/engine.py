@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import chain, islice
@@ -25,7 +25,7 @@ from unfazed.core.suite import Suite
 from unfazed.core.values import Output
 from unfazed.run.answering import Answering, asker_of, placed_options, reference_of, require_prompt, shared_rate
 from unfazed.run.checking import asked_again, stored_answers
-from unfazed.run.due import Due, Request
+from unfazed.run.due import Due, Requests
 from unfazed.run.job import Job, Until, checked_limit, checked_repeats, write_manifest
 from unfazed.run.order import Order
 from unfazed.run.record import Run, refuse_other
@@ -148,7 +148,7 @@ class _Engine:
         total = self.suite.manifest.examples * (1 + job.repeats) + self.suite.manifest.variants
         self.progress = Progress("asked", total if len(self.order.places) == self.suite.manifest.examples else None)
         self.failed_in_a_row, self.failed = 0, 0
-        self.again: deque[list[Request]] = deque()  # each request of a batch under which workers died, by itself
+        self.again: deque[Requests] = deque()  # each request of a batch under which workers died, by itself
         self.purse = Purse(job.spending, system.prices, job.folder, store.most_tokens())
         told = job.spending.only_estimate or system.prices is not None
         self.sample = sample_size(len(self.order.places)) if told else 0  # examples after which the cost is told
@@ -178,7 +178,7 @@ class _Engine:
             self.write_manifest(None)
             if canaries and self.look():
                 return self.finish()
-            waiting: dict[int, list[Request]] = {}
+            waiting: dict[int, Requests] = {}
             try:
                 self.ask(pool, batches, waiting)
             except BaseException:
@@ -217,8 +217,8 @@ class _Engine:
         self.judge()
         self.store.commit()
         groups = self.order.groups()
-        known = [self.due.took(group.requests) for group in islice(groups, self.sample)]
-        each = (self.due.keys(group.requests) for group in groups)
+        known = [self.due.took(group) for group in islice(groups, self.sample)]
+        each = (self.due.keys(group) for group in groups)
         due = sum(len(keys) - len(self.store.answered(keys)) for keys in each)
         costs = [0.0 if self.purse.prices is None else self.purse.prices.cost(*took[1:]) for took in known]
         many = [took[0] for took in known]
@@ -271,7 +271,7 @@ class _Engine:
         warning = check(self.system.name, canaries, ask, sure, str(self.store.file), instead)
         self.store.warnings += [warning] if warning else []
 
-    def ask(self, pool: Pool, batches: Iterator[list[Request]], waiting: dict[int, list[Request]]) -> None:
+    def ask(self, pool: Pool, batches: Iterator[Requests], waiting: dict[int, Requests]) -> None:
         held = False  # until the sample is answered
         while True:
             while pool.room and not held and self.affords(waiting):
@@ -280,7 +280,7 @@ class _Engine:
                 if batch is None:
                     break
                 if batch:
-                    waiting[pool.give([inputs for _, inputs in batch], alone)] = batch
+                    waiting[pool.give(batch.inputs, alone)] = batch
                 held = not batch
             if pool.idle and not self.again and held:
                 held = False
@@ -296,34 +296,38 @@ class _Engine:
                 self.due.looks.popleft()
                 batches = iter(()) if self.look() else batches
 
-    def affords(self, waiting: dict[int, list[Request]]) -> bool:
+    def affords(self, waiting: dict[int, Requests]) -> bool:
         """May one more batch be sent, as far as the budget goes?"""
         if self.purse.limit is None:
             return True
         each = 1 + self.job.repeats + self.suite.manifest.variants / max(1, self.suite.manifest.examples)
         return self.purse.affords(sum(map(len, waiting.values())) + self.size - 1, self.progress.done / each)
 
-    def settle(self, batch: list[Request], result: Answers | Lost) -> None:
+    def settle(self, batch: Requests, result: Answers | Lost) -> None:
         """Keeps answers. Where workers died, each request is asked by itself, and the one they die of has failed."""
         if not isinstance(result, Lost):
             self.keep(batch, result)
         elif len(batch) > 1:
-            self.again.extend([request] for request in batch)
+            self.again.extend(batch.cut(at, at + 1) for at in range(len(batch)))
         else:
             self.keep(batch, Answers([Output(None, f"the worker that was asked this died: {result.reason}")], {}))
 
-    def put(self, batch: Sequence[Request], answers: Answers) -> None:
+    def put(self, batch: Requests, answers: Answers) -> None:
         self.store.use(answers.used)
         self.purse.pay(answers.used.get("cost", 0.0), answers.outputs, self.system.name)
-        self.failed += sum(output.error is not None for output in answers.outputs)
-        self.store.put((key, output) for (key, _), output in zip(batch, answers.outputs, strict=True))
+        self.failed += len(_failed(answers))
+        self.store.put(zip(batch.keys, answers.outputs, strict=True))
 
-    def keep(self, batch: Sequence[Request], answers: Answers) -> None:
-        before = self.failed_before(batch, answers)
+    def keep(self, batch: Requests, answers: Answers) -> None:
+        failed = _failed(answers)
+        before = self.failed_before([batch.keys[place] for place in failed])
         self.put(batch, answers)
-        self.due.in_flight.difference_update(key for key, _ in batch)
+        self.due.in_flight.difference_update(batch.keys)
         self.progress.add(len(batch))
-        for (key, _), output in zip(batch, answers.outputs, strict=True):
+        if not failed:
+            self.failed_in_a_row = 0
+            return
+        for key, output in zip(batch.keys, answers.outputs, strict=True):
             if key not in before:
                 self.failed_in_a_row = 0 if output.error is None else self.failed_in_a_row + 1
         if self.failed_in_a_row >= self.asking.give_up:
@@ -341,7 +345,11 @@ class _Engine:
         lost = f", {self.failed:,} requests failed" if self.failed else ""
         return f"{answers:,} new answer{' is' if answers == 1 else 's are'} kept in {self.job.folder}{lost}"
 
-    def failed_before(self, batch: Sequence[Request], answers: Answers) -> set[Key]:
+    def failed_before(self, failed: list[Key]) -> set[Key]:
         """What failed now and in an earlier session of a system that answers: that is no sign of a broken one."""
-        failed = [key for (key, _), output in zip(batch, answers.outputs, strict=True) if output.error is not None]
         return self.store.tried(failed) if failed and self.due.answers else set()
+
+
+def _failed(answers: Answers) -> list[int]:
+    """The places of outputs that are failures."""
+    return [place for place, output in enumerate(answers.outputs) if output.error is not None]

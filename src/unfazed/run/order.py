@@ -8,18 +8,19 @@ from array import array
 from collections.abc import Iterator
 from functools import cached_property
 from hashlib import blake2b
-from itertools import groupby
 from tempfile import TemporaryFile
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from unfazed.core.suite import Suite
+from unfazed.core.values import Inputs
 
 Ints = npt.NDArray[np.int64]
 _IN_MEMORY = 100_000  # requests; more lie in a temporary file
+_DECODED = 256  # examples whose requests are decoded together
+_NO_MORE = (None, "")
 
 
 def seed_of(suite: Suite) -> int:
@@ -41,13 +42,6 @@ def places_in_order(suite: Suite) -> Ints:
     return np.argsort(np.frombuffer(ranks, dtype=">u8"), kind="stable")
 
 
-class Group(NamedTuple):
-    """The requests of an example and its variants, as JSON."""
-
-    place: int
-    requests: list[str]
-
-
 class Order:
     """The first examples of a suite in the order of asking, at most `limit` of them, with their requests."""
 
@@ -55,34 +49,26 @@ class Order:
         self._suite = suite
         self.places = places_in_order(suite)[:limit]
 
-    def groups(self) -> Iterator[Group]:
-        """Each example's requests, in the order."""
-        read = self._read
-        return (Group(place, read(place)) for place in self.places.tolist())
+    def groups(self) -> Iterator[list[Inputs]]:
+        """The requests of each example and its variants, in the order."""
+        held = self._held
+        for at in range(0, len(self.places), _DECODED):
+            some = b",".join(map(held.__getitem__, self.places[at : at + _DECODED].tolist()))
+            yield from msgspec.json.decode(b"[" + some + b"]")
 
     @cached_property
-    def _read(self) -> _Held | _Spilled:
-        held: _Held | _Spilled = (
-            _Held() if len(self._suite) + self._suite.manifest.examples <= _IN_MEMORY else _Spilled()
-        )
+    def _held(self) -> _Held | _Spilled:
+        requests = len(self._suite) + self._suite.manifest.examples
+        held: _Held | _Spilled = _Held() if requests <= _IN_MEMORY else _Spilled()
         wanted = np.zeros(int(self.places.max(initial=-1)) + 1, dtype=bool)
         wanted[self.places] = True
-        for (_, requests), due in zip(_groups(self._suite), wanted.tolist(), strict=False):
-            held.add(requests if due else [])
+        for texts, due in zip(_groups(self._suite), wanted.tolist(), strict=False):
+            held.append(f"[{texts}]".encode() if due else b"")
         return held
 
 
-class _Held:
-    """Lists of texts by number."""
-
-    def __init__(self) -> None:
-        self._lists: list[list[str]] = []
-
-    def add(self, texts: list[str]) -> None:
-        self._lists.append(texts)
-
-    def __call__(self, number: int) -> list[str]:
-        return self._lists[number]
+class _Held(list[bytes]):
+    """Texts by number."""
 
 
 class _Spilled:
@@ -92,25 +78,22 @@ class _Spilled:
         self._file = TemporaryFile()  # noqa: SIM115 - closed with this object
         weakref.finalize(self, self._file.close)
         self._starts = array("q", [0])
-        self._encode = msgspec.msgpack.Encoder().encode
-        self._decode = msgspec.msgpack.Decoder(list[str]).decode
 
-    def add(self, texts: list[str]) -> None:
-        self._starts.append(self._starts[-1] + (self._file.write(self._encode(texts)) if texts else 0))
+    def append(self, text: bytes) -> None:
+        self._starts.append(self._starts[-1] + self._file.write(text))
 
-    def __call__(self, number: int) -> list[str]:
+    def __getitem__(self, number: int) -> bytes:
         self._file.flush()
         start = self._starts[number]
-        return self._decode(os.pread(self._file.fileno(), self._starts[number + 1] - start, start))
+        return os.pread(self._file.fileno(), self._starts[number + 1] - start, start)
 
 
-def _groups(suite: Suite) -> Iterator[Group]:
-    """The requests of each example, in the order of the file."""
-    variants = groupby(suite.columns("variants", "row", "inputs"), key=lambda pair: pair[0])
-    row, own = next(variants, (None, iter(())))
-    for place, (number, inputs) in enumerate(suite.columns("examples", "row", "inputs")):
-        requests = [inputs]
-        if number == row:
-            requests += [text for _, text in own]
-            row, own = next(variants, (None, iter(())))
-        yield Group(place, requests)
+def _groups(suite: Suite) -> Iterator[str]:
+    """The requests of each example as JSON, with commas between them, in the order of the file."""
+    variants = suite.columns("variants", "row", "inputs")
+    row, text = next(variants, _NO_MORE)
+    for number, inputs in suite.columns("examples", "row", "inputs"):
+        while row == number:
+            inputs += f",{text}"
+            row, text = next(variants, _NO_MORE)
+        yield inputs

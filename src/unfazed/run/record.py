@@ -219,11 +219,12 @@ class Run:
         groups = self.suite.groups()
         with AnswerStore.reader(self.path) as store:
             while block := list(islice(groups, _EXAMPLES_A_BLOCK)):
-                keys = [[key(e.inputs), *(key(v.inputs) for v in variants)] for e, variants in block]
-                found = store.get([k for group in keys for k in group])
-                for (example, variants), group in zip(block, keys, strict=True):
-                    clean, *varied = (found.get(k, NOT_ASKED) for k in group)
-                    yield example, clean, list(zip(variants, varied, strict=True))
+                keys = key.each(inputs for e, own in block for inputs in (e.inputs, *(v.inputs for v in own)))
+                found = store.get(keys)
+                outputs = iter([found.get(k, NOT_ASKED) for k in keys])
+                for example, variants in block:
+                    clean = next(outputs)
+                    yield example, clean, list(zip(variants, outputs, strict=False))  # as many as there are variants
 
     def repeated(self) -> Iterator[Answered]:
         """Each example with its output and, in place of variants, itself with the output of each repeat."""
@@ -261,18 +262,16 @@ class Run:
 
     def _complete(self, order: Order) -> int:
         """How many examples, from the first in the order, have an output for each of their requests."""
-        key, decode = keyer(self.identity), msgspec.json.decode
-        groups = order.groups()
+        key, groups = keyer(self.identity), order.groups()
         count = 0
         with AnswerStore.reader(self.path) as store:
             while block := list(islice(groups, _EXAMPLES_A_BLOCK)):
-                asked = [[decode(request) for request in group.requests] for group in block]
-                keys = [[key(inputs) for inputs in group] for group in asked]
-                for of, group in zip(keys, asked, strict=True):
+                keys = [key.each(group) for group in block]
+                for of, group in zip(keys, block, strict=True):
                     of += [key(group[0], repeat) for repeat in range(1, self.manifest.repeats + 1)]
                 tried = store.tried([k for group in keys for k in group])
-                for group in keys:
-                    if not tried.issuperset(group):
+                for of in keys:
+                    if not tried.issuperset(of):
                         return count
                     count += 1
         return count

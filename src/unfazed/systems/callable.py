@@ -12,13 +12,13 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from unfazed.core.chat import as_sent
+from unfazed.core.chat import CHAT, as_sent
 from unfazed.core.errors import SystemBroken, UsageError
 from unfazed.core.ids import content_id, file_hash
 from unfazed.core.own_code import installed
 from unfazed.core.values import Inputs, Json
 from unfazed.systems.sources import source_of
-from unfazed.systems.system import Failed, System, plain
+from unfazed.systems.system import Failed, System, plain_each
 
 _ID_BYTES = 16
 _MOST_LOOKED_AT = 10_000  # objects in which something learnt is looked for
@@ -268,14 +268,15 @@ class CallableSystem(System):
         self._identity = f"{name_of(function)} {fingerprint(function)}" if said is None else str(said)
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        return [plain(output) for output in self.outputs(batch)]
+        return plain_each(self.outputs(batch))
 
     def outputs(self, batch: Sequence[Inputs]) -> Sequence[object]:
         """What the function returns, as it is."""
         if not batch:
             return []
         # Copies, as a function may well edit its inputs in place.
-        return self._listed(self.function([dict(as_sent(inputs)) for inputs in batch]), len(batch))
+        copies = [dict(as_sent(inputs)) if CHAT in inputs else inputs.copy() for inputs in batch]
+        return self._listed(self.function(copies), len(batch))
 
     def _listed(self, returned: object, asked: int) -> Sequence[object]:
         """What the function returned as a list of the right length, or the error that says how it is not."""

@@ -14,7 +14,7 @@ from unfazed.core.values import Failed, Inputs, Json
 if TYPE_CHECKING:
     from unfazed.core.suite import Suite
 
-__all__ = ["Failed", "System", "SystemAround", "plain"]
+__all__ = ["Failed", "System", "SystemAround", "plain", "plain_each"]
 
 
 class System:
@@ -131,6 +131,13 @@ def plain(value: object) -> Json | Failed:
         return _plain(value, "the output", 0)
     except _NotPlain as problem:
         return Failed(str(problem), final=True)
+
+
+def plain_each(values: Sequence[object]) -> list[Json | Failed]:
+    """The outputs of a batch as JSON values."""
+    if set(map(type, values)) == {str} and all(map(str.isascii, values)):  # type: ignore[arg-type]
+        return list(values)  # as labels are
+    return [plain(value) for value in values]
 
 
 def _plain(value: object, where: str, depth: int) -> Json:
