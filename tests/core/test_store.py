@@ -1,4 +1,4 @@
-"""The store beside a plain dict, through its small table and out of it; killed while it moves; and one of before."""
+"""The store beside a plain dict, through its small table and out of it; its rows; killed as it moves; one of before."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from unfazed.core import secrets, store_waiting
 from unfazed.core import store as store_module
 from unfazed.core.store import AnswerStore, keyer
+from unfazed.core.store_sieve import Sieve
 from unfazed.core.values import Output
 
 KEY = keyer("a system")
@@ -114,3 +117,73 @@ def test_kills_while_it_moves_lose_nothing_that_was_said_to_be_stored(tmp_path: 
             found = store.get([key(number) for number in range(1, last + 1)])
         assert [found[key(number)].value for number in range(1, last + 1)] == list(range(1, last + 1))
     assert last > 2500
+
+
+VALUES = [
+    "plain", 'quote " and \\ and / and \n', "ключ 钥匙 🔑", "\0 inside", "", None, True, 12, 0.1 + 0.2, 1e-300, 5e-324,
+    2**63, [1, "two", [3.0]], {"b": 1, "a": {"c": None}}, "\u2028", "x" * 70_000,
+]  # fmt: skip
+
+
+def rows_of(folder: Path) -> list[tuple]:
+    db = sqlite3.connect(folder / "outputs.sqlite")
+    found = db.execute("SELECT *, typeof(key), typeof(value), typeof(seconds) FROM outputs ORDER BY key").fetchall()
+    db.close()
+    return found
+
+
+@pytest.mark.parametrize("long", [1 << 20, 5])
+def test_answers_that_go_to_the_file_together_are_there_byte_for_byte(tmp_path, monkeypatch, long):
+    """Whether they are handed over in one statement or one by one, the rows are the same."""
+    monkeypatch.setattr(store_waiting, "_LONG", long)
+    answers = {key(i): Output(value, None, 0.1 * i + 1e-9) for i, value in enumerate(VALUES)}
+    answers |= {key(100): Output("late", None, 0.5, 3), key(101): Output("counted", None, 2.0, 1, 7, 0)}
+    answers[key(102)] = Output(None, "it broke", 0.25, 2)
+    with AnswerStore.writer(tmp_path) as store:
+        store.put(answers.items())
+        assert store.get(list(answers)) == answers
+    with AnswerStore.reader(tmp_path) as reader:
+        assert reader.get(list(answers)) == answers
+    encoded = {k: None if o.error else msgspec.json.encode(o.value) for k, o in answers.items()}
+    assert rows_of(tmp_path) == sorted(
+        (k, encoded[k], o.error, o.seconds, o.attempts, 1, o.tokens_in, o.tokens_out,
+         "blob", "null" if o.error else "blob", "real")
+        for k, o in answers.items()
+    )  # fmt: skip
+
+
+def test_many_answers_are_written_before_they_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(store_waiting, "_MOST_ROWS", 50)
+    with AnswerStore.writer(tmp_path) as store:
+        for start in range(0, 400, 20):
+            store.put((key(number), Output(number)) for number in range(start, start + 20))
+            assert len(store._waiting) < 50
+        assert store.get([key(i) for i in range(401)]) == {key(i): Output(i) for i in range(400)}
+
+
+def test_a_secret_among_answers_that_are_stored_together_is_masked(tmp_path, monkeypatch):
+    monkeypatch.setattr(secrets, "_told", ["S3CRET\n-42"])
+    values = ["has S3CRET\n-42 in it", "S3CRET", -42, "none"]
+    with AnswerStore.writer(tmp_path) as store:
+        store.put((key(i), Output(value)) for i, value in enumerate(values))
+        found = store.get([key(i) for i in range(4)])
+    assert [found[key(i)].value for i in range(4)] == ["has *** in it", "S3CRET", -42, "none"]
+
+
+@settings(max_examples=50, deadline=None)
+@given(added=st.lists(st.lists(st.integers(0, 10**6))), asked=st.lists(st.integers(0, 10**6)))
+def test_a_sieve_holds_back_no_key_that_was_added(added, asked):
+    sieve = Sieve()
+    for some in added:
+        sieve.add([key(number) for number in some])
+        assert sieve.through([key(number) for number in some]) == [key(number) for number in some]
+    known = {number for some in added for number in some}
+    let_through = set(sieve.through([key(number) for number in asked]))
+    assert let_through >= {key(number) for number in asked if number in known}
+    assert len(let_through - {key(number) for number in known}) <= 1
+
+
+def test_keys_made_together_are_those_made_one_by_one():
+    requests = [{"text": "a"}, {"b": "2", "a": "\n"}, {"text": "ключ"}, ["any", "JSON"], "text"]
+    assert KEY.each(requests) == [KEY(request) for request in requests]
+    assert KEY({"text": "a"}) == bytes.fromhex("411eaaa0c38d738f16b772bbbdc82ee4")  # stores on disk have it

@@ -15,8 +15,8 @@ import pytest
 from unfazed.core.asking import Asking
 from unfazed.core.errors import Interrupted, InUse, StoredFileError, SystemBroken, UsageError
 from unfazed.core.store import AnswerStore
-from unfazed.core.suite import Suite
-from unfazed.core.values import Inputs
+from unfazed.core.suite import Manifest, Suite, write_suite
+from unfazed.core.values import Example, Inputs
 from unfazed.run.engine import run_system
 from unfazed.run.record import Run
 from unfazed.systems.system import Failed, System
@@ -65,6 +65,21 @@ def test_every_request_is_asked_once_and_equal_ones_share_their_answer(make: Mak
     assert max(Counter(system.asked).values()) == 1
     assert set(outputs(run).values()) == set(system.asked)
     assert len(outputs(run)) == 36 > len(system.asked)
+
+
+def test_requests_that_come_again_much_later_are_asked_once(tmp_path: Path) -> None:
+    """Over many windows, although one item of a batch fails; what failed is asked again where it comes again."""
+    examples = [Example(i, str(i), {"text": f"text {i % 700}"}, None) for i in range(5000)]
+    suite = write_suite(tmp_path / "suite", Manifest(task="text", language="en"), lambda: examples, list)
+    system = Recorder(answer=lambda text: Failed("no", final=True) if text == "text 13" else text.upper())
+    run = run_system(suite, system, tmp_path / "run")
+    assert Counter(system.asked) - Counter(["text 13"] * 10) == Counter(f"text {i}" for i in range(700) if i != 13)
+    assert [clean.error or clean.value for _, clean, _ in run.items()] == [
+        "no" if i % 700 == 13 else f"TEXT {i % 700}" for i in range(5000)
+    ]
+    again = Recorder(answer=str.upper)
+    assert run_system(suite, again, tmp_path / "run", UNCHECKED).session.reused == 699  # type: ignore[union-attr]
+    assert again.asked == ["text 13"]
 
 
 def test_a_second_time_nothing_is_asked(make: Make, tmp_path: Path) -> None:

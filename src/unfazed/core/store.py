@@ -245,7 +245,11 @@ class AnswerStore:
 
     def put(self, rows: Iterable[tuple[Key, Output]]) -> None:
         """Adds outputs; a later answer to the same request takes the place of an earlier one."""
-        keys, outputs = zip(*rows, strict=True) if (rows := list(rows)) else ((), ())
+        rows = list(rows)
+        self.put_block([key for key, _ in rows], [output for _, output in rows])
+
+    def put_block(self, keys: Sequence[Key], outputs: Sequence[Output]) -> None:
+        """The same for keys and their outputs apart."""
         session = self._session()
         if session != self._waiting.session:
             self._flush()

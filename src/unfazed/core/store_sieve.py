@@ -9,16 +9,20 @@ import numpy.typing as npt
 
 from unfazed.core.store_keys import Key
 
-_BITS = 26  # of a place in the sieve, which takes 8 MB: it holds back all but 1 in 100,000 once a million were added
+_WORDS = 1 << 20  # of 8 bytes: once a million keys were added, it lets through 1 in 20,000 that was not
+_BITS = 6  # in its word, for each key
 
-_BIT = np.left_shift(1, np.arange(8)).astype(np.uint8)
+Words = npt.NDArray[np.uint64]
 
 
 class Sieve:
-    """Lets through the keys that may have been added, and a few others: a Bloom filter, whose hashes the keys are."""
+    """Lets through the keys that were added, and a few others: a Bloom filter, whose hashes the keys are.
+
+    All bits of a key are in one word, as most words are not at hand when they are looked at.
+    """
 
     def __init__(self) -> None:
-        self._bits = np.zeros(1 << (_BITS - 3), dtype=np.uint8)
+        self._words: Words = np.zeros(_WORDS, dtype=np.uint64)
         self._new: list[Key] = []
 
     def add(self, keys: Iterable[Key]) -> None:
@@ -26,15 +30,17 @@ class Sieve:
 
     def through(self, keys: Sequence[Key]) -> list[Key]:
         if self._new:
-            at, bits = _places(self._new)
-            np.bitwise_or.at(self._bits, at, bits)
+            np.bitwise_or.at(self._words, *_places(self._new))
             self._new = []
-        at, bits = _places(keys)
-        found = (self._bits[at] & bits).reshape(len(keys), 4).all(axis=1)
-        return [keys[place] for place in np.flatnonzero(found).tolist()]
+        words, bits = _places(keys)
+        return [keys[place] for place in np.flatnonzero(self._words[words] & bits == bits).tolist()]
 
 
-def _places(keys: Sequence[Key]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
-    """Four bits of the sieve for each key: the bytes in which they are, and each in its byte."""
-    places = np.frombuffer(b"".join(keys), dtype="<u4") & np.uint32((1 << _BITS) - 1)
-    return places >> np.uint32(3), _BIT[places & np.uint32(7)]
+def _places(keys: Sequence[Key]) -> tuple[Words, Words]:
+    """For each key its word, and its bits in there."""
+    halves = np.frombuffer(b"".join(keys), dtype="<u8").reshape(-1, 2).astype(np.uint64)
+    rest, one = halves[:, 1], np.uint64(1)
+    bits = np.zeros(len(keys), dtype=np.uint64)
+    for at in range(0, 6 * _BITS, 6):
+        bits |= one << (rest >> np.uint64(at) & np.uint64(63))
+    return halves[:, 0] & np.uint64(_WORDS - 1), bits

@@ -316,7 +316,7 @@ class _Engine:
         self.store.use(answers.used)
         self.purse.pay(answers.used.get("cost", 0.0), answers.outputs, self.system.name)
         self.failed += len(_failed(answers))
-        self.store.put(zip(batch.keys, answers.outputs, strict=True))
+        self.store.put_block(batch.keys, answers.outputs)
 
     def keep(self, batch: Requests, answers: Answers) -> None:
         failed = _failed(answers)
