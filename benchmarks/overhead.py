@@ -19,7 +19,7 @@ from unfazed.systems.system import System
 
 INPUTS = 100_000
 FEWER = 20_000  # for functions that only keep the processor busy
-ROUNDS = 5
+ROUNDS = 3
 
 
 class Busy(System):
