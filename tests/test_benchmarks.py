@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import _peers, _readme, _results
+from benchmarks import _peers, _readme, _results, scaling
 from benchmarks.__main__ import Job, jobs, measured, run
 from benchmarks._chart import growth, growth_chart, ratios_chart
 from benchmarks._measure import LeftOut, Row, figure, in_turns, needs, table
@@ -20,6 +20,7 @@ from benchmarks._readme import Claim, uncovered, untrue
 from benchmarks._simulated import share
 from benchmarks.coverage import SECTIONS, Section
 from benchmarks.operators import shares
+from unfazed.run.workers import Engine
 
 ROOT = Path(__file__).parents[1]
 SLOW = Row("typos: other", "typos", 50.0, "texts/s", "other", 200.0, asked=60)
@@ -253,6 +254,19 @@ def test_workers_take_turns_and_say_why_they_do_not_run() -> None:
     assert all(len(tags) == len(text.split(" ")) for text, tags in found[two.name].made)
     with pytest.raises(LeftOut, match="does not run: .*nowhere"):
         _peers.Worker(sys.executable, "unfazed keyboard/nowhere", texts)
+
+
+def test_the_jobs_of_the_scaling_benchmark_can_be_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scaling, "SENTENCES", 64)
+    for what, job, blocks in scaling.jobs(tmp_path):
+        with scaling.doing(what, Engine(), job) as do:
+            assert [block for block, _ in do(blocks)] == blocks
+
+
+def test_growth_is_measured_beyond_the_start(tmp_path: Path) -> None:
+    rows = {row.name: row for row in scaling.by_size([200, 400], tmp_path)}
+    assert list(rows) == ["vary 200", "run 200", "vary 400", "run 400", "flat vary", "flat run"]
+    assert all(row.ours is not None and row.ours >= 0 for row in rows.values())
 
 
 def test_data_that_is_not_here_is_a_reason() -> None:
