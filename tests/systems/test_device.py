@@ -65,7 +65,8 @@ def test_masked_models_are_on_the_device(fake: None, tmp_path: Path) -> None:
     import transformers
 
     from unfazed.vary.english import tagged
-    from unfazed.vary.synonyms import Asked, MaskedModel
+    from unfazed.vary.fitting import Asked
+    from unfazed.vary.masked import MaskedModel
 
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "play", "the", "new", "album"]
     (tmp_path / "vocab.txt").write_text("\n".join(vocabulary))

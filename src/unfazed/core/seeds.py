@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import accumulate, repeat
+from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, overload
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _SIZE = 64  # bytes of a BLAKE2b digest
 AT_ONCE = _SIZE // 8  # numbers that a stream gives before it needs its next digest
 _SCALE = 2.0**-53
 _number = int.from_bytes
+_numbers = [Struct(f"<{count}Q").unpack_from for count in range(_SIZE // 8 + 1)]
 
 
 class Person(NamedTuple):
@@ -60,6 +62,16 @@ class Stream:
             at = 0
         self._at = at + 8
         return _number(self._block[at : at + 8], "little")
+
+    def numbers(self, count: int) -> tuple[int, ...]:
+        """The next so many numbers of 64 random bits."""
+        at, found = self._at, ()
+        while at + 8 * count > _SIZE:
+            left = (_SIZE - at) // 8
+            found += _numbers[left](self._block, at)
+            self._block, at, count = blake2b(self._block).digest(), 0, count - left
+        self._at = at + 8 * count
+        return found + _numbers[count](self._block, at)
 
     def random(self) -> float:
         """A number from 0 up to, not including, 1."""

@@ -11,8 +11,8 @@ from unfazed.vary.operator import Operator
 if TYPE_CHECKING:
     from unfazed.vary.block import BlockOperator, SingleEdits
     from unfazed.vary.engine import OperatorSpec
+    from unfazed.vary.masked import MaskedModel
     from unfazed.vary.operator import Change, Text
-    from unfazed.vary.synonyms import MaskedModel
     from unfazed.vary.words import cased, checked_rate, jaccard
     from unfazed.vary.words import normal as normal_text
     from unfazed.vary.words import some as some_places

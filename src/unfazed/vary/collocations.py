@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from unfazed.vary.english import Word
+from unfazed.vary.english import Tagged
 from unfazed.vary.spoken._speako import ears
 from unfazed.vary.words import word_lists
 
@@ -15,10 +15,11 @@ _PAIRS = Path(__file__).parent / "speech" / "data" / "english_pairs.txt.xz"
 _SPARED = word_lists(Path(__file__).parent / "spoken" / "data" / "synonyms_spared.toml")
 OF_PEOPLE = frozenset(("me", "us", "you", "him", "her", "them"))
 _UNRANKED = 100_000
+_NOUNS = frozenset(("NN", "NNS", "NNP"))
 _BEFORE_NOUNS = frozenset(("DT", "JJ", "PRP$", "POS"))
 _PARTICLES = frozenset(("up", "out", "off", "down", "away", "back", "over", "around"))
 _FIXED, _USUAL = 5, 3  # bits from which on two words are a fixed expression, or are usually said together
-_NAMING = frozenset(("called", "titled", "entitled", "named", "name", "title"))
+NAMING = frozenset(("called", "titled", "entitled", "named", "name", "title"))
 _COMMON, _RARER = 10_000, 8  # ranks: a candidate may be so rare, or so many times rarer than the word
 
 
@@ -49,34 +50,31 @@ def collocations() -> Collocations:
     return Collocations()
 
 
-def in_name(words: Sequence[Word], i: int, kind: str) -> bool:
+def in_name(words: Sequence[Tagged], i: int, kind: str) -> bool:
     """Is the noun, adjective or verb part of a name or of a compound, as in *fort worth* and *the daily show*?"""
-    before, after = words[i - 1] if i else None, words[i + 1] if i + 1 < len(words) else None
-    if kind in ("n", "a"):
-        named = any(word is not None and word.tag == "NNP" for word in (before, after))
-        compound = any(word is not None and word.tag in ("NN", "NNS") for word in (before, after))
-        return named or (kind == "n" and compound)
+    before, after = words[i - 1].tag if i else "", words[i + 1].tag if i + 1 < len(words) else ""
+    if kind == "n":
+        return before in _NOUNS or after in _NOUNS
+    if kind == "a":
+        return "NNP" in (before, after)
     if kind == "v":
-        noun = before is not None and (
-            before.tag in _BEFORE_NOUNS or (after is None and before.tag in ("NN", "NNS", "NNP"))
-        )
-        return noun or (after is not None and after.tag != "RP" and after.lower in _PARTICLES)
+        noun = before in _BEFORE_NOUNS or (not after and before in _NOUNS)
+        return noun or (after not in ("", "RP") and words[i + 1].lower in _PARTICLES)
     return False
 
 
-def in_title(words: Sequence[Word], i: int) -> bool:
+def in_title(words: Sequence[Tagged], i: int) -> bool:
     """Does the word follow one that says what something is called?"""
-    return any(word.lower in _NAMING for word in words[:i])
+    return any(word.lower in NAMING for word in words[:i])
 
 
-def collocated(words: Sequence[str], i: int, word: str, candidate: str, strict: bool = False) -> bool:
-    """May the candidate stand where the word does? Not in a fixed expression, and not if it is much rarer."""
+def collocated(before: str, after: str, word: str, candidate: str, strict: bool = False) -> bool:
+    """May the candidate stand for the word between these two? Not in a fixed expression, and not if it is much rarer."""
     found = collocations()
     if f"{word}/{candidate}" in _SPARED["fine"] and not strict:
         return True
     if found.rank(candidate) > max(_COMMON, _RARER * found.rank(word)):
         return False
-    before, after = words[i - 1] if i else "", words[i + 1] if i + 1 < len(words) else ""
     fixed = _USUAL if strict else _FIXED
     if found.bits(before, word) >= fixed and not found.bits(before, candidate):
         return False
@@ -94,7 +92,7 @@ def vague(lemma: str, other: str, after: str) -> bool:
 def everywhere(lemma: str, other: str, after: str) -> bool:
     """Do the two say the same with any object?"""
     pair = f"{lemma}/{other}"
-    listed = pair in _SPARED["fine"] - _SPARED["fine_of_music"]
+    listed = pair in _SPARED["fine"] and pair not in _SPARED["fine_of_music"]
     return listed or (after in OF_PEOPLE and pair in _SPARED["fine_for_people"])
 
 

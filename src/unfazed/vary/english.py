@@ -1,4 +1,4 @@
-"""English words in their sentence: parts of speech, inflected forms, and what may stand for a closed-class word.
+"""English words in their sentence: parts of speech and inflected forms.
 
 Tags come from look-ups: each word's possible tags, then what its neighbours say. `tools/make_tagger.py` makes the
 tables; docs/spoken.md reports how well they do. Tags are Penn's, with VBP in VB, all wh-words W, and names NNP.
@@ -11,13 +11,14 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from unfazed.vary.words import word_lists
 
 _TAGS_FILE = Path(__file__).parent / "spoken" / "data" / "pos.tsv.gz"
-_START = "."  # what stands before the first word and after the last
+START = "."  # what stands before the first word and after the last
 _PLAIN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*(?: [a-z0-9]+(?:['-][a-z0-9]+)*)*")  # as recognisers write
+_MOST = 50_000  # words that are remembered, with how they were read
 SHORT = 500  # characters of texts whose tags are kept: draws repeat, documents don't
 
 _VERBS = word_lists(Path(__file__).parent / "spoken" / "data" / "verbs.toml")
@@ -31,6 +32,40 @@ class Word(NamedTuple):
     end: int
     lower: str
     tag: str
+
+
+class Tagged(Protocol):
+    """A lower-case word and its tag."""
+
+    @property
+    def lower(self) -> str: ...
+
+    @property
+    def tag(self) -> str: ...
+
+
+class Reading:
+    """A word with one of its tags. There is one object for each pair, by which tables find what follows from both."""
+
+    __slots__ = ("lower", "seen", "tag")
+
+    def __init__(self, seen: Seen, tag: str) -> None:
+        self.seen, self.lower, self.tag = seen, seen.word, tag
+
+
+class Seen:
+    """A word that was met, with its class, what the word before it sees of it, and how it was read so far."""
+
+    __slots__ = ("_readings", "decided", "kind", "only", "view", "word")
+
+    def __init__(self, word: str, kind: str) -> None:
+        self.word, self.kind, self.view = word, kind, seen_as(kind)
+        self._readings: dict[str, Reading] = {}
+        self.decided: dict[tuple[str, str, str], Reading] = {}
+        self.only = None if "|" in kind else self.reading(kind)
+
+    def reading(self, tag: str) -> Reading:
+        return self._readings.get(tag) or self._readings.setdefault(tag, Reading(self, tag))
 
 
 class Tagger:
@@ -47,35 +82,71 @@ class Tagger:
         for line in contexts.splitlines():
             tag, *key = line.split("\t")
             self.contexts[tuple(key)] = tag
-        self._views: dict[str, str] = {}
+        self._known: dict[str, Seen] = {}
+        self._plain: dict[str, Seen] = {}  # of these, words as recognisers write them
 
-    def tags(self, words: list[str]) -> list[str]:
+    def tags(self, words: Sequence[str]) -> list[str]:
         """The tag of each lower-case word of a sentence."""
-        classes, views = self.classes, self._views
-        kinds = [classes.get(word) or class_of(word, classes) for word in words]
-        found: list[str] = []
-        before = last = _START
-        for i, kind in enumerate(kinds, 1):
-            tag = kind
-            if "|" in kind:
-                follows = kinds[i] if i < len(kinds) else _START
-                after = views.get(follows) or views.setdefault(follows, seen_as(follows))
-                tag = self._decide(words[i - 1], kind, last, after, before)
-            found.append(tag)
-            before, last = last, tag
+        return [reading.tag for reading in self.readings(words)]
+
+    def readings(self, words: Sequence[str]) -> list[Reading]:
+        """Each lower-case word of a sentence with its tag."""
+        known = self._known
+        return self._read([known.get(word) or self.seen(word) for word in words])
+
+    def plain(self, text: str) -> list[Reading] | None:
+        """The words of a text in small letters, without marks and with single spaces; None if it is not such a text."""
+        words, known = text.split(" "), self._plain
+        try:
+            return self._read([known[word] for word in words])
+        except KeyError:
+            if not _PLAIN.fullmatch(text):
+                return None
+        seen = [self.seen(word) for word in words]
+        known.update(zip(words, seen, strict=True))
+        return self._read(seen)
+
+    def seen(self, word: str) -> Seen:
+        """A lower-case word."""
+        found = self._known.get(word)
+        if found is None:
+            found = Seen(word, self.classes.get(word) or class_of(word, self.classes))
+            if len(self._known) >= _MOST:
+                self._known.clear()
+                self._plain.clear()
+            self._known[word] = found
         return found
 
-    def _decide(self, word: str, kind: str, last: str, after: str, before: str) -> str:
+    def _read(self, words: list[Seen]) -> list[Reading]:
+        found: list[Reading] = []
+        before = last = START
+        for word, follows in zip(words, [*words[1:], _END], strict=False):
+            reading = (
+                word.only
+                or word.decided.get((last, follows.view, before))
+                or self._decide(word, last, follows.view, before)
+            )
+            found.append(reading)
+            before, last = last, reading.tag
+        return found
+
+    def read(self, word: Seen, last: str, after: str, before: str) -> Reading:
+        """A word with the tag that it has after two others, the last of them first, and before what is seen next."""
+        return word.only or word.decided.get((last, after, before)) or self._decide(word, last, after, before)
+
+    def _decide(self, word: Seen, last: str, after: str, before: str) -> Reading:
         """What the longest known context says."""
-        get = self.contexts.get
-        return (
-            get((word, last, after, "word"))
+        get, kind = self.contexts.get, word.kind
+        tag = (
+            get((word.word, last, after, "word"))
             or get((kind, last, after, before))
             or get((kind, last, after))
             or get((kind, last))
             or get((kind,))
             or tags_of(kind)[0]
         )
+        word.decided[last, after, before] = reading = word.reading(tag)
+        return reading
 
     def could_be(self, word: str, tag: str) -> bool:
         """May the lower-case word have this tag?"""
@@ -114,6 +185,9 @@ def seen_as(kind: str) -> str:
     return ("V" if tags[0][0] == "V" else "N") + ("s" if {"NNS", "VBZ"}.intersection(tags) else "")
 
 
+_END = Seen(START, START)
+
+
 @lru_cache(1)
 def tagger() -> Tagger:
     return Tagger(gzip.decompress(_TAGS_FILE.read_bytes()).decode())
@@ -125,19 +199,18 @@ def tagged(text: str) -> tuple[Word, ...]:
 
 
 def _tagged(text: str) -> tuple[Word, ...]:
-    return _plain(text) if _PLAIN.fullmatch(text) else _any(text)
+    plain = tagger().plain(text)
+    return _any(text) if plain is None else _placed(plain)
 
 
-def _plain(text: str) -> tuple[Word, ...]:
+def _placed(words: list[Reading]) -> tuple[Word, ...]:
     """What `_any` gives, for the commonest kind of text, at half the time."""
-    words = text.split(" ")
-    starts, ends, at = [], [], 0
+    found, at = [], 0
     for word in words:
-        starts.append(at)
-        at += len(word)
-        ends.append(at)
-        at += 1
-    return tuple(map(Word, starts, ends, words, tagger().tags(words)))
+        end = at + len(word.lower)
+        found.append(Word(at, end, word.lower, word.tag))
+        at = end + 1
+    return tuple(found)
 
 
 def _any(text: str) -> tuple[Word, ...]:
@@ -165,7 +238,7 @@ def _sentence(text: str, places: list[tuple[int, int]]) -> list[Word]:
     words = [text[start:end] for start, end in places]
     lower = [word.lower().replace("’", "'") for word in words]
     tags = tagger().tags(lower)
-    if words != lower and any(word.islower() for word in words):  # else case says nothing
+    if words != lower and any(map(str.islower, words)):  # else case says nothing
         for i, word in enumerate(words):
             if i and word[0].isupper() and word[:2] not in ("I", "I'"):
                 tags[i] = "NNP"
@@ -213,61 +286,3 @@ class Forms:
 @lru_cache(1)
 def forms() -> Forms:
     return Forms(gzip.decompress(_FORMS_FILE.read_bytes()).decode())
-
-
-_PLURAL = {"this": "these", "that": "those"}
-_WITH_I = frozenset(["am", "was", "m", "has", "is", "s", "have", "i'm"])  # verbs by which *we* is told from *i*
-_DAYPARTS = frozenset(["morning", "afternoon", "evening"])
-
-
-def _read() -> dict[tuple[str, str], tuple[str, ...]]:
-    rows = (Path(__file__).parent / "spoken" / "data" / "stopwords.tsv").read_text("utf-8").splitlines()
-    return {(tag, word): tuple(others) for tag, word, *others in (row.split("\t") for row in rows)}
-
-
-# By tag: determiners, prepositions, pronouns, modals, wh-words, conjunctions. Best first. Forms of *be*, *have* and
-# *do*, *to* before a verb, *than* and *not* are left out: nothing else of their class keeps what is said.
-STOPWORDS = _read()
-
-
-def is_stopword(word: Word) -> bool:
-    return (word.tag, word.lower) in STOPWORDS
-
-
-def stopword_candidates(words: Sequence[Word], i: int) -> list[str]:
-    """Other words of the same closed class, best first, that agree with what follows."""
-    word, before = words[i].lower, words[i - 1].lower if i else ""
-    found = list(STOPWORDS.get((words[i].tag, word), ()))
-    if i + 1 == len(words):
-        return []
-    after = words[i + 1]
-    if words[i].tag == "DT":
-        return [] if after.lower in _DAYPARTS else _determiners(found, words[i + 1 :])
-    if word in ("i", "we") and _WITH_I & {before, after.lower}:
-        return []
-    if word == "would" and after.lower == "like":
-        return ["should"]
-    if word == "at" and after.tag == "CD":
-        return ["around", "by"]
-    if word in ("what", "which") and after.tag[:2] in ("VB", "MD", "PR"):
-        return []  # *which* asks for one of several, so only with their name
-    if (word == "to" and after.tag == "VB") or (word == "from" and after.tag == "RB"):
-        return []
-    if word == "of" and before == "out":
-        return []
-    if word == "and" and any(other.lower == "between" for other in words[:i]):
-        return []
-    return found
-
-
-def _determiners(found: list[str], following: Sequence[Word]) -> list[str]:
-    """Those that agree in number with the noun: *this flight*, *these movie schedules*."""
-    nouns = ""
-    for word in following:
-        if word.tag in ("NN", "NNS", "NNP"):
-            nouns = word.tag
-        elif nouns or word.tag[:2] in ("VB", "IN", "MD"):
-            break
-    if nouns == "NNS":
-        return [_PLURAL.get(other, other) for other in found if other not in ("a", "one", "every", "each")]
-    return [other for other in found if other != "several"]

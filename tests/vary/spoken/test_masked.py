@@ -10,7 +10,7 @@ from unfazed.core.errors import UsageError
 from unfazed.core.values import Example, Variant
 from unfazed.vary.engine import OperatorSpec, Variation, vary
 from unfazed.vary.english import tagged
-from unfazed.vary.synonyms import Asked
+from unfazed.vary.fitting import Asked
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 transformers = pytest.importorskip("transformers", reason="needs the extra hf")
@@ -69,7 +69,7 @@ def test_closed_classes(model: Path) -> None:
 
 
 def test_batches_give_what_single_texts_give(model: Path) -> None:
-    from unfazed.vary.synonyms import MaskedModel
+    from unfazed.vary.masked import MaskedModel
 
     source = MaskedModel(str(model))
     texts = [f"play the {adjective} album" for adjective in ("new", "old", "cheap", "great")] * 12

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example, Json, Variant
 from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.english import KIND_OF, STOPWORDS, forms, tagged
+from unfazed.vary.english import KIND_OF, forms, tagged
 from unfazed.vary.operator import Text
 from unfazed.vary.spoken.synonym_verb import SynonymVerb
-from unfazed.vary.synonyms import Asked, fitting, kind_of, lexical
+from unfazed.vary.fitting import Asked, fitting, kind_of
+from unfazed.vary.stopwords import STOPWORDS
+from unfazed.vary.thesaurus import thesaurus
 
 CLASSES = ("verb", "adjective", "adverb", "any", "stopword")
 
@@ -31,7 +33,7 @@ def texts(kind: str, text: str, draws: int = 30, **params: Json) -> set[str]:
 def best(text: str, word: str) -> list[str]:
     words = tagged(text)
     i = next(i for i, w in enumerate(words) if w.lower == word)
-    return lexical().ranked([Asked(text, words, i)])[0]
+    return thesaurus().ranked([Asked(text, words, i)])[0]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +199,7 @@ def test_top_must_be_positive(wrong: int) -> None:
 
 
 def test_the_table_is_whole() -> None:
-    source = lexical()
+    source = thesaurus()
     for lemma, kind in list(source._lines)[::7]:
         entry = source._entry(lemma, kind)
         assert entry is not None

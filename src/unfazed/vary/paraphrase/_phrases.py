@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from unfazed.vary.collocations import in_name
 from unfazed.vary.english import BE, HAVE, KIND_OF, Word, forms, tagger
+from unfazed.vary.fitting import Asked
 from unfazed.vary.sentence import Rewrite, Sentence, capital
-from unfazed.vary.synonyms import Asked
 from unfazed.vary.words import cased
 
 _AUX = ("do", "does", "did", "is", "are", "was", "were", "has", "have", "had", "could", "would", "should")

@@ -8,11 +8,13 @@ from unfazed.core.edits import Edit, apply
 from unfazed.core.errors import UnknownName
 from unfazed.core.seeds import Stream
 from unfazed.vary.english import Word, tagged
+from unfazed.vary.fitting import Asked, kind_of
 from unfazed.vary.operator import Change, Operator, Text, whole_text
 from unfazed.vary.paraphrase._clauses import orders, voices
 from unfazed.vary.paraphrase._phrases import candidates, contractions, expressions, listed_forms, nominals
 from unfazed.vary.sentence import LONGEST, Rewrite, Sentence, sentences
-from unfazed.vary.synonyms import Asked, kind_of, lexical, replacement
+from unfazed.vary.synonyms import replacement
+from unfazed.vary.thesaurus import thesaurus
 from unfazed.vary.words import checked_rate, some
 
 # In this order, each on what the one before made. Synonyms come last, since the others know words by their names.
@@ -113,7 +115,7 @@ def _synonyms(text: str, rate: float, rng: Stream, barred: Callable[[int], bool]
     chosen = some(found, rate, rng)
     if wide and not found:
         asked = _asked(text, words, range(len(words)), barred)
-        ranked = zip(asked, lexical().ranked(asked), strict=True)
+        ranked = zip(asked, thesaurus().ranked(asked), strict=True)
         chosen = some([(one, best[:1]) for one, best in ranked if best], 0.0, rng)
     chosen = [pair for n, pair in enumerate(chosen) if n == 0 or pair[0].i - chosen[n - 1][0].i > 1]
     return [replacement(one, rng.choice(best)) for one, best in chosen[::-1]]
