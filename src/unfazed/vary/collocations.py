@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from unfazed.vary.english import Tagged
+from unfazed.vary.english import KIND_OF, Tagged
 from unfazed.vary.spoken._speako import ears
 from unfazed.vary.words import word_lists
 
@@ -50,8 +50,9 @@ def collocations() -> Collocations:
     return Collocations()
 
 
-def in_name(words: Sequence[Tagged], i: int, kind: str) -> bool:
+def in_name(words: Sequence[Tagged], i: int) -> bool:
     """Is the noun, adjective or verb part of a name or of a compound, as in *fort worth* and *the daily show*?"""
+    kind = KIND_OF.get(words[i].tag)
     before, after = words[i - 1].tag if i else "", words[i + 1].tag if i + 1 < len(words) else ""
     if kind == "n":
         return before in _NOUNS or after in _NOUNS

@@ -34,6 +34,20 @@ class Word(NamedTuple):
     tag: str
 
 
+def _closed() -> dict[tuple[str, str], tuple[str, ...]]:
+    rows = (Path(__file__).parent / "spoken" / "data" / "stopwords.tsv").read_text("utf-8").splitlines()
+    return {(tag, word): tuple(others) for tag, word, *others in (row.split("\t") for row in rows)}
+
+
+# By tag: determiners, prepositions, pronouns, modals, wh-words, conjunctions. Best first. Forms of *be*, *have* and
+# *do*, *to* before a verb, *than* and *not* are left out: nothing else of their class keeps what is said.
+STOPWORDS = _closed()
+_INFLECTED = {"v": ("VBD", "VBN", "VBG", "VBZ"), "n": ("NNS",), "a": ("JJR", "JJS"), "r": ()}
+_BASE = {"v": "VB", "n": "NN", "a": "JJ", "r": "RB"}
+KIND_OF = {tag: kind for kind, base in _BASE.items() for tag in (base, *_INFLECTED[kind])}  # v, n, a or r by tag
+_KEPT = BE | HAVE | DO | frozenset(["let", "let's", "s", "d", "like", "not", "n't", "please", "oh", "there", "here"])
+
+
 class Tagged(Protocol):
     """A lower-case word and its tag."""
 
@@ -44,113 +58,12 @@ class Tagged(Protocol):
     def tag(self) -> str: ...
 
 
-class Reading:
-    """A word with one of its tags. There is one object for each pair, by which tables find what follows from both."""
-
-    __slots__ = ("lower", "seen", "tag")
-
-    def __init__(self, seen: Seen, tag: str) -> None:
-        self.seen, self.lower, self.tag = seen, seen.word, tag
-
-
-class Seen:
-    """A word that was met, with its class, what the word before it sees of it, and how it was read so far."""
-
-    __slots__ = ("_readings", "decided", "kind", "only", "view", "word")
-
-    def __init__(self, word: str, kind: str) -> None:
-        self.word, self.kind, self.view = word, kind, seen_as(kind)
-        self._readings: dict[str, Reading] = {}
-        self.decided: dict[tuple[str, str, str], Reading] = {}
-        self.only = None if "|" in kind else self.reading(kind)
-
-    def reading(self, tag: str) -> Reading:
-        return self._readings.get(tag) or self._readings.setdefault(tag, Reading(self, tag))
-
-
-class Tagger:
-    """The tables. A class is a word's possible tags, likeliest first, as one string; its view is what the word
-    before it sees of it."""
-
-    def __init__(self, text: str) -> None:
-        classes, _, contexts = text.partition("\n\n")
-        self.classes: dict[str, str] = {}
-        for line in classes.split("\n"):
-            kind, _, words = line.partition("\t")
-            self.classes.update(dict.fromkeys(words.split(" "), kind))
-        self.contexts: dict[tuple[str, ...], str] = {}
-        for line in contexts.splitlines():
-            tag, *key = line.split("\t")
-            self.contexts[tuple(key)] = tag
-        self._known: dict[str, Seen] = {}
-        self._plain: dict[str, Seen] = {}  # of these, words as recognisers write them
-
-    def tags(self, words: Sequence[str]) -> list[str]:
-        """The tag of each lower-case word of a sentence."""
-        return [reading.tag for reading in self.readings(words)]
-
-    def readings(self, words: Sequence[str]) -> list[Reading]:
-        """Each lower-case word of a sentence with its tag."""
-        known = self._known
-        return self._read([known.get(word) or self.seen(word) for word in words])
-
-    def plain(self, text: str) -> list[Reading] | None:
-        """The words of a text in small letters, without marks and with single spaces; None if it is not such a text."""
-        words, known = text.split(" "), self._plain
-        try:
-            return self._read([known[word] for word in words])
-        except KeyError:
-            if not _PLAIN.fullmatch(text):
-                return None
-        seen = [self.seen(word) for word in words]
-        known.update(zip(words, seen, strict=True))
-        return self._read(seen)
-
-    def seen(self, word: str) -> Seen:
-        """A lower-case word."""
-        found = self._known.get(word)
-        if found is None:
-            found = Seen(word, self.classes.get(word) or class_of(word, self.classes))
-            if len(self._known) >= _MOST:
-                self._known.clear()
-                self._plain.clear()
-            self._known[word] = found
-        return found
-
-    def _read(self, words: list[Seen]) -> list[Reading]:
-        found: list[Reading] = []
-        before = last = START
-        for word, follows in zip(words, [*words[1:], _END], strict=False):
-            reading = (
-                word.only
-                or word.decided.get((last, follows.view, before))
-                or self._decide(word, last, follows.view, before)
-            )
-            found.append(reading)
-            before, last = last, reading.tag
-        return found
-
-    def read(self, word: Seen, last: str, after: str, before: str) -> Reading:
-        """A word with the tag that it has after two others, the last of them first, and before what is seen next."""
-        return word.only or word.decided.get((last, after, before)) or self._decide(word, last, after, before)
-
-    def _decide(self, word: Seen, last: str, after: str, before: str) -> Reading:
-        """What the longest known context says."""
-        get, kind = self.contexts.get, word.kind
-        tag = (
-            get((word.word, last, after, "word"))
-            or get((kind, last, after, before))
-            or get((kind, last, after))
-            or get((kind, last))
-            or get((kind,))
-            or tags_of(kind)[0]
-        )
-        word.decided[last, after, before] = reading = word.reading(tag)
-        return reading
-
-    def could_be(self, word: str, tag: str) -> bool:
-        """May the lower-case word have this tag?"""
-        return tag in tags_of(self.classes.get(word) or class_of(word, self.classes))
+def kind_of(word: Tagged) -> str:
+    """Which class of words that may be replaced this is of: verb v, adjective a, adverb r, noun n, stop word s; none
+    for names and numbers."""
+    if (word.tag, word.lower) in STOPWORDS:
+        return "s"
+    return "" if word.lower in _KEPT or len(word.lower) < 3 else KIND_OF.get(word.tag, "")
 
 
 def class_of(word: str, classes: dict[str, str]) -> str:
@@ -185,7 +98,123 @@ def seen_as(kind: str) -> str:
     return ("V" if tags[0][0] == "V" else "N") + ("s" if {"NNS", "VBZ"}.intersection(tags) else "")
 
 
+class Reading:
+    """A word with one of its tags. There is one object for each pair, by which tables find what follows from both."""
+
+    __slots__ = ("kind", "lower", "tag")
+
+    def __init__(self, lower: str, tag: str) -> None:
+        self.lower, self.tag = lower, tag
+        self.kind = kind_of(self)
+
+
+class Seen:
+    """A word that was met, with its class, what the word before it sees of it, and how it was read so far."""
+
+    __slots__ = ("_readings", "decided", "kind", "only", "view", "word")
+
+    def __init__(self, word: str, kind: str) -> None:
+        self.word, self.kind, self.view = word, kind, seen_as(kind)
+        self._readings: dict[str, Reading] = {}
+        self.decided: dict[tuple[str, str, str], Reading] = {}
+        self.only = None if "|" in kind else self.reading(kind)
+
+    def reading(self, tag: str) -> Reading:
+        return self._readings.get(tag) or self._readings.setdefault(tag, Reading(self.word, tag))
+
+
 _END = Seen(START, START)
+
+
+class Tagger:
+    """The tables. A class is a word's possible tags, likeliest first, as one string; its view is what the word
+    before it sees of it."""
+
+    def __init__(self, text: str) -> None:
+        classes, _, contexts = text.partition("\n\n")
+        self.classes: dict[str, str] = {}
+        for line in classes.split("\n"):
+            kind, _, words = line.partition("\t")
+            self.classes.update(dict.fromkeys(words.split(" "), kind))
+        self.contexts: dict[tuple[str, ...], str] = {}
+        for line in contexts.splitlines():
+            tag, *key = line.split("\t")
+            self.contexts[tuple(key)] = tag
+        self._known: dict[str, Seen] = {}
+        self._plain: dict[str, Seen] = {"": _END}  # of these, words as recognisers write them, and the end
+
+    def tags(self, words: Sequence[str]) -> list[str]:
+        """The tag of each lower-case word of a sentence."""
+        return [reading.tag for reading in self.readings(words)]
+
+    def readings(self, words: Sequence[str]) -> list[Reading]:
+        """Each lower-case word of a sentence with its tag."""
+        return self._read([*map(self.seen, words), _END])
+
+    def plain(self, text: str) -> list[Reading] | None:
+        """The words of a text in small letters, without marks and with single spaces; None if it is not such a text."""
+        words = text.split(" ")
+        if "" in words:
+            return None
+        words.append("")
+        try:
+            return self._read(list(map(self._plain.__getitem__, words)))
+        except KeyError:
+            if not _PLAIN.fullmatch(text):
+                return None
+        seen = [*map(self.seen, words[:-1]), _END]
+        self._plain.update(zip(words, seen, strict=True))
+        return self._read(seen)
+
+    def seen(self, word: str) -> Seen:
+        """A lower-case word."""
+        found = self._known.get(word)
+        if found is None:
+            found = Seen(word, self.classes.get(word) or class_of(word, self.classes))
+            if len(self._known) >= _MOST:
+                self._known.clear()
+                self._plain = {"": _END}
+            self._known[word] = found
+        return found
+
+    def _read(self, words: list[Seen]) -> list[Reading]:
+        """What `read` makes of each word but the last, which is the end."""
+        found: list[Reading] = []
+        before = last = START
+        follows = 0
+        for word in words:
+            follows += 1
+            reading = word.only
+            if reading is None:
+                after = words[follows].view
+                reading = word.decided.get((last, after, before)) or self._decide(word, last, after, before)
+            found.append(reading)
+            before = last
+            last = reading.tag
+        found.pop()
+        return found
+
+    def read(self, word: Seen, last: str, after: str, before: str) -> Reading:
+        """A word with the tag that it has after two others, the last of them first, and before what is seen next."""
+        return word.only or word.decided.get((last, after, before)) or self._decide(word, last, after, before)
+
+    def _decide(self, word: Seen, last: str, after: str, before: str) -> Reading:
+        """What the longest known context says."""
+        get, kind = self.contexts.get, word.kind
+        tag = (
+            get((word.word, last, after, "word"))
+            or get((kind, last, after, before))
+            or get((kind, last, after))
+            or get((kind, last))
+            or get((kind,))
+            or tags_of(kind)[0]
+        )
+        word.decided[last, after, before] = reading = word.reading(tag)
+        return reading
+
+    def could_be(self, word: str, tag: str) -> bool:
+        """May the lower-case word have this tag?"""
+        return tag in tags_of(self.classes.get(word) or class_of(word, self.classes))
 
 
 @lru_cache(1)
@@ -249,9 +278,6 @@ _kept = lru_cache(8192)(_tagged)
 
 
 _FORMS_FILE = Path(__file__).parent / "spoken" / "data" / "synonym_forms.tsv.gz"
-_INFLECTED = {"v": ("VBD", "VBN", "VBG", "VBZ"), "n": ("NNS",), "a": ("JJR", "JJS"), "r": ()}
-_BASE = {"v": "VB", "n": "NN", "a": "JJ", "r": "RB"}
-KIND_OF = {tag: kind for kind, base in _BASE.items() for tag in (base, *_INFLECTED[kind])}  # v, n, a or r by tag
 _COMPARED = {"JJR": "more", "JJS": "most"}
 
 

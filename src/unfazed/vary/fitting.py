@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from unfazed.vary.collocations import collocated, never
-from unfazed.vary.english import BE, DO, HAVE, KIND_OF, START, Reading, Tagged, Word, forms, tagger
-from unfazed.vary.stopwords import STOPWORDS
+from unfazed.vary.english import KIND_OF, START, Reading, Tagged, Word, forms, tagger
 
 MOST_FITTING = 8  # candidates that fit, after which no more are tried
-_NEVER = BE | HAVE | DO | frozenset(["let", "let's", "s", "d", "like", "not", "n't", "please", "oh", "there", "here"])
 
 
 class Asked(NamedTuple):
@@ -42,14 +40,6 @@ def place_of(words: Sequence[Tagged], i: int) -> Place:
     )
 
 
-def kind_of(word: Tagged) -> str:
-    """Which class of words that may be replaced this is of: verb v, adjective a, adverb r, noun n, stop word s; none
-    for names and numbers."""
-    if (word.tag, word.lower) in STOPWORDS:
-        return "s"
-    return "" if word.lower in _NEVER or len(word.lower) < 3 else KIND_OF.get(word.tag, "")
-
-
 def fits(word: Tagged, candidate: str, place: Place, sure: bool, strict: bool) -> bool:
     """May the candidate stand in this place of the word? A single one must be tagged there as the word is; where only
     sure ones are wanted, it must go with its neighbours."""
@@ -60,9 +50,7 @@ def fits(word: Tagged, candidate: str, place: Place, sure: bool, strict: bool) -
     if " " in candidate:
         return True
     tag = _read_in(place, candidate).tag
-    return tag == word.tag or (
-        KIND_OF.get(tag) == KIND_OF.get(word.tag) and tagger().could_be(candidate, word.tag)
-    )
+    return tag == word.tag or (KIND_OF.get(tag) == KIND_OF.get(word.tag) and tagger().could_be(candidate, word.tag))
 
 
 def _read_in(place: Place, candidate: str) -> Reading:

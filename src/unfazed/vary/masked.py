@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from unfazed.core.errors import UsageError
 from unfazed.systems.device import beside
 from unfazed.systems.hf import load_pretrained
-from unfazed.vary.english import KIND_OF
+from unfazed.vary.english import KIND_OF, STOPWORDS
 from unfazed.vary.fitting import Asked, fitting
-from unfazed.vary.stopwords import STOPWORDS
 
 _TRIED = 100  # likeliest words looked at
 _BATCH = 32

@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from unfazed.vary.english import Tagged
+from unfazed.vary.english import STOPWORDS, Tagged
 
 _PLURAL = {"this": "these", "that": "those"}
 _WITH_I = frozenset(["am", "was", "m", "has", "is", "s", "have", "i'm"])  # verbs by which *we* is told from *i*
 _DAYPARTS = frozenset(["morning", "afternoon", "evening"])
-
-
-def _read() -> dict[tuple[str, str], tuple[str, ...]]:
-    rows = (Path(__file__).parent / "spoken" / "data" / "stopwords.tsv").read_text("utf-8").splitlines()
-    return {(tag, word): tuple(others) for tag, word, *others in (row.split("\t") for row in rows)}
-
-
-# By tag: determiners, prepositions, pronouns, modals, wh-words, conjunctions. Best first. Forms of *be*, *have* and
-# *do*, *to* before a verb, *than* and *not* are left out: nothing else of their class keeps what is said.
-STOPWORDS = _read()
-
-
-def is_stopword(word: Tagged) -> bool:
-    return (word.tag, word.lower) in STOPWORDS
 
 
 def stopword_candidates(words: Sequence[Tagged], i: int) -> list[str]:

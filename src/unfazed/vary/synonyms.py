@@ -5,18 +5,17 @@ Candidates come from a table, ranked by how well each fits the sentence, or from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
-from unfazed.vary.collocations import NAMING, in_name, in_title
-from unfazed.vary.english import KIND_OF, Tagged, tagged, tagger
-from unfazed.vary.fitting import MOST_FITTING, Asked, kind_of
+from unfazed.vary.collocations import in_name, in_title
+from unfazed.vary.english import KIND_OF, Tagged, kind_of, tagged, tagger
+from unfazed.vary.fitting import MOST_FITTING, Asked
 from unfazed.vary.operator import BatchOperator, Change, Text
-from unfazed.vary.stopwords import stopword_candidates
 from unfazed.vary.thesaurus import Line, Question, thesaurus
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 KINDS = {"v": "verb", "a": "adjective", "r": "adverb", "n": "noun", "s": "stop-word"}
 T = TypeVar("T")
 _VOWELS = frozenset("aeiou")
+_ARTICLES = frozenset(("a", "an"))
 
 Tries = Iterator[tuple[int, bool]]  # places of words, and whether only candidates that surely fit are wanted
 
@@ -47,6 +47,7 @@ class SynonymOperator(BatchOperator):
             raise ValueError(f"top must be 1 or more, not {top}")
         self.slots, self.top = slots, top
         self._model = model
+        self._kinds = frozenset(self.kinds + "n")
 
     @cached_property
     def source(self) -> MaskedModel:
@@ -59,100 +60,91 @@ class SynonymOperator(BatchOperator):
         if self._model is not None:
             return self._by_model(texts, rngs)
         made: list[Change | None] = [None] * len(texts)
-        line_of = thesaurus().line
-        waiting: list[tuple[int, Line, Tries]] = []
+        table, kinds = thesaurus(), self._kinds
+        waiting = []
         for n, text in enumerate(texts):
-            line = line_of(text.text)
-            places = self._places(line, text)
-            if any([line.targets[i].hope for its in places.values() for i in its]):
-                waiting.append((n, line, self._tries(self._groups(places, rngs[n]), line, text)))
+            line = table.line(text.text)
+            places = [i for i, word in enumerate(line.readings) if word.kind in kinds]
+            if places:
+                waiting.append((n, self._questions(line, text, places, rngs[n])))
         while waiting:
-            waiting = self._next(waiting, rngs, made)
+            asked = [(n, more, question) for n, more in waiting if (question := next(more, None))]
+            answers = table.answers([question for _, _, question in asked], min(self.top, MOST_FITTING))
+            waiting = []
+            for (n, more, question), found in zip(asked, answers, strict=True):
+                if found:
+                    made[n] = _replaced(question.line, question.i, self._one_of(found, rngs[n]))
+                else:
+                    waiting.append((n, more))
         return made
 
-    def _next(
-        self, waiting: list[tuple[int, Line, Tries]], rngs: Sequence[Stream], made: list[Change | None]
-    ) -> list[tuple[int, Line, Tries]]:
-        """Tries one word of each line that the table has something for; gives back the lines for which it did not do."""
-        question_of = thesaurus().question
-        asked: list[tuple[tuple[int, Line, Tries], Question]] = []
-        for one in waiting:
-            n, line, tries = one
-            for i, sure in tries:
-                if line.targets[i].kind == "s":
-                    if found := stopword_candidates(line.readings, i):
-                        made[n] = _replaced(line, i, self._one_of(found, rngs[n]))
-                        break
-                elif question := question_of(line, i, sure, self.strict):
-                    asked.append((one, question))
-                    break
-        answers = thesaurus().answers([question for _, question in asked], min(self.top, MOST_FITTING))
-        for ((n, line, _), question), found in zip(asked, answers, strict=True):
-            if found:
-                made[n] = _replaced(line, question.i, self._one_of(found, rngs[n]))
-        return [one for one, _ in asked if made[one[0]] is None]
+    def _questions(self, line: Line, text: Text, places: list[int], rng: Stream) -> Iterator[Question]:
+        """What to ask about the words at these places, one after another until there is an answer.
 
-    def _places(self, line: Line, text: Text) -> dict[str, list[int]]:
-        """The places of words that may be replaced, by their class."""
-        places: dict[str, list[int]] = {kind: [] for kind in self.kinds}
-        places.setdefault("n", [])
-        for i, target in enumerate(line.targets):
-            if target.kind in places and (self.slots or not text.labelled(line.span(i)[0])):
-                places[target.kind].append(i)
-        return places
-
-    def _groups(self, places: dict[str, list[int]], rng: Stream) -> Iterator[list[int]]:
-        """The words in random order: one class at random, then the others; then nouns, if they are not among these.
-
-        All numbers that decide it are drawn at once; each class is put in order when it is asked for.
+        Words outside titles come first, with candidates that surely fit. Parts of names stay.
         """
-        numbers = rng.numbers(len(self.kinds) + 1 + sum(map(len, places.values())))
-        return self._in_order(places, iter(numbers))
-
-    def _in_order(self, places: dict[str, list[int]], numbers: Iterator[int]) -> Iterator[list[int]]:
-        for kinds in (self.kinds, "n"):
-            group: list[int] = []
-            for kind in _shuffled([*kinds], numbers):
-                group += _shuffled(places.pop(kind, []), numbers)
-            yield group
-
-    def _tries(self, groups: Iterator[list[int]], line: Line, text: Text) -> Tries:
-        """Words outside titles come first, with candidates that surely fit. Parts of names stay."""
-        targets, strict = line.targets, self.strict
-        for group in groups:
+        words, ask, strict = line.readings, thesaurus().question, self.strict
+        for group in self._groups(line, text, places, rng):
             later = []
             for i in group:
-                target = targets[i]
-                if (
-                    not target.hope
-                    or in_name(line.readings, i, target.kind)
-                    or (strict and (_doubtful(line.readings, i) or (not line.said.isdisjoint(NAMING) and in_title(line.readings, i))))
-                ):
+                if in_name(words, i):
                     continue
-                titled = _in_title(text, line.span(i)[0])
-                if titled or not strict:
+                question = ask(line, i, True, strict)
+                if strict and (question is None or _doubtful(words, i) or in_title(words, i)):
+                    continue
+                outside = question is not None and not _in_title(text, line.span(i)[0])
+                if not (strict and outside):
                     later.append(i)
-                if not titled:
-                    yield i, True
+                if question is not None and outside:
+                    yield question
             for i in later:
-                yield i, strict
+                if question := ask(line, i, strict, strict):
+                    yield question
+
+    def _groups(self, line: Line, text: Text, places: list[int], rng: Stream) -> Iterator[list[int]]:
+        """The places in random order: one class at random, then the others; then nouns, if they are not among these.
+
+        All numbers that decide it are drawn at once; the order of nouns is found out if it is asked for.
+        """
+        if not self.slots:
+            places = [i for i in places if not text.labelled(line.span(i)[0])]
+        of_kind: dict[str, list[int]] = {}
+        for i in places:
+            kind = line.readings[i].kind
+            if kind in of_kind:
+                of_kind[kind].append(i)
+            else:
+                of_kind[kind] = [i]
+        numbers = rng.numbers(len(self.kinds) + 1 + len(places))
+        at = 0
+        for kinds in (self.kinds, "n"):
+            group: list[int] = []
+            order = _shuffled(list(kinds), numbers, at)
+            at += len(kinds)
+            for kind in order:
+                if its := of_kind.pop(kind, None):
+                    group += _shuffled(its, numbers, at)
+                    at += len(its)
+            yield group
 
     def _one_of(self, found: list[str], rng: Stream) -> str:
         """One of the best, better ones more often."""
         last = min(len(found), self.top) - 1
-        if not last:
-            return found[0]
-        totals = _totals(last + 1)
-        point = rng.random() * totals[last]
-        return next((found[n] for n in range(last) if point < totals[n]), found[last])
+        if last:
+            totals = _totals(last + 1)
+            point = rng.random() * totals[last]
+            for n in range(last):
+                if point < totals[n]:
+                    return found[n]
+        return found[last]
 
     def _by_model(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
         made: list[Change | None] = [None] * len(texts)
         lines = [thesaurus().line(text.text) for text in texts]
-        tries = [
-            chain.from_iterable(self._groups(self._places(line, text), rng))
-            for line, text, rng in zip(lines, texts, rngs, strict=True)
-        ]
+        tries = []
+        for line, text, rng in zip(lines, texts, rngs, strict=True):
+            places = [i for i, word in enumerate(line.readings) if word.kind in self._kinds]
+            tries.append(chain.from_iterable(self._groups(line, text, places, rng)))
         waiting: Sequence[int] = range(len(texts))
         while waiting:
             tried = [(n, i) for n in waiting if (i := next(tries[n], None)) is not None]
@@ -164,10 +156,10 @@ class SynonymOperator(BatchOperator):
         return made
 
 
-def _shuffled(items: list[T], numbers: Iterator[int]) -> list[T]:
-    """What `Stream.sample` makes of all items, from its numbers."""
-    for i in range(len(items)):
-        j = i + (next(numbers) * (len(items) - i) >> 64)
+def _shuffled(items: list[T], numbers: Sequence[int], at: int) -> list[T]:
+    """What `Stream.sample` makes of all items, with the numbers from this place on."""
+    for i in range(len(items) - 1):
+        j = i + (numbers[at + i] * (len(items) - i) >> 64)
         items[i], items[j] = items[j], items[i]
     return items
 
@@ -194,26 +186,30 @@ def _in_title(text: Text, at: int) -> bool:
 
 def replacement(asked: Asked, new: str) -> Change:
     """The change that puts the new word in place, with the article before it made to agree."""
-    return _put(asked.text, asked.words, asked.i, new, lambda i: (asked.words[i].start, asked.words[i].end))
+    text, words, i = asked[:3]
+    word, before = words[i], words[i - 1] if i else None
+    article = (before.start, before.end) if before is not None and before.lower in _ARTICLES else None
+    return _put(text, word.start, word.end, new, kind_of(word) or KIND_OF.get(word.tag, "s"), article)
 
 
 def _replaced(line: Line, i: int, new: str) -> Change:
-    return _put(line.text, line.readings, i, new, line.span)
+    """The same for a word that may be replaced."""
+    article = line.span(i - 1) if i and line.readings[i - 1].lower in _ARTICLES else None
+    return _put(line.text, *line.span(i), new, line.readings[i].kind, article)
 
 
-def _put(text: str, words: Sequence[Tagged], i: int, new: str, span: Callable[[int], tuple[int, int]]) -> Change:
-    word, (start, end) = words[i], span(i)
+def _put(text: str, start: int, end: int, new: str, kind: str, article: tuple[int, int] | None) -> Change:
     old = text[start:end]
-    kind = kind_of(word) or KIND_OF.get(word.tag, "s")
-    edit = Edit(start, end, _cased(new, old))
-    edits: tuple[Edit, ...] = (edit,)
-    if i and words[i - 1].lower in ("a", "an"):
-        first, last = span(i - 1)
-        before, article = words[i - 1].lower, "an" if new[0] in _VOWELS else "a"
-        agrees = (old[0].lower() in _VOWELS) == (before == "an")
-        if text[last:start] == " " and agrees and article != before:
-            edits = Edit(first, last, _cased(article, text[first:last])), edit
-    return Change(edits, f"{old}→{edit.new} ({KINDS[kind]})")
+    if not old.islower():
+        new = _cased(new, old)
+    edit = Edit(start, end, new)
+    note = f"{old}→{new} ({KINDS[kind]})"
+    if article is not None and text[article[1] : start] == " ":
+        said = text[slice(*article)]
+        before, after = (word[0].lower() in _VOWELS for word in (old, new))
+        if before != after and before == (said.lower() == "an"):
+            return Change((Edit(*article, _cased("an" if after else "a", said)), edit), note)
+    return Change((edit,), note)
 
 
 def _cased(new: str, old: str) -> str:

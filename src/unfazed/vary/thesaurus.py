@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Sequence
-from functools import lru_cache
-from itertools import chain
+from functools import cache, lru_cache
+from itertools import pairwise
 from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,8 @@ import numpy as np
 
 from unfazed.vary.collocations import OF_PEOPLE, everywhere, never, vague
 from unfazed.vary.english import KIND_OF, START, Reading, Word, forms, tagged, tagger
-from unfazed.vary.fitting import MOST_FITTING, Asked, Place, fits, kind_of
+from unfazed.vary.fitting import MOST_FITTING, Asked, Place, fits
+from unfazed.vary.stopwords import stopword_candidates
 
 _DATA = Path(__file__).parent / "spoken" / "data"
 _SENSE_FIT = 6.0  # what the sentence counts for against how often a sense is meant
@@ -38,15 +39,12 @@ _MOST_READ, _MOST_PLACES = 50_000, 100_000  # words with tags, and places of wor
 
 
 class Entry(NamedTuple):
-    """A lemma's senses, by row of their vectors with the log of their shares, and its candidates, each with its sense's
-    place among them, its score and the row of its own vector."""
+    """A lemma's number, how many senses it has, and its candidates, each with its score."""
 
-    senses: Any
-    shares: Any
+    number: int
+    senses: int
     words: list[str]
-    of: Any
-    scores: Any
-    rows: Any
+    scores: list[float]
 
 
 class Choice:
@@ -56,36 +54,28 @@ class Choice:
 
     def __init__(self, entry: Entry, said: list[str | None]) -> None:
         self.entry, self.forms = entry, said
-        self.settled = len(said) == len(entry.senses) == 1  # whatever the sentence says
+        self.settled = len(said) == entry.senses == 1  # whatever the sentence says
 
 
 class Target:
-    """What follows from a word and its tag: its class, its lemma, the row of its vector, and whether the table has it."""
+    """What follows from a word and its tag: its part of speech, its lemma, and what may stand for it."""
 
-    __slots__ = ("choices", "hope", "kind", "lemma", "of", "row")
+    __slots__ = ("choices", "lemma", "of")
 
-    def __init__(self, reading: Reading, rows: dict[str, int], listed: dict[tuple[str, str], str]) -> None:
-        self.kind, self.of = kind_of(reading), KIND_OF.get(reading.tag, "")
-        self.lemma = lemma = forms().lemma(reading.lower, reading.tag)
-        row = rows.get(reading.lower) or rows.get(lemma)
-        self.row = row if self.of else None
-        keys = (reading.lower, lemma, lemma + "~", lemma + "^")
-        self.hope = self.kind == "s" or any((key, self.of) in listed for key in keys)
+    def __init__(self, reading: Reading) -> None:
+        self.of = KIND_OF.get(reading.tag, "")
+        self.lemma = forms().lemma(reading.lower, reading.tag)
         self.choices: dict[tuple[bool, bool, bool], Choice | None] = {}
 
 
 class Line:
-    """The words of a text: how each is read, what follows from that, and where they are if that is not plain to see."""
+    """The words of a text, and where they are if that is not plain to see."""
 
-    __slots__ = ("_context", "_rows", "_said", "readings", "targets", "text", "words")
+    __slots__ = ("_context", "readings", "text", "words")
 
-    def __init__(
-        self, text: str, readings: list[Reading], targets: list[Target], words: Sequence[Word] | None = None
-    ) -> None:
-        self.text, self.readings, self.targets, self.words = text, readings, targets, words
+    def __init__(self, text: str, readings: list[Reading], words: Sequence[Word] | None = None) -> None:
+        self.text, self.readings, self.words = text, readings, words
         self._context = readings if words is None else None
-        self._rows: list[int] | None = None
-        self._said: set[str] | None = None
 
     @property
     def context(self) -> list[Reading]:
@@ -93,20 +83,6 @@ class Line:
         if self._context is None:
             self._context = tagger().readings([reading.lower for reading in self.readings])
         return self._context
-
-    @property
-    def rows(self) -> list[int]:
-        """The rows of the vectors of its content words, after that of a vector of zeros."""
-        if self._rows is None:
-            self._rows = [-1, *(target.row for target in self.targets if target.row is not None)]
-        return self._rows
-
-    @property
-    def said(self) -> set[str]:
-        """Its words."""
-        if self._said is None:
-            self._said = {reading.lower for reading in self.readings}
-        return self._said
 
     def span(self, i: int) -> tuple[int, int]:
         """Where a word begins and ends."""
@@ -117,13 +93,17 @@ class Line:
 
 
 class Question(NamedTuple):
-    """A word of a line to find others for, and the places in its choice of single words that fit, and of phrases."""
+    """A word of a line to find others for: of its choice, the places of single words that fit and of phrases that do.
+
+    A closed-class word has no choice, but candidates, which nothing else in the line decides about.
+    """
 
     line: Line
     i: int
-    choice: Choice
-    fit: tuple[list[int], list[int]]
     strict: bool
+    choice: Choice | None
+    fit: tuple[list[int], list[int]]
+    closed: list[str]
 
 
 class Thesaurus:
@@ -131,59 +111,50 @@ class Thesaurus:
 
     def __init__(self, table: str, vectors: bytes, size: int = 32) -> None:
         words, _, lines = table.partition("\n\n")
-        self._rows = {word: i for i, word in enumerate(words.split())}
+        self._rows = {word: i for i, word in enumerate(words.split(), 1)}
         self._lines: dict[tuple[str, str], str] = {}
         for line in lines.splitlines():
             kind, lemma, rest = line.split("\t", 2)
             self._lines[lemma, kind] = rest
         stored = np.frombuffer(vectors, np.int8).reshape(-1, size)
-        self._vectors: Any = np.vstack([stored, np.zeros((1, size), np.int8)]).astype(np.float32)
-        self._entry = lru_cache(4096)(self._read)
+        self._vectors: Any = np.zeros((len(stored) + 1, size), np.float32)  # that of row 0, of no word, is zero
+        self._vectors[1:] = stored
+        self._entry = cache(self._read)
+        self._senses = Rows(lines.count("\t"), len(self._lines), row=int, share=float)
+        self._words = Rows(lines.count(" ") // 2, len(self._lines), row=int, of=int, score=float)
         self._targets: dict[Reading, Target] = {}
+        self._row_of: dict[Reading, int] = {}
         self._fit: dict[tuple[Choice, bool, str, str, str, str], tuple[list[int], list[int]]] = {}
 
     def ranked(self, asked: Sequence[Asked]) -> list[list[str]]:
         """For each word asked about, candidates in the same inflected form, best first."""
-        lines: dict[int, Line] = {}
-        found: list[list[str]] = [[] for _ in asked]
-        questions, places = [], []
-        for n, one in enumerate(asked):
-            line = lines.get(id(one.words)) or lines.setdefault(id(one.words), self._line_of(one.text, one.words))
-            if line.targets[one.i].of and (question := self.question(line, one.i, one.sure, one.strict)):
-                questions.append(question)
-                places.append(n)
-        for n, answer in zip(places, self.answers(questions), strict=True):
-            found[n] = answer
-        return found
+        lines = {id(one.words): self._line_of(one.text, one.words) for one in asked}
+        found = [self.question(lines[id(one.words)], one.i, one.sure, one.strict) for one in asked]
+        answers = iter(self.answers([question for question in found if question]))
+        return [next(answers) if question else [] for question in found]
 
     def line(self, text: str) -> Line:
         """The words of a text."""
         readings = tagger().plain(text)
-        if readings is None:
-            return self._line_of(text, tagged(text))
-        known = self._targets
-        try:
-            return Line(text, readings, [known[reading] for reading in readings])
-        except KeyError:
-            return Line(text, readings, [self._target(reading) for reading in readings])
+        return self._line_of(text, tagged(text)) if readings is None else Line(text, readings)
 
     def _line_of(self, text: str, words: Sequence[Word]) -> Line:
         seen = tagger().seen
-        readings = [seen(word.lower).reading(word.tag) for word in words]
-        return Line(text, readings, [self._target(reading) for reading in readings], words)
+        return Line(text, [seen(word.lower).reading(word.tag) for word in words], words)
 
     def _target(self, reading: Reading) -> Target:
-        found = self._targets.get(reading)
-        if found is None:
-            found = Target(reading, self._rows, self._lines)
-            if len(self._targets) >= _MOST_READ:
-                self._targets.clear()
-            self._targets[reading] = found
+        if len(self._targets) >= _MOST_READ:
+            self._targets.clear()
+        self._targets[reading] = found = Target(reading)
         return found
 
     def question(self, line: Line, i: int, sure: bool, strict: bool) -> Question | None:
         """The question what may stand for a word; None if nothing may."""
-        target, readings = line.targets[i], line.readings
+        readings = line.readings
+        if readings[i].kind == "s":
+            found = stopword_candidates(readings, i)
+            return Question(line, i, strict, None, ([], []), found) if found else None
+        target = self._targets.get(readings[i]) or self._target(readings[i])
         after = readings[i + 1] if i + 1 < len(readings) else None
         if target.of == "r" and i and (readings[i - 1].tag == "IN" or readings[i - 1].lower == "right"):
             return None  # *from now* and *right now* are expressions
@@ -201,7 +172,7 @@ class Thesaurus:
         if choice is None:
             return None
         fit = self._fitting(choice, line, i, sure, strict)
-        return Question(line, i, choice, fit, strict) if fit[0] or fit[1] else None
+        return Question(line, i, strict, choice, fit, []) if fit[0] or fit[1] else None
 
     def _choice(self, reading: Reading, target: Target, strict: bool, particle: bool, people: bool) -> Choice | None:
         word, tag, kind, lemma = reading.lower, reading.tag, target.of, target.lemma
@@ -241,14 +212,14 @@ class Thesaurus:
             return None
         senses = [sense.split(" ") for sense in line.split("\t")]
         words = [word for sense in senses for word in sense[2::2]]
-        return Entry(
-            np.array([int(sense[0]) for sense in senses]),
-            np.array([int(sense[1]) / 10 for sense in senses]),
-            words,
-            np.array([n for n, sense in enumerate(senses) for _ in sense[2::2]]),
-            np.array([int(score) / 10 for sense in senses for score in sense[3::2]]),
-            np.array([self._rows[word] for word in words]),
+        scores = [int(score) / 10 for sense in senses for score in sense[3::2]]
+        self._senses.add(row=[int(sense[0]) + 1 for sense in senses], share=[int(sense[1]) / 10 for sense in senses])
+        number = self._words.add(
+            row=[self._rows[word] for word in words],
+            of=[n for n, sense in enumerate(senses) for _ in sense[2::2]],
+            score=scores,
         )
+        return Entry(number, len(senses), words, scores)
 
     def _both(self, lemma: str, other: str, kind: str) -> bool:
         """Are the two defined alike, or may each stand for the other where it means what it mostly means?"""
@@ -282,61 +253,103 @@ class Thesaurus:
 
     def answers(self, questions: Sequence[Question], most: int = MOST_FITTING) -> list[list[str]]:
         """The candidates that fit and whose sense may be meant, in the same inflected form, best first."""
-        open_ = [question for question in questions if not question.choice.settled]
+        open_ = [q for q in questions if q.choice is not None and not q.choice.settled]
         orders = iter(self._orders(open_) if open_ else ())
-        return [_answer(q, (0,) if q.choice.settled else next(orders), most) for q in questions]
+        return [
+            q.closed if q.choice is None else _answer(q, q.choice, (0,) if q.choice.settled else next(orders), most)
+            for q in questions
+        ]
 
     def _orders(self, questions: Sequence[Question]) -> list[list[int]]:
         """For each word, the places in its entry of candidates whose sense may be meant, best first."""
-        entries = [question.choice.entry for question in questions]
-        around = self._around(questions)
-        sense_of, sense_at = _parts([len(entry.senses) for entry in entries])
-        senses = np.concatenate([entry.shares for entry in entries])
-        senses += _SENSE_FIT * self._likeness([entry.senses for entry in entries], around[sense_of])
-        most = np.maximum.reduceat(senses, sense_at)
-        senses -= (most + np.log(np.add.reduceat(np.exp(senses - most[sense_of]), sense_at)))[sense_of]
-        word_of, word_at = _parts([len(entry.words) for entry in entries])
-        meant = senses[np.concatenate([entry.of for entry in entries]) + sense_at[word_of]]
-        scores = np.concatenate([entry.scores for entry in entries]) + meant
-        scores += _WORD_FIT * self._likeness([entry.rows for entry in entries], around[word_of])
+        entries = np.array([question.choice.entry.number for question in questions if question.choice])
+        sense, of_sense, at = self._senses.of(entries)
+        word, of, word_at = self._words.of(entries)
+        rows = np.concatenate((self._senses["row"][sense], self._words["row"][word]))
+        around = self._around(questions)[np.concatenate((of_sense, of))]
+        alike = np.einsum("ij,ij->i", self._vectors[rows], around)
+        senses = self._senses["share"][sense] + _SENSE_FIT * alike[: len(sense)]
+        most = np.maximum.reduceat(senses, at)
+        senses -= (most + np.log(np.add.reduceat(np.exp(senses - most[of_sense]), at)))[of_sense]
+        meant = senses[self._words["of"][word] + at[of]]
+        scores = self._words["score"][word] + meant + _WORD_FIT * alike[len(sense) :]
         least = np.maximum.reduceat(scores, word_at) - _WORST
         likely = np.array([_LIKELY_MEANT if question.strict else _LEAST_MEANT for question in questions])
-        taken = (scores > least[word_of]) & (meant > likely[word_of])
+        taken = (scores > least[of]) & (meant > likely[of])
         # Rounded, so that ties stay ties whatever the processor makes of the last bits.
-        order = np.lexsort((-np.round(scores, 6), word_of))
+        order = np.lexsort((-np.round(scores, 6), of))
         order = order[taken[order]]
-        ends = np.searchsorted(word_of[order], np.arange(len(entries) + 1)).tolist()
-        places = (order - word_at[word_of[order]]).tolist()
-        return [places[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+        of = of[order]
+        ends = np.searchsorted(of, np.arange(len(entries) + 1)).tolist()
+        places = (order - word_at[of]).tolist()
+        return [places[a:b] for a, b in pairwise(ends)]
 
     def _around(self, questions: Sequence[Question]) -> Any:
         """For each word, the mean direction of the other content words of its line that have a vector."""
-        rows = [question.line.rows for question in questions]
-        own = [question.line.targets[question.i].row for question in questions]
-        counts = np.array([len(some) - 1 - (row is not None) for some, row in zip(rows, own, strict=True)])
-        _, starts = _parts([len(some) for some in rows])
-        total = np.add.reduceat(self._vectors[list(chain.from_iterable(rows))], starts)
-        total -= self._vectors[[-1 if row is None else row for row in own]]
+        rows: list[int] = []
+        ends, own, get = [0], [], self._row_of.get
+        for question in questions:
+            its = list(map(get, question.line.readings))
+            if None in its:
+                its = list(map(self._row, question.line.readings))
+            own.append(len(rows) + question.i)
+            rows += its  # type: ignore[arg-type]
+            ends.append(len(rows))
+        found = np.array(rows)
+        found[own] = 0
+        counts = np.add.reduceat(found > 0, ends[:-1], dtype=int)
+        total = np.add.reduceat(self._vectors[found], ends[:-1])
         length = np.sqrt(np.einsum("ij,ij->i", total, total)) / _UNIT + 1e-9
         return total * (np.where(counts == 1, _FEW, 1.0) / length / _UNIT**2).astype(np.float32)[:, None]
 
-    def _likeness(self, rows: list[Any], around: Any) -> Any:
-        return np.einsum("ij,ij->i", self._vectors[np.concatenate(rows)], around)
+    def _row(self, reading: Reading) -> int:
+        """The row of the vector of a content word; 0 for others, and if it has none."""
+        found = self._row_of.get(reading)
+        if found is None:
+            lemma = forms().lemma(reading.lower, reading.tag)
+            found = (self._rows.get(reading.lower) or self._rows.get(lemma, 0)) if reading.tag in KIND_OF else 0
+            if len(self._row_of) >= _MOST_READ:
+                self._row_of.clear()
+            self._row_of[reading] = found
+        return found
 
 
-def _parts(sizes: list[int]) -> tuple[Any, Any]:
-    """Of things in a row that belong to parts of these sizes: the part of each, and where each part begins."""
-    ends = np.cumsum(sizes)
-    return np.repeat(np.arange(len(sizes)), sizes), ends - sizes
+class Rows:
+    """Rows of numbers of all entries that were read, those of one entry together."""
+
+    def __init__(self, most: int, entries: int, **columns: type) -> None:
+        self._columns: dict[str, Any] = {name: np.zeros(most, kind) for name, kind in columns.items()}
+        self._starts, self._sizes = np.zeros(entries, int), np.zeros(entries, int)
+        self._entries = self._filled = 0
+
+    def add(self, **values: list[Any]) -> int:
+        """Adds an entry; gives back its number."""
+        number, start = self._entries, self._filled
+        for name, its in values.items():
+            self._filled = start + len(its)
+            self._columns[name][start : self._filled] = its
+        self._starts[number], self._sizes[number] = start, self._filled - start
+        self._entries += 1
+        return number
+
+    def __getitem__(self, name: str) -> Any:
+        return self._columns[name]
+
+    def of(self, entries: Any) -> tuple[Any, Any, Any]:
+        """The rows of these entries, one after the other; the place of each one's entry among them, and where it begins."""
+        sizes = self._sizes[entries]
+        starts = sizes.cumsum() - sizes
+        of = np.repeat(np.arange(len(entries)), sizes)
+        return (self._starts[entries] - starts)[of] + np.arange(len(of)), of, starts
 
 
-def _answer(question: Question, order: Sequence[int], most: int) -> list[str]:
+def _answer(question: Question, choice: Choice, order: Sequence[int], most: int) -> list[str]:
     """The best that fit, phrases only if no single word does; a strict one is not said elsewhere in the text."""
-    said = question.line.said if question.strict else ()
+    said = {reading.lower for reading in question.line.readings} if question.strict else ()
     for fit in question.fit:
         found: list[str] = []
         for n in order:
-            form = question.choice.forms[n]
+            form = choice.forms[n]
             if n in fit and form not in found and form not in said and form is not None:
                 found.append(form)
                 if len(found) == most:

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from unfazed.core.seeds import Seeds
 from unfazed.core.values import Example, Json, Variant
 from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.english import KIND_OF, forms, tagged
+from unfazed.vary.english import KIND_OF, STOPWORDS, forms, kind_of, tagged
+from unfazed.vary.fitting import Asked, fitting
 from unfazed.vary.operator import Text
 from unfazed.vary.spoken.synonym_verb import SynonymVerb
-from unfazed.vary.fitting import Asked, fitting, kind_of
-from unfazed.vary.stopwords import STOPWORDS
 from unfazed.vary.thesaurus import thesaurus
 
 CLASSES = ("verb", "adjective", "adverb", "any", "stopword")
@@ -204,8 +203,13 @@ def test_the_table_is_whole() -> None:
         entry = source._entry(lemma, kind)
         assert entry is not None
         assert lemma not in entry.words
-        assert len(entry.words) == len(entry.rows) == len(entry.of) == len(entry.scores)
-        assert max(entry.senses) < len(source._vectors)
+        senses, _, _ = source._senses.of([entry.number])
+        words, _, _ = source._words.of([entry.number])
+        assert len(senses) == entry.senses
+        assert len(words) == len(entry.words) == len(entry.scores)
+        assert source._senses["row"][senses].max() < len(source._vectors)
+        assert source._words["row"][words].min() > 0
+        assert source._words["of"][words].max() < entry.senses
 
 
 WORDS = [

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from unfazed.core.edits import Edit, slots_of
 from unfazed.core.values import Example, Json
-from unfazed.vary.english import BE, DO, HAVE
-from unfazed.vary.stopwords import STOPWORDS
+from unfazed.vary.english import BE, DO, HAVE, STOPWORDS
 from unfazed.vary.words import sounds_as_vowel, word_lists
 
 _ARTICLES = ("a", "an")

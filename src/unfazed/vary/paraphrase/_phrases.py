@@ -324,7 +324,7 @@ def _sure(words: Sequence[Word], i: int, kind: str) -> bool:
     word, before, after = words[i], words[i - 1] if i else None, words[i + 1] if i + 1 < len(words) else None
     if kind == "v" and before is not None and before.lower.endswith(("'s", "s'", "’s", "s’")):
         return False
-    if in_name(words, i, kind) or (after is not None and after.tag == "RP"):
+    if in_name(words, i) or (after is not None and after.tag == "RP"):
         return False
     if kind == "n":
         return before is None or before.tag not in ("VBG", "VBN")

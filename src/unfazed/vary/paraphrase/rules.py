@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from unfazed.core.edits import Edit, apply
 from unfazed.core.errors import UnknownName
 from unfazed.core.seeds import Stream
-from unfazed.vary.english import Word, tagged
-from unfazed.vary.fitting import Asked, kind_of
+from unfazed.vary.english import Word, kind_of, tagged
+from unfazed.vary.fitting import Asked
 from unfazed.vary.operator import Change, Operator, Text, whole_text
 from unfazed.vary.paraphrase._clauses import orders, voices
 from unfazed.vary.paraphrase._phrases import candidates, contractions, expressions, listed_forms, nominals
