@@ -21,7 +21,7 @@ from unfazed.core.seeds import Seeds
 from unfazed.data import ReadOptions, read_examples
 from unfazed.papers.parte.corpora import FILE, read_pairs
 from unfazed.systems.embeddings import Embeddings, minilm_folder
-from unfazed.vary.engine import OperatorSpec
+from unfazed.vary.engine import BLOCK, OperatorSpec
 from unfazed.vary.operator import Text
 from unfazed.vary.words import jaccard
 
@@ -37,15 +37,19 @@ Pairs = list[tuple[str, str]]
 
 
 def made_by(spec: OperatorSpec, texts: list[tuple[str, str]]) -> tuple[Pairs, float]:
-    """Pairs of an original and what the operator makes of it, and CPU seconds; the first text is not timed."""
+    """Pairs of an original and what the operator makes of it, and CPU seconds, in blocks as `unfazed vary` has them.
+
+    The first text, for which tables are loaded, is not timed. The others are new to the operator.
+    """
     operator, seeds = spec.make(), Seeds(0, spec.name, 1)
     operator.change(Text(texts[0][1]), seeds.stream("", 0))
     began = time.process_time()
     pairs = []
-    for id, text in texts:
-        change = operator.change(Text(text), seeds.stream(id, 0))
-        if change is not None:
-            pairs.append((text, apply(text, change.edits)))
+    for at in range(0, len(texts), BLOCK):
+        block = texts[at : at + BLOCK]
+        streams = [seeds.stream(id, 0) for id, _ in block]
+        changes = operator.changes([Text(text) for _, text in block], streams)
+        pairs += [(text, apply(text, c.edits)) for (_, text), c in zip(block, changes, strict=True) if c is not None]
     return pairs, time.process_time() - began
 
 

@@ -70,7 +70,7 @@ def in_title(words: Sequence[Tagged], i: int) -> bool:
 
 
 def collocated(before: str, after: str, word: str, candidate: str, strict: bool = False) -> bool:
-    """May the candidate stand for the word between these two? Not in a fixed expression, and not if it is much rarer."""
+    """May the candidate stand for the word between two others? Not in a fixed expression, nor if much rarer."""
     found = collocations()
     if f"{word}/{candidate}" in _SPARED["fine"] and not strict:
         return True

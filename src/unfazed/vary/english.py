@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -45,6 +45,7 @@ STOPWORDS = _closed()
 _INFLECTED = {"v": ("VBD", "VBN", "VBG", "VBZ"), "n": ("NNS",), "a": ("JJR", "JJS"), "r": ()}
 _BASE = {"v": "VB", "n": "NN", "a": "JJ", "r": "RB"}
 KIND_OF = {tag: kind for kind, base in _BASE.items() for tag in (base, *_INFLECTED[kind])}  # v, n, a or r by tag
+_REPLACED = frozenset((*KIND_OF, *(tag for tag, _ in STOPWORDS)))  # tags of words that may be
 _KEPT = BE | HAVE | DO | frozenset(["let", "let's", "s", "d", "like", "not", "n't", "please", "oh", "there", "here"])
 
 
@@ -61,9 +62,12 @@ class Tagged(Protocol):
 def kind_of(word: Tagged) -> str:
     """Which class of words that may be replaced this is of: verb v, adjective a, adverb r, noun n, stop word s; none
     for names and numbers."""
-    if (word.tag, word.lower) in STOPWORDS:
+    tag, lower = word.tag, word.lower
+    if tag not in _REPLACED:
+        return ""
+    if (tag, lower) in STOPWORDS:
         return "s"
-    return "" if word.lower in _KEPT or len(word.lower) < 3 else KIND_OF.get(word.tag, "")
+    return "" if lower in _KEPT or len(lower) < 3 else KIND_OF.get(tag, "")
 
 
 def class_of(word: str, classes: dict[str, str]) -> str:
@@ -81,12 +85,14 @@ def class_of(word: str, classes: dict[str, str]) -> str:
     return "RB" if len(word) > 5 and word.endswith("ly") else "NNP"
 
 
-def tags_of(kind: str) -> list[str]:
+@cache
+def tags_of(kind: str) -> tuple[str, ...]:
     """The tags in a class. A word of a closed class is a class by itself and stands in front."""
-    parts = [part.strip("!+*") for part in kind.split("|")]
+    parts = tuple(part.strip("!+*") for part in kind.split("|"))
     return parts[1:] if len(parts) > 1 and not parts[0].isupper() else parts
 
 
+@cache
 def seen_as(kind: str) -> str:
     """What the word before sees: the likeliest tag, or that this may be noun or verb."""
     tags = tags_of(kind)
@@ -108,19 +114,33 @@ class Reading:
         self.kind = kind_of(self)
 
 
-class Seen:
-    """A word that was met, with its class, what the word before it sees of it, and how it was read so far."""
+class Seen(Reading):
+    """A word that was met, with its class, what the word before it sees of it, and how it was read so far.
 
-    __slots__ = ("_readings", "decided", "kind", "only", "view", "word")
+    One that can be read in one way only is that reading.
+    """
 
-    def __init__(self, word: str, kind: str) -> None:
-        self.word, self.kind, self.view = word, kind, seen_as(kind)
-        self._readings: dict[str, Reading] = {}
-        self.decided: dict[tuple[str, str, str], Reading] = {}
-        self.only = None if "|" in kind else self.reading(kind)
+    __slots__ = ("_readings", "classed", "decided", "only", "view")
+
+    def __init__(self, word: str, classed: str) -> None:
+        self.lower, self.tag, self.kind = word, classed, ""
+        self.classed, self.view = classed, seen_as(classed)
+        self._readings: dict[str, Reading] | None = None
+        self.only: Reading | None = None
+        if "|" in classed:
+            self.decided: dict[tuple[str, str, str], Reading] = {}
+        else:
+            self.only, self.kind = self, kind_of(self)
 
     def reading(self, tag: str) -> Reading:
-        return self._readings.get(tag) or self._readings.setdefault(tag, Reading(self.word, tag))
+        if tag == self.tag:
+            return self
+        if self._readings is None:
+            self._readings = {}
+        found = self._readings.get(tag)
+        if found is None:
+            found = self._readings[tag] = Reading(self.lower, tag)
+        return found
 
 
 _END = Seen(START, START)
@@ -144,12 +164,24 @@ class Tagger:
         self._plain: dict[str, Seen] = {"": _END}  # of these, words as recognisers write them, and the end
 
     def tags(self, words: Sequence[str]) -> list[str]:
-        """The tag of each lower-case word of a sentence."""
-        return [reading.tag for reading in self.readings(words)]
+        """The tag of each lower-case word of a sentence. Nothing is remembered, since new words cost more then."""
+        classes = self.classes
+        kinds = [classes.get(word) or class_of(word, classes) for word in words]
+        found: list[str] = []
+        before = last = START
+        for i, kind in enumerate(kinds):
+            tag = kind
+            if "|" in kind:
+                after = seen_as(kinds[i + 1]) if i + 1 < len(kinds) else START
+                tag = self._decide(words[i], kind, last, after, before)
+            found.append(tag)
+            before, last = last, tag
+        return found
 
     def readings(self, words: Sequence[str]) -> list[Reading]:
         """Each lower-case word of a sentence with its tag."""
-        return self._read([*map(self.seen, words), _END])
+        known, seen = self._known, self.seen
+        return self._read([*[known.get(word) or seen(word) for word in words], _END])
 
     def plain(self, text: str) -> list[Reading] | None:
         """The words of a text in small letters, without marks and with single spaces; None if it is not such a text."""
@@ -181,13 +213,11 @@ class Tagger:
         """What `read` makes of each word but the last, which is the end."""
         found: list[Reading] = []
         before = last = START
-        follows = 0
-        for word in words:
-            follows += 1
+        for follows, word in enumerate(words, 1):
             reading = word.only
             if reading is None:
                 after = words[follows].view
-                reading = word.decided.get((last, after, before)) or self._decide(word, last, after, before)
+                reading = word.decided.get((last, after, before)) or self._first(word, last, after, before)
             found.append(reading)
             before = last
             last = reading.tag
@@ -196,21 +226,25 @@ class Tagger:
 
     def read(self, word: Seen, last: str, after: str, before: str) -> Reading:
         """A word with the tag that it has after two others, the last of them first, and before what is seen next."""
-        return word.only or word.decided.get((last, after, before)) or self._decide(word, last, after, before)
+        return word.only or word.decided.get((last, after, before)) or self._first(word, last, after, before)
 
-    def _decide(self, word: Seen, last: str, after: str, before: str) -> Reading:
+    def _first(self, word: Seen, last: str, after: str, before: str) -> Reading:
+        """The same for the first time, which is remembered."""
+        tag = self._decide(word.lower, word.classed, last, after, before)
+        word.decided[last, after, before] = reading = word.reading(tag)
+        return reading
+
+    def _decide(self, word: str, kind: str, last: str, after: str, before: str) -> str:
         """What the longest known context says."""
-        get, kind = self.contexts.get, word.kind
-        tag = (
-            get((word.word, last, after, "word"))
+        get = self.contexts.get
+        return (
+            get((word, last, after, "word"))
             or get((kind, last, after, before))
             or get((kind, last, after))
             or get((kind, last))
             or get((kind,))
             or tags_of(kind)[0]
         )
-        word.decided[last, after, before] = reading = word.reading(tag)
-        return reading
 
     def could_be(self, word: str, tag: str) -> bool:
         """May the lower-case word have this tag?"""
@@ -265,13 +299,15 @@ def _any(text: str) -> tuple[Word, ...]:
 
 def _sentence(text: str, places: list[tuple[int, int]]) -> list[Word]:
     words = [text[start:end] for start, end in places]
-    lower = [word.lower().replace("’", "'") for word in words]
+    lower = list(map(str.lower, words))
+    if "’" in text:
+        lower = [word.replace("’", "'") for word in lower]
     tags = tagger().tags(lower)
     if words != lower and any(map(str.islower, words)):  # else case says nothing
         for i, word in enumerate(words):
             if i and word[0].isupper() and word[:2] not in ("I", "I'"):
                 tags[i] = "NNP"
-    return [Word(*place, word, tag) for place, word, tag in zip(places, lower, tags, strict=True)]
+    return [Word(start, end, word, tag) for (start, end), word, tag in zip(places, lower, tags, strict=True)]
 
 
 _kept = lru_cache(8192)(_tagged)

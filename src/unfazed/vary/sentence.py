@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from unfazed.vary.english import Word, tagged, tagger
 
+_CLOSING = re.compile(r"[.?!;\n]")
 LONGEST = 20_000  # characters of a text that are looked at
 _TITLES = "mr mrs ms dr st mt ft gen lt col sgt capt prof rev hon sen gov rep inc ltd corp co no nos vs jr sr"
 _ABBREVIATED = frozenset(_TITLES.split())
@@ -37,11 +39,14 @@ class Rewrite(NamedTuple):
     note: str
 
 
-class Sentence(NamedTuple):
+class Sentence:
     """One sentence of a text, from its first word to its last, without what closes it."""
 
-    text: str
-    words: tuple[Word, ...]
+    __slots__ = ("lower", "text", "words")
+
+    def __init__(self, text: str, words: tuple[Word, ...]) -> None:
+        self.text, self.words = text, words
+        self.lower = frozenset([word.lower for word in words])  # by which most rules see that they don't apply
 
     @property
     def start(self) -> int:
@@ -163,6 +168,8 @@ def capital(text: str) -> str:
 def sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences of a text; one without a word is none."""
     words = tagged(text) if len(text) <= LONGEST else ()
+    if not words or not _CLOSING.search(text, words[0].end, words[-1].start):
+        return (Sentence(text, words),) if words else ()
     ends = [i for i in range(1, len(words) + 1) if i == len(words) or _breaks(text, words, i)]
     return tuple(Sentence(text, words[a:b]) for a, b in pairwise([0, *ends]))
 

@@ -336,7 +336,7 @@ class Rows:
         return self._columns[name]
 
     def of(self, entries: Any) -> tuple[Any, Any, Any]:
-        """The rows of these entries, one after the other; the place of each one's entry among them, and where it begins."""
+        """The rows of these entries; for each row the place of its entry among them; and where each entry begins."""
         sizes = self._sizes[entries]
         starts = sizes.cumsum() - sizes
         of = np.repeat(np.arange(len(entries)), sizes)

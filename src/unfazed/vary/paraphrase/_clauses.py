@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from unfazed.vary.english import BE, forms
@@ -18,7 +19,10 @@ _TIME = re.compile(
     ).replace("DAY", "|".join(sorted(WEEKDAYS))),
     re.I,
 )
+_TIME_STARTS = frozenset(("in", "on", "last", "next", "this", "yesterday", "today"))
+_MOVED = _TIME_STARTS.union(_SUBORDINATORS)  # where a part begins that may go to the front
 _SAID = ("said", "says", "reported", "reports", "announced", "announces", "claimed", "claims")
+_SOURCES = frozenset((*_SAID, "according"))
 _SHORT = 14  # words of a clause that something is put at the end of
 _MARKS = re.compile(r"[\"“”`?:;()]|''|--")
 
@@ -61,7 +65,7 @@ def _simple(sentence: Sentence, first: int, end: int) -> bool:
 
 def _end_to_front(sentence: Sentence, commas: list[int]) -> Iterator[tuple[str, str]]:
     words, n = sentence.words, len(sentence.words)
-    if commas:
+    if commas or sentence.lower.isdisjoint(_MOVED):
         return
     for i in range(2, n - 1):
         if words[i].lower in _SUBORDINATORS and sentence.joined(i) and _is_clause(sentence, i):
@@ -69,6 +73,8 @@ def _end_to_front(sentence: Sentence, commas: list[int]) -> Iterator[tuple[str, 
             yield f"{capital(opening)}, {sentence.moved(0, i)}", f"“{opening}” in front"
             return
     for i in range(max(3, n - 4), n):
+        if words[i].lower not in _TIME_STARTS:
+            continue
         closing = sentence.said(i, n)
         if _TIME.fullmatch(closing) and sentence.joined(i) and _happened(sentence, i):
             yield f"{capital(closing)}, {sentence.moved(0, i)}", f"“{closing}” in front"
@@ -96,6 +102,8 @@ def _is_clause(sentence: Sentence, i: int) -> bool:
 def _sources(sentence: Sentence, commas: list[int]) -> Iterator[tuple[str, str]]:
     """*It rained, officials said* → *Officials said that it rained*; *According to X, …* → *…, according to X*."""
     words, n = sentence.words, len(sentence.words)
+    if sentence.lower.isdisjoint(_SOURCES):
+        return
     if commas and words[-1].lower in _SAID and sentence.noun_phrase(commas[-1]) == n - 1:
         at = commas[-1]
         yield f"{capital(sentence.said(at, n))} that {sentence.moved(0, at)}", "the source in front"
@@ -121,6 +129,8 @@ _NOT_DOERS = WEEKDAYS | MONTHS | _IN["no_doers"]
 
 def voices(sentence: Sentence) -> Iterator[Rewrite]:
     """The sentence's first clause in the other voice, where its parts are plain to see."""
+    if sentence.lower.isdisjoint(_done()):
+        return
     for first in _subjects(sentence):
         end = sentence.noun_phrase(first)
         if end is not None and end < len(sentence.words) and sentence.joined(end):
@@ -128,11 +138,21 @@ def voices(sentence: Sentence) -> Iterator[Rewrite]:
             yield from _active(sentence, first, end)
 
 
+@cache
+def _done() -> frozenset[str]:
+    """All forms of verbs that take an object."""
+    tags = ("VB", "VBD", "VBN", "VBG", "VBZ")
+    found = {form for lemma in _IN["transitive"] for tag in tags if (form := forms().inflected(lemma, tag))}
+    return frozenset(found | _IN["transitive"])
+
+
 def _subjects(sentence: Sentence) -> list[int]:
     """The first word; and the one after an opening *In 2011,*."""
     words = sentence.words
+    if words[0].tag != "IN" or "," not in sentence.text:
+        return [0]
     comma = next((i for i in range(1, min(8, len(words))) if "," in sentence.gap(i)), None)
-    return [0] if comma is None or words[0].tag != "IN" else [0, comma]
+    return [0] if comma is None else [0, comma]
 
 
 def _verb(sentence: Sentence, i: int, plural: bool) -> tuple[int, str, str] | None:

@@ -68,8 +68,7 @@ _COMPARED = re.compile(r"\b(?:as|than|what|where|how|who|whatever) $", re.I)  # 
 def contractions(sentence: Sentence) -> Iterator[Rewrite]:
     """Contracted words in full, and words in full contracted, where something follows that they go with."""
     text, question = sentence.text, "?" in sentence.text[sentence.end : sentence.end + 3]
-    lower = {word.lower for word in sentence.words}
-    short, full = not lower.isdisjoint(_LONG_WORDS), "'" in text or "’" in text  # else the patterns find nothing
+    short, full = not sentence.lower.isdisjoint(_LONG_WORDS), "'" in text or "’" in text  # else the patterns find nothing
     for pattern, table in ((_IN_SHORT, _SHORT),) * short + ((_IN_FULL, _LONG),) * full:
         for found in pattern.finditer(text.replace("’", "'"), sentence.start, sentence.end):
             old = text[found.start() : found.end()]
@@ -137,18 +136,22 @@ def _fits(text: str, start: int, end: int) -> bool:
     return unless is None or not unless.search(text[max(0, start - 12) : start])
 
 
-_BACK = {tuple(light.split()): (verb, after) for (verb, after), light in reversed(_LIGHT.items())}
+_BACK: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {}  # by the verb before the noun, what stands for both
+for _verb_and_after, _said in reversed(_LIGHT.items()):
+    _BACK.setdefault(_said.split()[0], {})[tuple(_said.split())] = _verb_and_after
 _OWNED = frozenset(_PHRASES["owned"].split())
 _LASTING = ("own", "lead", "head", "produce", "make", "publish", "sponsor", "manage", "rule")  # as long as one is it
 
 
 def nominals(sentence: Sentence) -> Iterator[Rewrite]:
-    for i in range(1, len(sentence.words) - 1):
-        if sentence.words[i].lower in _verbs():
-            yield from _light(sentence, i)
-            yield from _plain(sentence, i)
-            yield from _doers(sentence, i)
-    if any(word.lower == "of" or word.tag == "POS" or word.lower.endswith(("'s", "’s")) for word in sentence.words):
+    words, verbs = sentence.words, _verbs()
+    listed = [] if sentence.lower.isdisjoint(verbs) else words[1:-1]
+    for i in [i for i, word in enumerate(listed, 1) if word.lower in verbs]:
+        yield from _light(sentence, i)
+        yield from _plain(sentence, i)
+        yield from _doers(sentence, i)
+    owned = "'" in sentence.text or "’" in sentence.text
+    if owned or "of" in sentence.lower or any(word.tag == "POS" for word in words):
         yield from _genitives(sentence)
 
 
@@ -183,9 +186,9 @@ def _plain(sentence: Sentence, i: int) -> Iterator[Rewrite]:
     if word.tag not in ("VBD", "VBZ", "VB", "VBG", "VBN"):
         return
     lemma = forms().lemma(word.lower, word.tag)
-    for light, (verb, after) in _BACK.items():
+    for light, (verb, after) in _BACK.get(lemma, {}).items():
         end = i + len(light)
-        if lemma != light[0] or tuple(w.lower for w in sentence.words[i + 1 : end]) != light[1:]:
+        if tuple(w.lower for w in sentence.words[i + 1 : end]) != light[1:]:
             continue
         if end >= len(sentence.words) or not all(sentence.joined(k) for k in range(i + 1, end + 1)):
             continue

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from itertools import islice
 
 from unfazed.core.edits import Edit, apply
 from unfazed.core.errors import UnknownName
 from unfazed.core.seeds import Stream
 from unfazed.vary.english import Word, kind_of, tagged
 from unfazed.vary.fitting import Asked
-from unfazed.vary.operator import Change, Operator, Text, whole_text
+from unfazed.vary.operator import BatchOperator, Change, Text, whole_text
 from unfazed.vary.paraphrase._clauses import orders, voices
 from unfazed.vary.paraphrase._phrases import candidates, contractions, expressions, listed_forms, nominals
 from unfazed.vary.sentence import LONGEST, Rewrite, Sentence, sentences
@@ -27,10 +28,13 @@ KINDS: dict[str, Callable[[Sentence], Iterator[Rewrite]]] = {
 }
 SYNONYM = "synonym"
 _MOVES = frozenset(("voice", "order"))  # these would carry labelled words along
+# A change in the making: asks the large table about words, at most once, and goes on with the candidates of each.
+_Steps = Generator[list[Asked], list[list[str]], Change | None]
+_Barred = Callable[[int], bool] | None  # which characters must stay
 _OPEN = ("v", "a", "n", "r")
 
 
-class Rules(Operator):
+class Rules(BatchOperator):
     """Rewrites sentences by rule: synonyms in context, voice, order of clauses, contractions, nouns for verbs.
 
     `kinds` lists what it may do, separated by commas: voice, nominal, order, contraction, expression, synonym; or
@@ -54,9 +58,22 @@ class Rules(Operator):
                 raise UnknownName("kind of rewrite", kind, known)
         self.kinds = [kind for kind in known if kind in chosen]
 
-    def change(self, text: Text, rng: Stream) -> Change | None:
-        if text.marked:
-            return self._in_place(text, rng)
+    def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
+        """Asks the large table about the words of all texts at once."""
+        made: list[Change | None] = []
+        asking: list[tuple[int, _Steps, list[Asked]]] = []
+        for n, (text, rng) in enumerate(zip(texts, rngs, strict=True)):
+            steps = self._in_place(text, rng) if text.marked else self._rewritten(text, rng)
+            asked, change = _go_on(steps, None)
+            made.append(change)
+            if asked is not None:
+                asking.append((n, steps, asked))
+        ranked = iter(thesaurus().ranked([one for _, _, asked in asking for one in asked]) if asking else ())
+        for n, steps, asked in asking:
+            _, made[n] = _go_on(steps, list(islice(ranked, len(asked))))
+        return made
+
+    def _rewritten(self, text: Text, rng: Stream) -> _Steps:
         if len(text.text) > LONGEST:
             return None
         said, notes = text.text, list[str]()
@@ -70,7 +87,7 @@ class Rules(Operator):
                 said = apply(said, [Edit(*chosen[:3])])
                 notes.append(f"{kind}: {chosen.note}")
         if SYNONYM in self.kinds:
-            for change in _synonyms(said, self.rate, rng, lambda at: False, self.wide and not notes):
+            for change in (yield from _synonyms(said, self.rate, rng, None, self.wide and not notes)):
                 said = apply(said, change.edits)
                 notes.append(change.note)
         return whole_text(text.text, said, "; ".join(notes))
@@ -79,12 +96,12 @@ class Rules(Operator):
     def _possible(kind: str, text: str) -> list[Rewrite]:
         return [r for s in sentences(text) for r in KINDS[kind](s) if text[r.start : r.end] != r.new]
 
-    def _in_place(self, text: Text, rng: Stream) -> Change | None:
+    def _in_place(self, text: Text, rng: Stream) -> _Steps:
         """Synonyms and rewrites that move nothing, outside labelled spans, none of them across another."""
         found: list[tuple[tuple[Edit, ...], str]] = []
         for kind in self.kinds:
             if kind == SYNONYM:
-                found += _synonyms(text.text, self.rate, rng, text.labelled, self.wide)
+                found += yield from _synonyms(text.text, self.rate, rng, text.labelled, self.wide)
             elif kind not in _MOVES:
                 found += [((Edit(*r[:3]),), f"{kind}: {r.note}") for r in self._possible(kind, text.text)]
         edits: list[Edit] = []
@@ -96,6 +113,14 @@ class Rules(Operator):
         return Change(tuple(sorted(edits)), "; ".join(notes)) if edits else None
 
 
+def _go_on(steps: _Steps, ranked: list[list[str]] | None) -> tuple[list[Asked] | None, Change | None]:
+    """What is asked next, or the change."""
+    try:
+        return (next(steps) if ranked is None else steps.send(ranked)), None
+    except StopIteration as done:
+        return None, done.value
+
+
 def _touches(edit: Edit, others: Iterable[Edit]) -> bool:
     return any(edit.start <= other.end and other.start <= edit.end for other in others)
 
@@ -104,29 +129,32 @@ def _labelled(edit: Edit, text: Text) -> bool:
     return any(edit.start < end and start < edit.end for start, end in text.marked)
 
 
-def _synonyms(text: str, rate: float, rng: Stream, barred: Callable[[int], bool], wide: bool) -> list[Change]:
+def _synonyms(
+    text: str, rate: float, rng: Stream, barred: _Barred, wide: bool
+) -> Generator[list[Asked], list[list[str]], list[Change]]:
     """Changes of single words, last first, so that each can be made after the one before it.
 
     From the short list, at the given rate but one at least; with `wide` and none there, one from the large table.
     """
     words = tagged(text) if len(text) <= LONGEST else ()
-    listed = [i for i, w in enumerate(words) if w.lower in listed_forms()]
+    known = listed_forms()
+    listed = [i for i, w in enumerate(words) if w.lower in known]
     found = [(one, best) for one in _asked(text, words, listed, barred) if (best := candidates(one))]
     chosen = some(found, rate, rng)
     if wide and not found:
         asked = _asked(text, words, range(len(words)), barred)
-        ranked = zip(asked, thesaurus().ranked(asked), strict=True)
-        chosen = some([(one, best[:1]) for one, best in ranked if best], 0.0, rng)
+        ranked = yield asked
+        chosen = some([(one, best[:1]) for one, best in zip(asked, ranked, strict=True) if best], 0.0, rng)
     chosen = [pair for n, pair in enumerate(chosen) if n == 0 or pair[0].i - chosen[n - 1][0].i > 1]
     return [replacement(one, rng.choice(best)) for one, best in chosen[::-1]]
 
 
-def _asked(text: str, words: tuple[Word, ...], places: Iterable[int], barred: Callable[[int], bool]) -> list[Asked]:
+def _asked(text: str, words: tuple[Word, ...], places: Iterable[int], barred: _Barred) -> list[Asked]:
     """The open-class words at these places that are no names and may change."""
     return [
         Asked(text, words, i)
         for i in places
-        if kind_of(words[i]) in _OPEN and not barred(words[i].start) and _small(text, words[i])
+        if kind_of(words[i]) in _OPEN and (barred is None or not barred(words[i].start)) and _small(text, words[i])
     ]
 
 
