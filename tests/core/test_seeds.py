@@ -103,3 +103,10 @@ def test_a_stream_of_many_goes_on_where_it_was() -> None:
     assert streams[0].bits() != streams[0].bits()
     assert [stream.draw for stream in streams] == [0, 0]
     assert streams[1].bits() == Seeds(7, "a/b", 1).stream("\ud800", 0, "other").bits()
+
+
+@given(st.lists(st.integers(0, 20), max_size=6))
+def test_many_numbers_are_those_that_come_one_by_one(counts: list[int]) -> None:
+    at_once, one_by_one = Stream(b"many"), Stream(b"many")
+    for count in counts:
+        assert at_once.numbers(count) == tuple(one_by_one.bits() for _ in range(count))

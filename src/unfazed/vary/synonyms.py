@@ -90,15 +90,21 @@ class SynonymOperator(BatchOperator):
                 if in_name(words, i):
                     continue
                 question = ask(line, i, True, strict)
-                if strict and (question is None or _doubtful(words, i) or in_title(words, i)):
+                if question is None:
+                    if not strict:
+                        later.append(i)
                     continue
-                outside = question is not None and not _in_title(text, line.span(i)[0])
-                if not (strict and outside):
+                if strict and (_doubtful(words, i) or in_title(words, i)):
+                    continue
+                if _in_title(text, line.span(i)[0]):
                     later.append(i)
-                if question is not None and outside:
-                    yield question
+                    continue
+                yield question
+                if not strict:
+                    later.append(i)
             for i in later:
-                if question := ask(line, i, strict, strict):
+                question = ask(line, i, strict, strict)
+                if question is not None:
                     yield question
 
     def _groups(self, line: Line, text: Text, places: list[int], rng: Stream) -> Iterator[list[int]]:
@@ -108,23 +114,17 @@ class SynonymOperator(BatchOperator):
         """
         if not self.slots:
             places = [i for i in places if not text.labelled(line.span(i)[0])]
-        of_kind: dict[str, list[int]] = {}
-        for i in places:
-            kind = line.readings[i].kind
-            if kind in of_kind:
-                of_kind[kind].append(i)
-            else:
-                of_kind[kind] = [i]
+        words = line.readings
         numbers = rng.numbers(len(self.kinds) + 1 + len(places))
         at = 0
-        for kinds in (self.kinds, "n"):
+        for kinds in (self.kinds, "n" if "n" not in self.kinds else ""):
             group: list[int] = []
-            order = _shuffled(list(kinds), numbers, at)
+            order: Sequence[str] = _shuffled(list(kinds), numbers, at) if len(kinds) > 1 else kinds
             at += len(kinds)
             for kind in order:
-                if its := of_kind.pop(kind, None):
-                    group += _shuffled(its, numbers, at)
-                    at += len(its)
+                its = [i for i in places if words[i].kind == kind]
+                group += _shuffled(its, numbers, at) if len(its) > 1 else its
+                at += len(its)
             yield group
 
     def _one_of(self, found: list[str], rng: Stream) -> str:

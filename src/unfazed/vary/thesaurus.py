@@ -50,11 +50,16 @@ class Entry(NamedTuple):
 class Choice:
     """An entry's candidates in a word's form; None for those that may never stand for it."""
 
-    __slots__ = ("entry", "forms", "settled")
+    __slots__ = ("entry", "forms", "taken")
 
     def __init__(self, entry: Entry, said: list[str | None]) -> None:
         self.entry, self.forms = entry, said
-        self.settled = len(said) == entry.senses == 1  # whatever the sentence says
+        # Candidates of a word's only sense that are good enough whatever the sentence says: it may add `_WORD_FIT` to a
+        # candidate, or take that much away, and a little more, since vectors are not quite as long as 1.
+        least = max(entry.scores) - _WORST + 2.1 * _WORD_FIT
+        self.taken = frozenset(n for n, score in enumerate(entry.scores) if entry.senses == 1 and score > least)
+        if len(said) == entry.senses == 1:
+            self.taken = frozenset((0,))
 
 
 class Target:
@@ -253,12 +258,15 @@ class Thesaurus:
 
     def answers(self, questions: Sequence[Question], most: int = MOST_FITTING) -> list[list[str]]:
         """The candidates that fit and whose sense may be meant, in the same inflected form, best first."""
-        open_ = [q for q in questions if q.choice is not None and not q.choice.settled]
-        orders = iter(self._orders(open_) if open_ else ())
-        return [
-            q.closed if q.choice is None else _answer(q, q.choice, (0,) if q.choice.settled else next(orders), most)
-            for q in questions
-        ]
+        found = [_alone(question) for question in questions]
+        open_ = [question for question, alone in zip(questions, found, strict=True) if alone is None]
+        if open_:
+            orders = iter(self._orders(open_))
+            found = [
+                _answer(question, next(orders), most) if alone is None else alone
+                for question, alone in zip(questions, found, strict=True)
+            ]
+        return [words or [] for words in found]
 
     def _orders(self, questions: Sequence[Question]) -> list[list[int]]:
         """For each word, the places in its entry of candidates whose sense may be meant, best first."""
@@ -343,14 +351,27 @@ class Rows:
         return (self._starts[entries] - starts)[of] + np.arange(len(of)), of, starts
 
 
-def _answer(question: Question, choice: Choice, order: Sequence[int], most: int) -> list[str]:
+def _alone(question: Question) -> list[str] | None:
+    """The answer, if nothing in the line but the word's neighbours decides about it."""
+    if question.choice is None:
+        return question.closed
+    single = question.fit[0]
+    if len(single) == 1 and single[0] in question.choice.taken and not question.fit[1]:
+        return _answer(question, single, 1)
+    return None
+
+
+def _answer(question: Question, order: Sequence[int], most: int) -> list[str]:
     """The best that fit, phrases only if no single word does; a strict one is not said elsewhere in the text."""
-    said = {reading.lower for reading in question.line.readings} if question.strict else ()
-    for fit in question.fit:
+    line, _, strict, choice, fits_there, _ = question
+    forms_of = choice.forms if choice is not None else []
+    for fit in fits_there:
         found: list[str] = []
         for n in order:
-            form = choice.forms[n]
-            if n in fit and form not in found and form not in said and form is not None:
+            if n in fit:
+                form = forms_of[n]
+                if form is None or form in found or (strict and any(word.lower == form for word in line.readings)):
+                    continue
                 found.append(form)
                 if len(found) == most:
                     break

@@ -68,7 +68,7 @@ _COMPARED = re.compile(r"\b(?:as|than|what|where|how|who|whatever) $", re.I)  # 
 def contractions(sentence: Sentence) -> Iterator[Rewrite]:
     """Contracted words in full, and words in full contracted, where something follows that they go with."""
     text, question = sentence.text, "?" in sentence.text[sentence.end : sentence.end + 3]
-    short, full = not sentence.lower.isdisjoint(_LONG_WORDS), "'" in text or "’" in text  # else the patterns find nothing
+    short, full = not sentence.lower.isdisjoint(_LONG_WORDS), "'" in text or "’" in text  # else nothing is found
     for pattern, table in ((_IN_SHORT, _SHORT),) * short + ((_IN_FULL, _LONG),) * full:
         for found in pattern.finditer(text.replace("’", "'"), sentence.start, sentence.end):
             old = text[found.start() : found.end()]

@@ -1,0 +1,177 @@
+"""The thesaurus finds in blocks, and by what it remembers, what the plain way finds word by word."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unfazed.core.edits import apply
+from unfazed.core.seeds import Seeds
+from unfazed.vary.collocations import OF_PEOPLE, everywhere, vague
+from unfazed.vary.engine import OperatorSpec
+from unfazed.vary.english import KIND_OF, Word, forms, tagged, tagger
+from unfazed.vary.fitting import Asked, fits, fitting, place_of
+from unfazed.vary.operator import Text
+from unfazed.vary.thesaurus import thesaurus
+
+WORDS = (
+    *("play", "plays", "the", "a", "new", "cheap", "album", "by", "find"),
+    *("finds", "show", "me", "list", "flights", "flight", "from", "to", "boston"),
+    *("leaving", "earliest", "now", "early", "turn", "on", "up", "off", "break"),
+    *("broke", "law", "plant", "water", "garden", "big", "house", "quickly", "available"),
+    *("i", "want", "need", "it", "is", "right", "food"),
+)
+SENTENCES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)
+OPERATORS = ("any", "verb", "adjective", "adverb", "stopword")
+
+
+def plainly_ranked(asked: Asked) -> list[str]:
+    """The definition: one word at a time, with nothing remembered."""
+    table, words, i = thesaurus(), asked.words, asked.i
+    word, kind = words[i], KIND_OF.get(words[i].tag, "")
+    lemma = forms().lemma(word.lower, word.tag)
+    after = words[i + 1] if i + 1 < len(words) else Word(0, 0, "", "")
+    if kind == "r" and i and (words[i - 1].tag == "IN" or words[i - 1].lower == "right"):
+        return []
+    if kind == "v" and asked.strict and apart(words[i + 1 : i + 6]):
+        return []
+    particle, people = kind == "v" and after.tag == "RP", after.lower in OF_PEOPLE
+    entry, inflect = table._found(word.lower, lemma, kind, particle, people)
+    if entry is None:
+        return []
+    senses, candidates = (part.of(np.array([entry.number]))[0] for part in (table._senses, table._words))
+    around = mean_direction(words, i)
+    shares = table._senses["share"][senses] + 6.0 * (table._vectors[table._senses["row"][senses]] / 127 @ around)
+    shares = shares - np.logaddexp.reduce(shares)
+    meant = shares[table._words["of"][candidates]]
+    scores = np.array(entry.scores) + meant
+    scores = scores + 2.0 * (table._vectors[table._words["row"][candidates]] / 127 @ around)
+    order = np.argsort(-np.round(scores, 6), kind="stable").tolist()
+    least, likely = scores.max() - 4.0, log(0.5 if asked.strict else 0.15)
+    said = []
+    for n in order:
+        candidate = entry.words[n]
+        if scores[n] <= least or meant[n] <= likely:
+            continue
+        if asked.strict and (
+            entry.scores[n] <= -2.2
+            or not (everywhere(lemma, candidate, after.lower) or table._both(lemma, candidate, kind))
+        ):
+            continue
+        if kind == "v" and vague(lemma, forms().lemma(candidate, word.tag), after.lower):
+            continue
+        form = forms().inflected(candidate, word.tag) if inflect else candidate
+        said += [form] if form else []
+    return fitting(asked, [form for form in said if " " not in form]) or fitting(asked, said)
+
+
+def apart(follows: tuple[Word, ...]) -> bool:
+    particles = ("up", "down", "out", "back", "away", "over")
+    return any(word.lower in particles for word in follows) or any(word.tag == "RP" for word in follows[1:])
+
+
+def mean_direction(words: tuple[Word, ...], i: int) -> np.ndarray:
+    table = thesaurus()
+    rows = []
+    for n, word in enumerate(words):
+        lemma = forms().lemma(word.lower, word.tag)
+        row = table._rows.get(word.lower) or table._rows.get(lemma)
+        if n != i and word.tag in KIND_OF and row is not None:
+            rows.append(row)
+    total = (table._vectors[rows] / 127).sum(0) if rows else np.zeros(32)
+    return total / (np.linalg.norm(total) + 1e-9) * min(1.0, log(1 + len(rows)))
+
+
+@given(st.lists(SENTENCES, min_size=1, max_size=4), st.booleans(), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_many_words_are_ranked_as_each_is(texts: list[str], sure: bool, strict: bool) -> None:
+    asked = [
+        Asked(text, tagged(text), i, sure, strict)
+        for text in texts
+        for i, word in enumerate(tagged(text))
+        if word.tag in KIND_OF
+    ]
+    assert thesaurus().ranked(asked) == [plainly_ranked(one) for one in asked]
+    assert thesaurus().ranked(asked) == thesaurus().ranked(asked)
+
+
+@given(SENTENCES, st.sampled_from(WORDS), st.data())
+@settings(max_examples=150, deadline=None)
+def test_a_candidate_is_tagged_by_its_neighbours_as_in_the_whole_sentence(
+    text: str, candidate: str, data: st.DataObject
+) -> None:
+    words = tagged(text)
+    i = data.draw(st.integers(0, len(words) - 1))
+    place = place_of(tagger().readings([word.lower for word in words]), i)
+    changed = [word.lower for word in words]
+    changed[i] = candidate
+    tag, old = tagger().tags(changed)[i], words[i].tag
+    expected = tag == old or (KIND_OF.get(tag) == KIND_OF.get(old) and tagger().could_be(candidate, old))
+    beside = candidate in (place.before, place.after)
+    assert fits(words[i], candidate, place, sure=False, strict=False) == (expected and not beside)
+
+
+@given(st.lists(st.one_of(st.sampled_from(WORDS), st.from_regex(r"[a-z]{1,7}", fullmatch=True)), max_size=12))
+def test_words_that_are_remembered_are_read_as_new_ones(words: list[str]) -> None:
+    for _ in range(2):
+        found = tagger().readings(words)
+        assert [reading.tag for reading in found] == tagger().tags(words)
+        assert [reading.lower for reading in found] == words
+
+
+@pytest.mark.parametrize("kind", OPERATORS)
+def test_blocks_give_what_single_texts_give(kind: str) -> None:
+    texts = [" ".join(WORDS[n % 17 : n % 17 + 9 : 1 + n % 2]) for n in range(40)]
+    operator, seeds = OperatorSpec(f"spoken/synonym_{kind}").make(), Seeds(3, "x", 1)
+    together = operator.changes([Text(text) for text in texts], [seeds.stream(str(n), 0) for n in range(40)])
+    alone = [operator.change(Text(text), seeds.stream(str(n), 0)) for n, text in enumerate(texts)]
+    assert together == alone
+
+
+MADE = {
+    "any": [
+        "give me the cheap flights from boston that leave early in the morning",
+        "Could you find the latest album? I want to listen to it quickly.",
+        "turn off the huge lights in the kitchen now",
+    ],
+    "verb": [
+        "give me the cheap flights from boston that leave early in the morning",
+        "Could you find the new album? I want to tune to it quickly.",
+        "switch off the big lights in the kitchen now",
+    ],
+    "adjective": [
+        "show me the inexpensive flights from boston that leave early in the morning",
+        "Could you find the recent album? I want to listen to it quickly.",
+        "turn off the large lights in the kitchen now",
+    ],
+    "adverb": [
+        "show me the cheap trips from boston that leave early in the morning",
+        "Could you find the new album? I want to listen to it fast.",
+        None,
+    ],
+    "stopword": [
+        "show us the cheap flights from boston that leave early in the morning",
+        "Could you find the new album? We want to listen to it quickly.",
+        "turn off the big lights within the kitchen now",
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", OPERATORS)
+def test_the_same_words_as_ever(kind: str) -> None:
+    """What version 1 of these operators, and version 2 of `any`, has always made of these texts."""
+    texts = (
+        "show me the cheap flights from boston that leave early in the morning",
+        "Could you find the new album? I want to listen to it quickly.",
+        "turn off the big lights in the kitchen now",
+    )
+    operator, seeds = OperatorSpec(f"spoken/synonym_{kind}").make(), Seeds(0, f"spoken/synonym_{kind}", 1)
+    made = []
+    for text in texts:
+        change = operator.change(Text(text), seeds.stream(text, 0))
+        made.append(change and apply(text, change.edits))
+    assert made == MADE[kind]
