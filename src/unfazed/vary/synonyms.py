@@ -5,13 +5,14 @@ Candidates come from a table, ranked by how well each fits the sentence, or from
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cache, cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property, partial
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from unfazed.core.edits import Edit
 from unfazed.core.seeds import Stream
+from unfazed.vary.block import Texts
 from unfazed.vary.collocations import in_name, in_title
 from unfazed.vary.english import KIND_OF, Tagged, kind_of, tagged, tagger
 from unfazed.vary.fitting import MOST_FITTING, Asked
@@ -62,11 +63,13 @@ class SynonymOperator(BatchOperator):
         made: list[Change | None] = [None] * len(texts)
         table, kinds = thesaurus(), self._kinds
         waiting = []
-        for n, text in enumerate(texts):
-            line = table.line(text.text)
+        block = texts if isinstance(texts, Texts) else None  # which has no Text yet, and most need none
+        for n, string in enumerate(block.strings if block else [text.text for text in texts]):
+            line = table.line(string)
             places = [i for i, word in enumerate(line.readings) if word.kind in kinds]
             if places:
-                waiting.append((n, self._questions(line, text, places, rngs[n])))
+                tags = block.tags[n] if block else None
+                waiting.append((n, self._questions(line, partial(texts.__getitem__, n), tags, places, rngs[n])))
         while waiting:
             asked = [(n, more, question) for n, more in waiting if (question := next(more, None))]
             answers = table.answers([question for _, _, question in asked], min(self.top, MOST_FITTING))
@@ -78,12 +81,15 @@ class SynonymOperator(BatchOperator):
                     waiting.append((n, more))
         return made
 
-    def _questions(self, line: Line, text: Text, places: list[int], rng: Stream) -> Iterator[Question]:
+    def _questions(
+        self, line: Line, text: Callable[[], Text], tags: Sequence[str] | None, places: list[int], rng: Stream
+    ) -> Iterator[Question]:
         """What to ask about the words at these places, one after another until there is an answer.
 
         Words outside titles come first, with candidates that surely fit. Parts of names stay.
         """
         words, ask, strict = line.readings, thesaurus().question, self.strict
+        tags = tags if line.words is None else None  # else tokens may be others than words
         for group in self._groups(line, text, places, rng):
             later = []
             for i in group:
@@ -96,7 +102,7 @@ class SynonymOperator(BatchOperator):
                     continue
                 if strict and (_doubtful(words, i) or in_title(words, i)):
                     continue
-                if _in_title(text, line.span(i)[0]):
+                if (tags is None or tags[i] != "O") and _in_title(text(), line.span(i)[0]):
                     later.append(i)
                     continue
                 yield question
@@ -107,13 +113,13 @@ class SynonymOperator(BatchOperator):
                 if question is not None:
                     yield question
 
-    def _groups(self, line: Line, text: Text, places: list[int], rng: Stream) -> Iterator[list[int]]:
+    def _groups(self, line: Line, text: Callable[[], Text], places: list[int], rng: Stream) -> Iterator[list[int]]:
         """The places in random order: one class at random, then the others; then nouns, if they are not among these.
 
         All numbers that decide it are drawn at once; the order of nouns is found out if it is asked for.
         """
         if not self.slots:
-            places = [i for i in places if not text.labelled(line.span(i)[0])]
+            places = [i for i in places if not text().labelled(line.span(i)[0])]
         words = line.readings
         numbers = rng.numbers(len(self.kinds) + 1 + len(places))
         at = 0
@@ -142,9 +148,9 @@ class SynonymOperator(BatchOperator):
         made: list[Change | None] = [None] * len(texts)
         lines = [thesaurus().line(text.text) for text in texts]
         tries = []
-        for line, text, rng in zip(lines, texts, rngs, strict=True):
+        for n, line in enumerate(lines):
             places = [i for i, word in enumerate(line.readings) if word.kind in self._kinds]
-            tries.append(chain.from_iterable(self._groups(line, text, places, rng)))
+            tries.append(chain.from_iterable(self._groups(line, partial(texts.__getitem__, n), places, rngs[n])))
         waiting: Sequence[int] = range(len(texts))
         while waiting:
             tried = [(n, i) for n in waiting if (i := next(tries[n], None)) is not None]
