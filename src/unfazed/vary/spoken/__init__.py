@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
 from unfazed.core.edits import Edit, OneEach
@@ -32,6 +31,8 @@ class Said(NamedTuple):
 
 
 _NOTHING = Said(0, (), ())
+_LIKE = ("like ",), ('"like" before the first slot',)
+_KEPT = 8192  # texts whose verbs are remembered
 
 
 class Verb(NamedTuple):
@@ -49,18 +50,27 @@ class VerbFiller(BlockOperator):
 
     languages = ("en",)
     objects: ClassVar[bool] = False  # does the verb's object belong to it?
-    kept: ClassVar[Callable[[str], list[Verb]]]  # the verbs of short texts, remembered
+    kept: ClassVar[dict[str, tuple[Verb, ...]]]  # the verbs of short texts, remembered
 
     def __init_subclass__(cls) -> None:
-        cls.kept = lru_cache(8192)(cls._verbs)
+        cls.kept = {}
 
     @classmethod
-    def _verbs(cls, text: str) -> list[Verb]:
-        found = []
+    def verbs(cls, text: str) -> tuple[Verb, ...]:
+        found = cls.kept.get(text)
+        if found is None:
+            found = tuple(cls._verbs(text))
+            if len(cls.kept) >= _KEPT:
+                cls.kept.clear()
+            if len(text) <= SHORT:
+                cls.kept[text] = found
+        return found
+
+    @classmethod
+    def _verbs(cls, text: str) -> Iterator[Verb]:
         for phrase in verb_phrases(text, cls.objects):
             first, last = text.count(" ", 0, phrase[0].start), text.count(" ", 0, phrase[-1].end - 1)
-            found.append(Verb(phrase, first, last, cls.said(phrase, text)))
-        return found
+            yield Verb(phrase, first, last, cls.said(phrase, text))
 
     @classmethod
     def said(cls, phrase: Phrase, text: str) -> Said:
@@ -83,27 +93,43 @@ class VerbFiller(BlockOperator):
 
     def _options_each(self, texts: Texts) -> list[Said]:
         """What `_options` gives, sooner where nothing at the first verb is labelled."""
-        kept, plain = type(self).kept, texts.task is None
+        known, plain = self.kept, texts.task is None
         found = []
         for i, (text, tags) in enumerate(zip(texts.strings, texts.tags, strict=True)):
-            if verbs := kept(text) if len(text) <= SHORT else None:
+            verbs = known.get(text)
+            if verbs is None:
+                verbs = self.verbs(text)
+            if verbs:
                 _, first, last, said = verbs[0]
                 if plain if tags is None else tags[first] == tags[last] == "O":
                     found.append(said)
                     continue
+            elif tags is not None:
+                found.append(_before_slot(text, tags))
+                continue
             found.append(self._options(texts[i]))
         return found
 
     def _options(self, text: Text) -> Said:
         """What may be said in this text, with its labels."""
-        for verb in type(self).kept(text.text) if len(text.text) <= SHORT else self._verbs(text.text):
+        for verb in self.verbs(text.text):
             if not text.labelled(verb.phrase[0].start):
                 return self.at(verb, text)
-        return Said(text.marked[0][0], ("like ",), ('"like" before the first slot',)) if text.marked else _NOTHING
+        return Said(text.marked[0][0], *_LIKE) if text.marked else _NOTHING
 
     def at(self, verb: Verb, text: Text) -> Said:
         """What may be said at the utterance's verb."""
         return verb.said
+
+
+def _before_slot(text: str, tags: Sequence[str]) -> Said:
+    """What may be said before the first token that is in a slot."""
+    at = 0
+    for tag in tags:
+        if tag != "O":
+            return Said(at, *_LIKE)
+        at = text.find(" ", at) + 1
+    return _NOTHING
 
 
 def verb_phrases(text: str, objects: bool = False) -> tuple[Phrase, ...]:
