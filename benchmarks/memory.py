@@ -23,7 +23,8 @@ QUICK, LONG = (100_000,), (1_000_000, 10_000_000)
 PLACES = ("kitchen", "hall", "garden", "bathroom on the first floor", "living room")
 SYSTEM = """
 def predict(batch):
-    return [("on", "off", "dim")[len(item["text"]) % 3] for item in batch]
+    texts = [item["text"] for item in batch]
+    return [text.partition("turn ")[2][:3].strip() if len(text) % 5 else "dim" for text in texts]
 """
 
 
