@@ -86,7 +86,10 @@ class Homophone(BlockOperator):
         self._alike = homophones()
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        chars, alike, jumps, bits = text.text, self._alike, self._jumps, rng.bits
+        return self._change(text.text, rng)
+
+    def _change(self, chars: str, rng: Stream) -> Change | None:
+        alike, jumps, bits = self._alike, self._jumps, rng.bits
         edits = []
         n, at, drawn, used = len(chars), 0, 0, True
         while True:
@@ -127,7 +130,7 @@ class Homophone(BlockOperator):
                 continue
             news.append(None)
             notes.append("")
-            if change := self.change(texts[i], streams[i]):
+            if change := self._change(text, streams[i]):
                 others[i] = change
         return SingleEdits(OneEach(firsts, lasts, news), notes, others)
 
