@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import lzma
 import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
 from math import log
 from pathlib import Path
@@ -15,67 +17,102 @@ from typing import Literal, NamedTuple
 
 from rapidfuzz.distance.Levenshtein import opcodes
 
-Spelled = tuple[float, str, list[str]]  # log frequency, word, syllables
-
 WORDS_FILE = Path(__file__).parent / "keyboard" / "data" / "words.txt.xz"
-_WORD = re.compile(r"([\u4e00-\u9fff]+)(.)")
-_HALF_LOG2 = log(2) / 2  # a step of the frequency letters that `tools/make_pinyin_words.py` writes
+APART = "'"  # between the syllables of a reading
+_NOT_INITIAL = re.compile(r"(?<=[a-z])[a-z]+|'")
+# Log frequencies by the letters that `tools/make_pinyin_words.py` writes, each step half a bit.
+_LEVELS = {chr(65 + level): level * (log(2) / 2) for level in range(64)}
 _UNKNOWN = -2.0  # log frequency of a character that is not in the list
-_LONGEST = 7
 _TOTAL = log(60_000_000)  # running words that the frequencies were counted in
 
 
 class Lexicon:
-    """Words with frequency and reading. A reading is its syllables joined by apostrophes: `hua'bei`."""
+    """Words with frequency and reading. A reading is its syllables joined by apostrophes: `hua'bei`.
+
+    Little is done before it is asked for: the text has a hundred thousand rows, and most are never looked at.
+    """
 
     def __init__(self, text: str) -> None:
-        self._rows = dict(line.split("\t") for line in text.split("\n"))
+        cells = text.replace("\n", "\t").split("\t")
+        self._rows = dict(zip(cells[::2], cells[1::2], strict=True))
         self._parsed: dict[str, list[tuple[str, float]]] = {}
-        self._sorted: set[str] = set()
 
     def words(self, reading: str) -> list[tuple[str, float]]:
         """The words of a reading, commonest first, with their log frequency."""
         found = self._parsed.get(reading)
         if found is None:
-            row = self._rows.get(reading, "")
-            found = [(word, (ord(level) - 65) * _HALF_LOG2) for word, level in _WORD.findall(row)]
-            self._parsed[reading] = found
+            found = self._parsed[reading] = self._parse(reading)
         return found
+
+    def _parse(self, reading: str) -> list[tuple[str, float]]:
+        row, size = self._rows.get(reading, ""), reading.count("'") + 1  # a character for each syllable
+        return [(row[end - size : end], _LEVELS[row[end]]) for end in range(size, len(row), size + 1)]
 
     def __contains__(self, reading: str) -> bool:
         return reading in self._rows
 
-    @cached_property
+    def __iter__(self) -> Iterator[str]:
+        """All readings, in order."""
+        return iter(self._rows)
+
+    @property
     def frequency(self) -> dict[str, float]:
         """Log frequency by word, that of the commonest reading."""
-        return {word: count for word, (_, count) in self._index[0].items()}
+        return self._commonest[0]
 
     @cached_property
-    def _index(self) -> tuple[dict[str, tuple[str, float]], dict[str, list[Spelled]]]:
-        """Each word's commonest reading, and the words that each abbreviation may stand for, from one pass."""
-        best: dict[str, tuple[str, float]] = {}
-        short: dict[str, list[Spelled]] = {}
+    def _commonest(self) -> tuple[dict[str, float], dict[str, str]]:
+        """Each word's frequency by its commonest reading, and that reading."""
+        frequency: dict[str, float] = {}
+        readings: dict[str, str] = {}
         for reading, row in self._rows.items():
-            syllables = reading.split("'")
-            same = short.setdefault("".join([s[0] for s in syllables]), [])
-            for word, level in _WORD.findall(row):
-                count = (ord(level) - 65) * _HALF_LOG2
-                same.append((count, word, syllables))
-                if word not in best or count > best[word][1]:
-                    best[word] = reading, count
-        return best, short
+            size = reading.count("'") + 1
+            for end in range(size, len(row), size + 1):
+                word, count = row[end - size : end], _LEVELS[row[end]]
+                if count > frequency.get(word, -1.0):
+                    frequency[word], readings[word] = count, reading
+        return frequency, readings
+
+    @cached_property
+    def _longest(self) -> dict[str, int]:
+        """The length of the longest word that begins with two characters."""
+        found: dict[str, int] = {}
+        for word in sorted(self.frequency, key=len):
+            found[word[:2]] = len(word)
+        return found
 
     @cached_property
     def syllables(self) -> frozenset[str]:
         return frozenset(reading for reading in self._rows if "'" not in reading)
 
-    def abbreviated(self, initials: str) -> list[Spelled]:
-        """The words that an abbreviation may stand for, commonest first: 华北 for `hb`."""
-        found = self._index[1].get(initials, [])
-        if initials not in self._sorted:
-            self._sorted.add(initials)
-            found.sort(key=lambda spelled: (-spelled[0], spelled[1]))
+    @cached_property
+    def _by_initials(self) -> dict[str, list[str]]:
+        """Readings by the first letters of their syllables."""
+        found: dict[str, list[str]] = {}
+        initials = _NOT_INITIAL.sub("", "\n".join(self._rows)).split("\n")
+        for short, reading in zip(initials, self._rows, strict=True):
+            found.setdefault(short, []).append(reading)
         return found
+
+    def initials(self) -> Collection[str]:
+        """The first letters of the syllables of each reading."""
+        return self._by_initials.keys()
+
+    def abbreviated(self, units: Sequence[str], cut: Sequence[bool]) -> list[tuple[float, str]]:
+        """The words that an abbreviation may stand for, with log frequency below zero, so that the commonest come first.
+
+        It is syllables, some of which are cut to their first letters: 华北 for `h b` or `hua b`.
+        """
+        readings = self._by_initials.get("".join([unit[0] for unit in units]), [])
+        known = cut.index(True) + 1  # units up to the first that is cut, by which readings, which are sorted, begin
+        start = "'".join(units[:known])
+        readings = readings[bisect_left(readings, start) : bisect_left(readings, start + "~")]
+        for i in range(known, len(units)):
+            if cut[i] and len(units[i]) == 1:
+                continue
+            part = units[i] if cut[i] else units[i] + APART
+            readings = [reading for reading in readings if f"{reading.split(APART)[i]}'".startswith(part)]
+        return sorted([(-count, word) for reading in readings for word, count in self._parse(reading)])
 
     @cached_property
     def characters(self) -> dict[str, list[tuple[str, float]]]:
@@ -84,28 +121,30 @@ class Lexicon:
 
     def reading(self, word: str) -> tuple[str, ...] | None:
         """The syllables of a word, or of its characters where it is not in the list; None if one has no reading."""
-        found = self._index[0].get(word)
+        readings = self._commonest[1]
+        found = readings.get(word)
         if found:
-            return tuple(found[0].split("'"))
+            return tuple(found.split("'"))
         if len(word) == 1:
             return None
-        parts = [self._index[0].get(c) for c in word]
-        return None if None in parts else tuple(part[0] for part in parts if part)
+        parts = [readings.get(c) for c in word]
+        return None if None in parts else tuple(part for part in parts if part)
 
     def segment(self, text: str) -> list[str]:
         """The likeliest words of a run of Chinese characters, by frequency alone."""
-        frequency = self.frequency
-        n = len(text)
+        known, longest, n = self.frequency.get, self._longest.get, len(text)
         score = [0.0] * (n + 1)
         step = [1] * (n + 1)
         for i in range(n - 1, -1, -1):
-            best = frequency.get(text[i], _UNKNOWN) - _TOTAL + score[i + 1]
-            for j in range(i + 2, min(n, i + _LONGEST) + 1):
-                count = frequency.get(text[i:j])
-                if count is not None:
-                    value = count - _TOTAL + score[j]
-                    if value > best:
-                        best, step[i] = value, j - i
+            best = known(text[i], _UNKNOWN) - _TOTAL + score[i + 1]
+            most = longest(text[i : i + 2])
+            if most:
+                for j in range(i + 2, (i + most if i + most < n else n) + 1):
+                    count = known(text[i:j])
+                    if count is not None:
+                        value = count - _TOTAL + score[j]
+                        if value > best:
+                            best, step[i] = value, j - i
             score[i] = best
         words, at = [], 0
         while at < n:

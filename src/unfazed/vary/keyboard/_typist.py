@@ -31,6 +31,13 @@ _LETTERS = "abcdefghjklmnopqrstwxyz"  # keys that stand for a word when pressed 
 _SMALL_WORDS, _SMALL_WEIGHTS = "的和是在了就从到有与对也将日为", (8, 6, 6, 5, 3, 3, 2, 2, 2, 2, 2, 1, 1, 1, 1)
 
 _Ladder = list[tuple[float, str]]
+_Known = tuple[tuple[str, ...] | None, int]  # a word's syllables, and its class
+
+
+@lru_cache(8)
+def _known_words(engine: Engine) -> dict[str, _Known]:
+    """What is known of the words that were typed with an engine."""
+    return {}
 
 
 class _Hand(NamedTuple):
@@ -39,13 +46,6 @@ class _Hand(NamedTuple):
     sitting: Sitting
     errors: list[_Ladder]
     accidents: list[_Ladder]
-
-
-@lru_cache(50_000)
-def _words(run: str) -> tuple[tuple[str, tuple[str, ...] | None], ...]:
-    """The words of a run of Chinese characters with their syllables."""
-    words = lexicon()
-    return tuple((word, words.reading(word)) for word in words.segment(run))
 
 
 @lru_cache(1)
@@ -88,7 +88,7 @@ class Typist:
         kinds = WORD_KINDS[:_ERRORS], WORD_KINDS[_ERRORS:]
         self._hands = [_Hand(s, *(_ladders(profile, s, of) for of in kinds)) for s in profile.sittings]
         self._rows = list(accumulate(s.rows for s in profile.sittings))
-        self._known: dict[str, int] = {}
+        self._known = _known_words(engine)
 
     def type(self, text: str, rng: Stream, sitting: int | None = None) -> list[Edit]:
         """What came out other than it should, as edits of the text. All texts of an example are typed in one sitting."""
@@ -117,22 +117,32 @@ class Typist:
         return next(i for i, rows in enumerate(self._rows) if point < rows)
 
     def _type_run(self, run: str, at: int, hand: _Hand, pace: float, rng: Stream, edits: list[Edit]) -> None:
-        words, done = _words(run), 0
+        words, done, added = lexicon().segment(run), 0, hand.sitting.added
         while done < len(words):
-            word, syllables = words[done]
+            word = words[done]
             done += 1
-            if rng.random() < hand.sitting.added:
+            if rng.random() < added:
                 edits.append(Edit(at, at, rng.weighted(("，", " ", "。", "、"), (3, 4, 2, 1))))
-            kind, way = self._slip(word, syllables, hand, pace, rng) if syllables else ("", rng)
-            if syllables and kind:
+            syllables, c = self._known.get(word) or self._know(word)
+            slip = self._slip(word, c, hand, pace, rng) if syllables else None
+            if syllables and slip:
+                kind, way = slip
                 if way is rng and done < len(words) and rng.random() < self.profile.joined[kind]:  # both in one go
-                    after, more = words[done]
+                    after = words[done]
+                    more = lexicon().reading(after)
                     if more and len(word) + len(after) <= _TOGETHER:
                         word, syllables, done = word + after, syllables + more, done + 1
                 new = self._make(kind, word, syllables, way)
                 if new != word:
                     edits.append(self._edit(at, word, new))
             at += len(word)
+
+    def _know(self, word: str) -> _Known:
+        """A word's syllables and class, the same for all who use this engine. There are only so many words."""
+        syllables = lexicon().reading(word)
+        found = syllables, typed_class(word, self.engine.rank(word, syllables)) if syllables else 0
+        self._known[word] = found
+        return found
 
     @staticmethod
     def _edit(at: int, word: str, new: str) -> Edit:
@@ -143,25 +153,19 @@ class Typist:
             return Edit(at + len(word), at + len(word), new[len(word) :])
         return Edit(at, at + len(word), new)
 
-    def _slip(self, word: str, syllables: tuple[str, ...], hand: _Hand, pace: float, rng: Stream) -> tuple[str, Stream]:
-        """The kind of slip that happens to a word, or none, and the stream that decides how.
+    def _slip(self, word: str, c: int, hand: _Hand, pace: float, rng: Stream) -> tuple[str, Stream] | None:
+        """The kind of slip that happens to a word of this class, or none, and the stream that decides how.
 
         Errors repeat: a word typed by rote fares alike, and mostly in the same way, wherever an example has it.
         """
-        c = self._known.get(word, -1)
-        if c < 0:
-            c = self._known[word] = typed_class(word, self.engine.rank(word, syllables))
-        errors, accidents = hand.errors[c], hand.accidents[c]
+        errors = hand.errors[c]
         moment = rng.moment(word)
         rote = moment.random() < self.profile.memory
         if (moment if rote else rng).random() < errors[-1][0] * pace:
-            ladder = errors
             way = moment if rote and moment.random() < _SAME else rng.habit(word) if rng.random() < _USUAL else rng
-        elif rng.random() < accidents[-1][0] * pace:
-            ladder, way = accidents, rng
-        else:
-            return "", rng
-        return _kind(ladder, way), way
+            return _kind(errors, way), way
+        accidents = hand.accidents[c]
+        return (_kind(accidents, rng), rng) if rng.random() < accidents[-1][0] * pace else None
 
     def _make(self, kind: str, word: str, syllables: tuple[str, ...], rng: Stream) -> str:
         """What comes out for a word with this slip."""
@@ -187,9 +191,10 @@ class Typist:
         offered = [c.text for c in self.engine.candidates(keys, _MOST) if len(c.text) == len(word) and c.text != word]
         if offered:
             return self._pick(offered, rng)
-        parts = _words(word)
+        parts = lexicon().segment(word)
         if len(parts) > 1:  # two words typed in one go: one of them
-            before, (part, its) = ("", parts[0]) if rng.random() < 0.5 else (parts[0][0], parts[1])
+            before, part = ("", parts[0]) if rng.random() < 0.5 else (parts[0], parts[1])
+            its = lexicon().reading(part)
             if its:
                 return before + self._select(part, its, rng) + word[len(before) + len(part) :]
         at = rng.below(len(word))
@@ -251,11 +256,11 @@ class Typist:
         """All of these keys turned into text by taking the first offer again and again; what is left stays letters."""
         made = ""
         while keys:
-            offered = self.engine.candidates(keys, 3)
-            if not offered or offered[0].used <= 0:
+            offered = self.engine.first(keys)
+            if offered is None or offered.used <= 0:
                 return made + keys.replace("'", "")
-            made += offered[0].text
-            keys = keys[offered[0].used :].lstrip("'")
+            made += offered.text
+            keys = keys[offered.used :].lstrip("'")
         return made
 
     def _false_start(self, word: str, syllables: tuple[str, ...], rng: Stream) -> str:
@@ -329,7 +334,7 @@ def _cut(text: str, edits: list[Edit], missing: float, rng: Stream) -> list[Edit
 
 def _word_start(run: str, at: int, place: int) -> int:
     """Where the word begins that a place is in."""
-    for word, _ in _words(run):
+    for word in lexicon().segment(run):
         if at + len(word) > place:
             break
         at += len(word)

@@ -53,6 +53,8 @@ ENGINES = {
 }
 _ROOT = Path("/usr")
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
+MOST_KNOWN = 50_000  # keys whose offers are kept
+_FEW = 3  # offers asked for where the first is wanted: some engines leave out what they can't spell
 UNRANKED = 8  # about a page of candidates; what is not on it is typed another way
 LONGEST = 60  # keys typed before a choice; engines have buffers of their own, and nobody types on and on
 
@@ -77,10 +79,14 @@ class Engine:
         found = self._known.get((keys, n))
         if found is None:
             found = self._look_up(keys, n) if n > 0 and typable(keys) else []
-            if len(self._known) > 200_000:
+            if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
             self._known[keys, n] = found
         return found
+
+    def first(self, keys: str) -> Candidate | None:
+        """The first offer for these keys, if there is one."""
+        return next(iter(self.candidates(keys, _FEW)), None)
 
     def rank(self, word: str, syllables: tuple[str, ...]) -> int:
         """The place of a word in the list for its keys typed out, from 0; UNRANKED where it is not near the top."""

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import lzma
+from collections.abc import Mapping
 from functools import lru_cache
+from operator import itemgetter
 
-from unfazed.vary.chinese import WORDS_FILE, Lexicon, Spelled, lexicon
-from unfazed.vary.keyboard.ime import UNRANKED, Candidate, Engine
+from unfazed.vary.chinese import WORDS_FILE, Lexicon, lexicon
+from unfazed.vary.keyboard.ime import LONGEST, MOST_KNOWN, UNRANKED, Candidate, Engine, typable
 
 _BEAM = 4  # readings of the keys, and whole conversions, that are kept
 _WORD_COST = 18.0  # log of the running words counted, so that one long word goes before two short ones
 _CUT_COST = 3.0  # a letter that stands for a syllable makes a word less likely than typing it out does
 _MOST_WORDS = 30  # words looked at for one stretch of keys
+_KEPT = 20_000  # stretches of units whose words are kept
 _LONGEST = 8  # syllables of the longest word
+_SAME = 1e-6  # scores that differ by less are equal but for rounding
 
-Unit = tuple[str, int]  # a syllable or the letter that stands for one, and where it ends in the keys
+# What it costs to read the keys so, the syllables or letters that stand for one, and where each ends in the keys.
+Reading = tuple[float, tuple[str, ...], tuple[int, ...]]
 Word = tuple[str, float]
+_first = itemgetter(0)
 
 
 class Embedded(Engine):
@@ -26,73 +32,110 @@ class Embedded(Engine):
     def __init__(self, words: Lexicon, phrases: Lexicon) -> None:
         super().__init__()
         self._lexicon, self._phrases = words, phrases
-        self._stretch = lru_cache(50_000)(self._words)
-        self._short: dict[str, list[Spelled]] = {}
+        self._stretch = lru_cache(_KEPT)(self._words)
+        self._firsts: dict[str, Candidate | None] = {}
+        self._ceilings = _ceilings({**phrases.frequency, **words.frequency})
+        self._initials = frozenset(words.initials()) | frozenset(phrases.initials())
+
+    def first(self, keys: str) -> Candidate | None:
+        found = self._firsts.get(keys, False)
+        if found is False:
+            if len(self._firsts) >= MOST_KNOWN:
+                self._firsts.clear()
+            found = self._firsts[keys] = self._first(keys) if typable(keys) else None
+        return found
+
+    def _first(self, keys: str) -> Candidate | None:
+        """What `_look_up` puts first, without the rest of its list."""
+        readings = self._readings(keys)
+        best = self._best(readings)
+        if best is None:
+            return next(iter(self._look_up(keys, 1)), None)
+        size, used = len(best), (-1e9, len(keys))
+        for penalty, spelled, ends in readings:
+            for text, score in self._stretch(spelled[:size]) if size <= min(len(spelled), _LONGEST) else ():
+                if text == best:
+                    used = max(used, (score - 4.0 * penalty, ends[size - 1]))
+        return Candidate(best, used[1])
 
     def _look_up(self, keys: str, n: int) -> list[Candidate]:
-        whole: dict[str, float] = {}
-        first: dict[str, tuple[float, int]] = {}
-        for penalty, units in self._readings(keys):
-            for score, text in self._conversions(units):
-                whole[text] = max(whole.get(text, -1e9), score - penalty)
-            for length in range(min(len(units), _LONGEST), 0, -1):
-                spelled = tuple(unit for unit, _ in units[:length])
-                for text, score in self._stretch(spelled):
-                    value = (score - 4.0 * penalty + 12.0 * length, units[length - 1][1])
-                    first[text] = max(first.get(text, (-1e9, 0)), value)
-        best = sorted(whole, key=lambda text: -whole[text])[:1]
-        rest = sorted((text for text in first if text not in best), key=lambda text: -first[text][0])
-        found = [Candidate(text, first[text][1] if text in first else len(keys)) for text in best]
-        return [*found, *(Candidate(text, first[text][1]) for text in rest)][:n]
+        readings = self._readings(keys)
+        best = self._best(readings)
+        offers: dict[str, tuple[float, int]] = {}
+        for penalty, spelled, ends in readings:
+            for length in range(min(len(spelled), _LONGEST), 0, -1):
+                more, end = 12.0 * length, ends[length - 1]
+                for text, score in self._stretch(spelled[:length]):
+                    value = (score - 4.0 * penalty + more, end)
+                    if text not in offers or value > offers[text]:
+                        offers[text] = value
+        found = [] if best is None else [Candidate(best, offers.pop(best, (0.0, len(keys)))[1])]
+        rest = sorted(offers.items(), key=_worth, reverse=True)[: n - len(found)]
+        return [*found, *[Candidate(text, end) for text, (_, end) in rest]][:n]
 
-    def _readings(self, keys: str) -> list[tuple[float, list[Unit]]]:
+    def _best(self, readings: list[Reading]) -> str | None:
+        """The likeliest text for all of the keys."""
+        found: dict[str, float] = {}
+        least = -1e9
+        for penalty, spelled, _ in readings:
+            cut = len(spelled) - sum(map(self._lexicon.syllables.__contains__, spelled))
+            if self._ceilings[len(spelled)] - _CUT_COST * cut - penalty < least - _SAME:
+                continue  # even its commonest words would be too rare
+            for score, text in self._conversions(spelled):
+                if score - penalty > found.get(text, -1e9):
+                    found[text] = score - penalty
+                    least = max(least, score - penalty)
+        return max(found, key=found.__getitem__, default=None)
+
+    def _readings(self, keys: str) -> list[Reading]:
         """The few best ways to cut the keys into syllables and letters that stand for one; each cut costs."""
-        syllables = self._lexicon.syllables
-        beams: list[list[tuple[float, list[Unit]]]] = [[(0.0, [])], *([] for _ in keys)]
-        for at in range(len(keys)):
-            beams[at] = sorted(beams[at], key=lambda way: way[0])[:_BEAM]
-            for cost, units in beams[at]:
-                if keys[at] == "'":
-                    beams[at + 1].append((cost, units))
-                    continue
-                for end in range(at + 1, min(len(keys), at + 6) + 1):
-                    unit = keys[at:end]
-                    if unit in syllables:
-                        beams[end].append((cost + 1.0, [*units, (unit, end)]))
-                    elif (end == at + 1 and unit not in "iuv") or unit in ("zh", "ch", "sh"):
-                        beams[end].append((cost + 2.0, [*units, (unit, end)]))
-        return sorted(beams[-1], key=lambda way: way[0])[:_BEAM]
-
-    def _conversions(self, units: list[Unit]) -> list[tuple[float, str]]:
-        """The likeliest texts for all of the units."""
-        spelled = tuple(unit for unit, _ in units)
-        beams: list[list[tuple[float, str]]] = [[(0.0, "")], *([] for _ in units)]
-        for at in range(len(units)):
-            beams[at] = sorted(beams[at], reverse=True)[:_BEAM]
-            if not beams[at]:
+        syllables, size = self._lexicon.syllables, len(keys)
+        beams: list[list[Reading]] = [[(0.0, (), ())], *([] for _ in keys)]
+        for at, c in enumerate(keys):
+            here = sorted(beams[at], key=_first)[:_BEAM]
+            if c == "'":
+                beams[at + 1] += here
                 continue
-            for end in range(at + 1, min(len(units), at + _LONGEST) + 1):
-                for word, score in self._stretch(spelled[at:end])[:_BEAM]:
-                    beams[end] += [(before + score - _WORD_COST, text + word) for before, text in beams[at]]
-        return sorted(beams[-1], reverse=True)[:_BEAM]
+            for end in range(at + 1, min(size, at + 6) + 1):
+                unit = keys[at:end]
+                if unit in syllables:
+                    more = 1.0
+                elif (end == at + 1 and c not in "iuv") or unit in ("zh", "ch", "sh"):
+                    more = 2.0
+                else:
+                    continue
+                beams[end] += [(cost + more, (*units, unit), (*ends, end)) for cost, units, ends in here]
+        return sorted(beams[-1], key=_first)[:_BEAM]
+
+    def _conversions(self, spelled: tuple[str, ...]) -> list[tuple[float, str]]:
+        """The likeliest text for all of the units, and those that are as likely, the first of which is the last by name.
+
+        What falls behind on the way stays behind, whatever follows.
+        """
+        known, initials = self._initials, "".join([unit[0] for unit in spelled])
+        beams: list[list[tuple[float, str]]] = [[(0.0, "")], *([] for _ in spelled)]
+        for at in range(len(spelled)):
+            here = _level(beams[at])
+            for end in range(at + 1, min(len(spelled), at + _LONGEST) + 1) if here else ():
+                if initials[at:end] not in known:
+                    continue
+                words = self._stretch(spelled[at:end])[:_BEAM]
+                for word, score in words:
+                    if score < words[0][1] - _SAME:
+                        break
+                    beams[end] += [(before + score - _WORD_COST, text + word) for before, text in here]
+        return _level(beams[-1])
 
     def _words(self, units: tuple[str, ...]) -> list[Word]:
         """The words that these units may stand for, with their scores, best first."""
-        words = self._lexicon
-        cut = [i for i, unit in enumerate(units) if unit not in words.syllables]
-        if not cut:
+        syllables = self._lexicon.syllables
+        cut = [unit not in syllables for unit in units]
+        if True not in cut:
             return self._spelled("'".join(units))[:_MOST_WORDS]
-        whole = len(cut) == len(units) and all(len(unit) == 1 for unit in units)
-        found: list[Word] = []
-        for score, word, syllables in self._abbreviated("".join([unit[0] for unit in units])):
-            if whole or all(
-                s == unit or (i in cut and s.startswith(unit))
-                for i, (s, unit) in enumerate(zip(syllables, units, strict=True))
-            ):
-                found.append((word, score - _CUT_COST * len(cut)))
-                if len(found) == _MOST_WORDS:
-                    break
-        return found
+        words, phrases = self._lexicon.abbreviated(units, cut), self._phrases.abbreviated(units, cut)
+        found = sorted(words + phrases, key=_first) if phrases else words
+        cost = _CUT_COST * sum(cut)
+        return [(word, -rare - cost) for rare, word in found[:_MOST_WORDS]]
 
     def rank(self, word: str, syllables: tuple[str, ...]) -> int:
         for i, (other, _) in enumerate(self._spelled("'".join(syllables))):
@@ -105,13 +148,27 @@ class Embedded(Engine):
         words, phrases = self._lexicon.words(reading), self._phrases.words(reading)
         return sorted(words + phrases, key=lambda pair: -pair[1]) if phrases else words
 
-    def _abbreviated(self, initials: str) -> list[Spelled]:
-        """The words and phrases that an abbreviation may stand for, commonest first."""
-        found = self._short.get(initials)
-        if found is None:
-            both = self._lexicon.abbreviated(initials) + self._phrases.abbreviated(initials)
-            found = self._short[initials] = sorted(both, key=lambda spelled: -spelled[0])
-        return found
+
+def _worth(offer: tuple[str, tuple[float, int]]) -> float:
+    return offer[1][0]
+
+
+def _level(ways: list[tuple[float, str]]) -> list[tuple[float, str]]:
+    """The best of these, and the few that are as good."""
+    if len(ways) < 2:
+        return ways
+    least = max(ways)[0] - _SAME
+    return sorted([way for way in ways if way[0] >= least], reverse=True)[:_BEAM]
+
+
+def _ceilings(frequency: Mapping[str, float]) -> list[float]:
+    """The highest score that words could have for so many units, were each the commonest of its length."""
+    highest = [-1e9] * (LONGEST + 1)
+    for word, count in frequency.items():
+        highest[len(word)] = max(highest[len(word)], count - _WORD_COST)
+    for size in range(2, LONGEST + 1):
+        highest[size] = max(highest[size], *(highest[k] + highest[size - k] for k in range(1, size // 2 + 1)))
+    return highest
 
 
 def open_engine() -> Engine:
