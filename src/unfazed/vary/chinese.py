@@ -41,7 +41,9 @@ class Lexicon:
         """The words of a reading, commonest first, with their log frequency."""
         found = self._parsed.get(reading)
         if found is None:
-            found = self._parsed[reading] = self._parse(reading)
+            found = self._parse(reading)
+            if found:
+                self._parsed[reading] = found
         return found
 
     def _parse(self, reading: str) -> list[tuple[str, float]]:
@@ -86,13 +88,13 @@ class Lexicon:
         return frozenset(reading for reading in self._rows if "'" not in reading)
 
     @cached_property
-    def _by_initials(self) -> dict[str, list[str]]:
+    def _by_initials(self) -> dict[str, tuple[str, ...]]:
         """Readings by the first letters of their syllables."""
         found: dict[str, list[str]] = {}
         initials = _NOT_INITIAL.sub("", "\n".join(self._rows)).split("\n")
         for short, reading in zip(initials, self._rows, strict=True):
             found.setdefault(short, []).append(reading)
-        return found
+        return {short: tuple(readings) for short, readings in found.items()}  # which cost the collector less than lists
 
     def initials(self) -> Collection[str]:
         """The first letters of the syllables of each reading."""
@@ -103,15 +105,20 @@ class Lexicon:
 
         It is syllables, some of which are cut to their first letters: 华北 for `h b` or `hua b`.
         """
-        readings = self._by_initials.get("".join([unit[0] for unit in units]), [])
+        readings = self._by_initials.get("".join([unit[0] for unit in units]))
+        if readings is None:
+            return []
         known = cut.index(True) + 1  # units up to the first that is cut, by which readings, which are sorted, begin
-        start = "'".join(units[:known])
-        readings = readings[bisect_left(readings, start) : bisect_left(readings, start + "~")]
+        if known > 1 or len(units[0]) > 1:
+            start = APART.join(units[:known])
+            readings = readings[bisect_left(readings, start) : bisect_left(readings, start + "~")]
         for i in range(known, len(units)):
-            if cut[i] and len(units[i]) == 1:
-                continue
-            part = units[i] if cut[i] else units[i] + APART
-            readings = [reading for reading in readings if f"{reading.split(APART)[i]}'".startswith(part)]
+            unit = units[i]
+            if not cut[i]:  # looked for anywhere first, which is sooner done
+                inside = APART + unit
+                readings = tuple([way for way in readings if inside in way and way.split(APART)[i] == unit])
+            elif len(unit) > 1:
+                readings = tuple([way for way in readings if way.split(APART)[i].startswith(unit)])
         return sorted([(-count, word) for reading in readings for word, count in self._parse(reading)])
 
     @cached_property

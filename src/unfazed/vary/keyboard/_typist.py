@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from functools import lru_cache
 from itertools import accumulate
 from math import exp
@@ -114,7 +115,7 @@ class Typist:
 
     def _sitting(self, rng: Stream) -> int:
         point = rng.moment("\0sitting").below(self._rows[-1])
-        return next(i for i, rows in enumerate(self._rows) if point < rows)
+        return bisect_right(self._rows, point)
 
     def _type_run(self, run: str, at: int, hand: _Hand, pace: float, rng: Stream, edits: list[Edit]) -> None:
         words, done, added = lexicon().segment(run), 0, hand.sitting.added

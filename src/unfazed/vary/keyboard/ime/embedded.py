@@ -6,8 +6,9 @@ import lzma
 from collections.abc import Mapping
 from functools import lru_cache
 from operator import itemgetter
+from typing import Any
 
-from unfazed.vary.chinese import WORDS_FILE, Lexicon, lexicon
+from unfazed.vary.chinese import APART, WORDS_FILE, Lexicon, lexicon
 from unfazed.vary.keyboard.ime import LONGEST, MOST_KNOWN, UNRANKED, Candidate, Engine, typable
 
 _BEAM = 4  # readings of the keys, and whole conversions, that are kept
@@ -21,6 +22,7 @@ _SAME = 1e-6  # scores that differ by less are equal but for rounding
 # What it costs to read the keys so, the syllables or letters that stand for one, and where each ends in the keys.
 Reading = tuple[float, tuple[str, ...], tuple[int, ...]]
 Word = tuple[str, float]
+_Way = tuple[float, Any, str, int]  # a reading up to some key: its cost, the way before its last unit, that, its end
 _first = itemgetter(0)
 
 
@@ -90,22 +92,23 @@ class Embedded(Engine):
     def _readings(self, keys: str) -> list[Reading]:
         """The few best ways to cut the keys into syllables and letters that stand for one; each cut costs."""
         syllables, size = self._lexicon.syllables, len(keys)
-        beams: list[list[Reading]] = [[(0.0, (), ())], *([] for _ in keys)]
+        beams: list[list[_Way]] = [[] for _ in range(size + 1)]
+        beams[0].append((0.0, None, "", 0))
         for at, c in enumerate(keys):
-            here = sorted(beams[at], key=_first)[:_BEAM]
+            here = beams[at]
+            if len(here) > 1:
+                here.sort(key=_first)
+                del here[_BEAM:]
             if c == "'":
                 beams[at + 1] += here
-                continue
-            for end in range(at + 1, min(size, at + 6) + 1):
-                unit = keys[at:end]
-                if unit in syllables:
-                    more = 1.0
-                elif (end == at + 1 and c not in "iuv") or unit in ("zh", "ch", "sh"):
-                    more = 2.0
-                else:
-                    continue
-                beams[end] += [(cost + more, (*units, unit), (*ends, end)) for cost, units, ends in here]
-        return sorted(beams[-1], key=_first)[:_BEAM]
+            elif here:
+                for end in range(at + 1, min(size, at + 6) + 1):
+                    unit = keys[at:end]
+                    if unit in syllables:
+                        beams[end] += [(way[0] + 1.0, way, unit, end) for way in here]
+                    elif (end == at + 1 and c not in "iuv") or unit in ("zh", "ch", "sh"):
+                        beams[end] += [(way[0] + 2.0, way, unit, end) for way in here]
+        return [_followed(way) for way in sorted(beams[-1], key=_first)[:_BEAM]]
 
     def _conversions(self, spelled: tuple[str, ...]) -> list[tuple[float, str]]:
         """The likeliest text for all of the units, and those that are as likely, the first of which is the last by name.
@@ -126,19 +129,19 @@ class Embedded(Engine):
                     beams[end] += [(before + score - _WORD_COST, text + word) for before, text in here]
         return _level(beams[-1])
 
-    def _words(self, units: tuple[str, ...]) -> list[Word]:
+    def _words(self, units: tuple[str, ...]) -> tuple[Word, ...]:
         """The words that these units may stand for, with their scores, best first."""
         syllables = self._lexicon.syllables
         cut = [unit not in syllables for unit in units]
         if True not in cut:
-            return self._spelled("'".join(units))[:_MOST_WORDS]
+            return tuple(self._spelled(APART.join(units))[:_MOST_WORDS])
         words, phrases = self._lexicon.abbreviated(units, cut), self._phrases.abbreviated(units, cut)
         found = sorted(words + phrases, key=_first) if phrases else words
         cost = _CUT_COST * sum(cut)
-        return [(word, -rare - cost) for rare, word in found[:_MOST_WORDS]]
+        return tuple([(word, -rare - cost) for rare, word in found[:_MOST_WORDS]])
 
     def rank(self, word: str, syllables: tuple[str, ...]) -> int:
-        for i, (other, _) in enumerate(self._spelled("'".join(syllables))):
+        for i, (other, _) in enumerate(self._spelled(APART.join(syllables))):
             if other == word:
                 return i
         return UNRANKED
@@ -147,6 +150,17 @@ class Embedded(Engine):
         """The words and phrases of a reading, commonest first."""
         words, phrases = self._lexicon.words(reading), self._phrases.words(reading)
         return sorted(words + phrases, key=lambda pair: -pair[1]) if phrases else words
+
+
+def _followed(way: _Way) -> Reading:
+    """The whole reading that a way is the end of."""
+    cost, units, ends = way[0], [], []
+    while way[1] is not None:
+        _, before, unit, end = way
+        units.append(unit)
+        ends.append(end)
+        way = before
+    return cost, tuple(units[::-1]), tuple(ends[::-1])
 
 
 def _worth(offer: tuple[str, tuple[float, int]]) -> float:
