@@ -17,7 +17,8 @@ from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
 from unfazed.vary.chinese import blocks, han, lexicon
 from unfazed.vary.people import SPOKEN_CLASSES, SpeakerProfile, spoken_class
-from unfazed.vary.speech._recogniser import MARKS, WRITINGS, Syllable, halves, mark_class, pronounced, rewrites
+from unfazed.vary.speech._numerals import MARKS, WRITINGS, mark_class, rewrites
+from unfazed.vary.speech._sounds import Syllable, halves, pronounced
 from unfazed.vary.speech._speaker import EARLY, Piece, Speaker, split
 
 _PRIOR = 40.0  # words' worth of the speaker's mean rate that each class starts with

@@ -14,17 +14,9 @@ from unfazed.core.errors import DataError, UsageError
 from unfazed.core.seeds import Seeds
 from unfazed.vary.operator import Text
 from unfazed.vary.people import GROUPS, accented, speakers, spoken_class
-from unfazed.vary.speech._recogniser import (
-    Ear,
-    SimulatedRecogniser,
-    Syllable,
-    closing,
-    follows,
-    halves,
-    pronounced,
-    rewrites,
-    value,
-)
+from unfazed.vary.speech._numerals import closing, rewrites, value
+from unfazed.vary.speech._recogniser import SimulatedRecogniser, follows
+from unfazed.vary.speech._sounds import Ear, Syllable, halves, pronounced
 from unfazed.vary.speech._speaker import Speaker, split
 from unfazed.vary.speech.mandarin import Mandarin
 

@@ -1,111 +1,17 @@
-"""A simulated Mandarin recogniser: how words sound, the likeliest words for what was heard, and how it writes them."""
+"""A simulated Mandarin recogniser: the likeliest words for what was heard, and which words follow which."""
 
 from __future__ import annotations
 
 import lzma
 import re
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from math import exp, log
 from pathlib import Path
-from typing import NamedTuple
 
 from unfazed.core.seeds import Stream
 from unfazed.vary.chinese import lexicon
-
-_TONES = Path(__file__).parent / "data" / "tones.txt"
-_INITIAL = re.compile(r"zh|ch|sh|[bpmfdtnlgkhjqxrzcsyw]?")
-_MARKED = re.compile(r"(.)(\d)")
-NEUTRAL = 5
-
-
-class Syllable(NamedTuple):
-    """A syllable as it is spelled, and its tone from 1 to 5."""
-
-    plain: str
-    tone: int
-
-
-@lru_cache(2_000)
-def halves(plain: str) -> tuple[str, str]:
-    """Initial and final. After j, q, x and y the letter u is ü; yi and wu have no initial of their own."""
-    initial = _INITIAL.match(plain)[0]  # type: ignore[index]
-    final = plain[len(initial) :]
-    if initial in ("j", "q", "x", "y") and final.startswith("u"):
-        final = "v" + final[1:]
-    if initial == "y":
-        final = final if final[0] in "iv" else "i" + final
-        return "", {"ie": "ie", "ian": "ian"}.get(final, final)
-    if initial == "w":
-        return "", final if final[0] == "u" else "u" + {"ei": "i", "en": "n", "eng": "eng"}.get(final, final)
-    if initial in ("zh", "ch", "sh", "r", "z", "c", "s") and final == "i":
-        final = "-i"  # the buzzed vowel of zhi and zi
-    return initial, final
-
-
-@lru_cache(1)
-def _tones() -> dict[tuple[str, str], int]:
-    found = {}
-    for line in _TONES.read_text(encoding="utf-8").splitlines():
-        plain, marked = line.split("\t")
-        for c, tone in _MARKED.findall(marked):
-            found[c, plain] = int(tone)
-    return found
-
-
-@lru_cache(100_000)
-def pronounced(word: str) -> tuple[Syllable, ...] | None:
-    """The syllables of a word, or None if a character has no reading."""
-    plain = lexicon().reading(word)
-    return spoken(word, plain) if plain else None
-
-
-def spoken(word: str, plain: tuple[str, ...]) -> tuple[Syllable, ...]:
-    """The syllables of a word that is read so."""
-    tones = _tones()
-    return tuple(Syllable(p, tones.get((c, p), NEUTRAL)) for c, p in zip(word, plain, strict=True))
-
-
-class Ear:
-    """What is heard for what: costs, as negative logs of chances, of hearing one initial, final or tone for another.
-
-    `heard` maps `n>l`, `an>ang` or `1>4` to a chance; what is not named is as likely as `_REST` of all that is unnamed.
-    """
-
-    _REST = 0.004
-
-    def __init__(self, heard: dict[str, float]) -> None:
-        self._heard = heard
-        self._near: dict[str, list[tuple[str, float]]] = {}
-        self._tone = {(a, b): self._cost(f"{a}>{b}", 0.0 if a == b else 3.0) for a in range(1, 6) for b in range(1, 6)}
-
-    def _cost(self, pair: str, otherwise: float) -> float:
-        chance = self._heard.get(pair)
-        return otherwise if chance is None else -log(max(chance, 1e-4))
-
-    def half(self, one: str, two: str) -> float:
-        """The cost of hearing an initial or a final as another."""
-        return self._cost(f"{one}>{two}", 0.3 if one == two else -log(self._REST))
-
-    def tones(self, one: tuple[Syllable, ...], two: tuple[Syllable, ...]) -> float:
-        """The cost of hearing the tones of one as those of the other."""
-        tone = self._tone
-        return sum([tone[a[1], b[1]] for a, b in zip(one, two, strict=True)])
-
-    def near(self, plain: str, most: int) -> list[tuple[str, float]]:
-        """The syllables that this one is likeliest heard as, itself among them, with their costs."""
-        found = self._near.get(plain)
-        if found is None:
-            initial, final = halves(plain)
-            rated = []
-            for other in sorted(lexicon().syllables):
-                i, f = halves(other)
-                cost = self.half(initial, i) + self.half(final, f)
-                if cost < 9.5:
-                    rated.append((other, cost))
-            found = self._near[plain] = sorted(rated, key=lambda pair: pair[1])
-        return found[:most]
-
+from unfazed.vary.speech._sounds import LONGEST, Ear, Syllable, Vocabulary
 
 _PAIRS_FILE = Path(__file__).parent / "data" / "pairs.txt.xz"
 _FOLLOWER = re.compile(r"(\D+)(\d+)")
@@ -115,208 +21,194 @@ _NEAR = (0, 24, 14, 7, 4)  # sounds looked at for each syllable of words of 1, 2
 _DEEPEST = 7.5  # cost of sound beyond which a word is not looked at
 _KEPT = (0, 24, 30, 24, 16)  # words kept for a stretch of so many syllables
 _BEAM = 5
+_REMEMBERED = 2_000  # stretches of several syllables whose words are remembered
+_NONE: frozenset[str] = frozenset()
+
+# Chosen on the even rows of READIN's speech, so that what comes out has words as long and as common as there.
+_FLUENCY = 0.72  # weight of a word's frequency, and of its neighbours, against its sound
+_WORD_COST = 15.0  # of every word, so that one long word goes before two short ones
+_SPREAD = 0.5  # how far choices stray from the best
+_RELUCTANCE = 1.3  # how unlikely a character that was said is to come out where something was misheard
+
+_Found = tuple[tuple[str, ...], frozenset[str], tuple[float, ...]]  # words, the same as a set, and scores, best first
+_Way = tuple[float, str, str]  # what is written so far: its score, the text and its last word
 
 
 class SimulatedRecogniser:
     """Turns syllables into words. Its choices are drawn, so that what comes out is likely, not always the likeliest."""
 
-    # Chosen on the even rows of READIN's speech, so that what comes out has words as long and as common as there.
-    fluency = 0.72  # weight of a word's frequency, and of its neighbours, against its sound
-    word_cost = 15.0  # of every word, so that one long word goes before two short ones
-    spread = 0.5  # how far choices stray from the best
-    reluctance = 1.3  # how unlikely a character that was said is to come out where something was misheard
-
     def __init__(self, ear: Ear) -> None:
         self.ear = ear
-        self._found: dict[tuple[Syllable, ...], list[tuple[str, float]]] = {}
+        self._single = cache(self._words)  # there are only so many syllables
+        self._several = lru_cache(_REMEMBERED)(self._words)
 
-    def misheard(
-        self, said: str, heard: tuple[Syllable, ...], before: str, after: str, rng: Stream, most: int = 4
-    ) -> str:
+    def misheard(self, said: str, heard: tuple[Syllable, ...], before: str, after: str, rng: Stream) -> str:
         """Other words than `said` for these syllables, between the words before and after."""
         n = len(heard)
-        aligned = n == len(said)
-        beams: list[list[tuple[float, str, str]]] = [[(0.0, "", before)], *([] for _ in heard)]
+        if not n:
+            return ""
+        found = [
+            [(self._single if size == 1 else self._several)(heard[at : at + size]) for size in _sizes(at, n)]
+            for at in range(n)
+        ]
+        chances = iter(randoms(rng, sum([len(words) for stretches in found for words, _, _ in stretches])))
+        beams: list[_Beam] = [*[_Beam() for _ in range(n)], _LastBeam(said, after)]
+        beams[0].ways.append((0.0, "", before))
         for at in range(n):
-            here = sorted(beams[at], reverse=True)[:_BEAM]
-            for size in range(1, min(most, n - at) + 1):
-                end = at + size
-                for word, score in self._words(heard[at:end]):
-                    drawn = score - self.spread * log(-log(rng.random() + 1e-12) + 1e-12)
-                    if aligned:
-                        drawn -= self.reluctance * sum([a == b for a, b in zip(word, said[at:end], strict=True)])
-                    beams[end] += [(s + drawn + self.fluency * follows(w, word), t + word, word) for s, t, w in here]
-        ends = [(score + self.fluency * follows(word, after), text) for score, text, word in beams[n] if text != said]
-        return max(ends)[1] if ends else ""
+            here = beams[at].best()
+            for size, (words, known, scores) in zip(_sizes(at, n), found[at], strict=True):
+                if words:
+                    drawn = [s - _SPREAD * log(-log(r + 1e-12) + 1e-12) for s, r in zip(scores, chances)]  # noqa: B905
+                    if n == len(said):
+                        _make_reluctant(drawn, words, said[at : at + size])
+                    beams[at + size].extend(here, words, known, drawn)
+        return beams[n].best()[0][1]
 
-    def _words(self, heard: tuple[Syllable, ...]) -> list[tuple[str, float]]:
+    def _words(self, heard: tuple[Syllable, ...]) -> _Found:
         """Words that sound like these syllables, best first, with their scores."""
-        found = self._found.get(heard)
-        if found is None:
-            rated: dict[str, float] = {}
-            lookup = lexicon().words
-            for reading, cost in self._readings(heard):
-                plain = tuple(reading.split("'"))
-                for word, frequency in lookup(reading)[:12]:
-                    score = (
-                        self.fluency * frequency - self.word_cost - cost - self.ear.tones(heard, spoken(word, plain))
-                    )
-                    if score > rated.get(word, -1e9):
-                        rated[word] = score
-            found = sorted(rated.items(), key=lambda pair: (-pair[1], pair[0]))[: _KEPT[len(heard)]]
-            self._found[heard] = found
-        return found
-
-    def _readings(self, heard: tuple[Syllable, ...]) -> list[tuple[str, float]]:
-        """Readings of words that these syllables may be heard as, with the cost of that."""
-        words = lexicon()
-        ways = [("", 0.0)]
-        for syllable in heard:
-            near = self.ear.near(syllable.plain, _NEAR[len(heard)])
-            ways = [
-                (f"{reading}'{plain}" if reading else plain, cost + more)
-                for reading, cost in ways
-                for plain, more in near
-                if cost + more < _DEEPEST
+        size, tones = len(heard), [self.ear.tones[syllable.tone] for syllable in heard]
+        near = _vocabulary().near([self.ear.near(syllable.plain, _NEAR[size]) for syllable in heard], _DEEPEST)
+        if size == 1:  # these two are asked for most, and in a loop for all sizes took twice the time
+            (one,) = tones
+            rated = [(one[its[0]] - (worth - cost), word) for words, cost in near for worth, word, its in words]
+        elif size == 2:
+            one, two = tones
+            rated = [
+                (one[its[0]] + two[its[1]] - (worth - cost), word)
+                for words, cost in near
+                for worth, word, its in words
             ]
-        return [way for way in ways if way[0] in words]
+        else:
+            rated = [
+                (sum([costs[i] for costs, i in zip(tones, its, strict=True)]) - (worth - cost), word)
+                for words, cost in near
+                for worth, word, its in words
+            ]
+        return _least(rated, _KEPT[size])
 
 
-@lru_cache(1)
-def _followers() -> dict[str, tuple[int, str]]:
+def _least(rated: list[tuple[float, str]], most: int) -> _Found:
+    """The words with the least costs, each once, and their scores, which are the costs below zero."""
+    few = rated
+    if len(rated) > 3 * most:  # nearly all of them would be sorted for nothing
+        limit = sorted([cost for cost, _ in rated])[2 * most]
+        few = [pair for pair in rated if pair[0] <= limit]
+    best: dict[str, float] = {}
+    for cost, word in sorted(few):
+        if word not in best:
+            best[word] = -cost
+            if len(best) == most:
+                break
+    if len(best) < most and few is not rated:
+        return _least(rated, len(rated))
+    return tuple(best), frozenset(best), tuple(best.values())
+
+
+def _sizes(at: int, n: int) -> range:
+    """How many syllables the words from a place on may have."""
+    return range(1, min(LONGEST, n - at) + 1)
+
+
+def _make_reluctant(scores: list[float], words: Sequence[str], said: str) -> None:
+    """Lowers the scores of words that have characters of what was said, at their places."""
+    for k, word in enumerate(words):
+        for a, b in zip(word, said, strict=True):
+            if a == b:
+                scores[k] -= _RELUCTANCE * sum([a == b for a, b in zip(word, said, strict=True)])
+                break
+
+
+class _Beam:
+    """The ways that reach a place, of which the best go on."""
+
+    most = _BEAM
+
+    def __init__(self) -> None:
+        self.ways: list[_Way] = []
+
+    def extend(self, here: Sequence[_Way], words: tuple[str, ...], known: frozenset[str], drawn: list[float]) -> None:
+        """Adds the ways that go on from these by one of these words, with the scores that were drawn for them.
+
+        Of the words that follow none of these better than by themselves, only the best could go on.
+        """
+        afters = [_after(word) for _, _, word in here]
+        linked = self._linked(known).union(*[after.keys() & known for after in afters if after])
+        worth = dict(zip(words, drawn, strict=True))
+        plain = sorted([(score, word) for word, score in worth.items() if word not in linked])[-self.most :]
+        for (score, text, _), after in zip(here, afters, strict=True):
+            self.ways += [(score + more, text + word, word) for more, word in plain]
+            if linked:
+                follow = after.get
+                self.ways += [
+                    (score + worth[word] + _FLUENCY * follow(word, 0.0), text + word, word) for word in linked
+                ]
+
+    def _linked(self, known: frozenset[str]) -> frozenset[str]:
+        """Words that are likelier before what follows than by themselves."""
+        return _NONE
+
+    def best(self) -> list[_Way]:
+        return sorted(self.ways, reverse=True)[: self.most]
+
+
+class _LastBeam(_Beam):
+    """The ways to the end, of which the best that is not what was said is taken."""
+
+    most = 2
+
+    def __init__(self, said: str, after: str) -> None:
+        super().__init__()
+        self._said, self._next = said, after
+
+    def _linked(self, known: frozenset[str]) -> frozenset[str]:
+        return frozenset([word for word in known if follows(word, self._next)]) if self._next else _NONE
+
+    def best(self) -> list[_Way]:
+        ends = [
+            (score + _FLUENCY * follows(word, self._next), text, word)
+            for score, text, word in self.ways
+            if text != self._said
+        ]
+        return [max(ends, default=(0.0, "", ""))]
+
+
+def randoms(rng: Stream, n: int) -> list[float]:
+    """As many numbers as `rng.random()` would give in turn."""
+    return [rng.random() for _ in range(n)]
+
+
+@cache
+def _vocabulary() -> Vocabulary:
+    """The shipped list by sound, made once a process."""
+    return Vocabulary(_FLUENCY, _WORD_COST)
+
+
+@cache
+def _followers() -> dict[str, str]:
+    """What follows a word in the table, and how often."""
     rows = lzma.decompress(_PAIRS_FILE.read_bytes()).decode("utf-8").split("\n")
-    return {one: (int(count), rest) for one, count, rest in (row.split("\t") for row in rows)}
+    return dict(row.split("\t", 1) for row in rows)
 
 
-@lru_cache(20_000)
+@cache  # the words of the table, and no others, have an entry of their own
+def _table(word: str) -> dict[str, float]:
+    count, rest = _followers()[word].split("\t")
+    alone = lexicon().frequency
+    return {
+        two: log((1 - _PAIRS) + _PAIRS * (int(n) / int(count)) / exp(max(alone.get(two, 0.0), 0.0) - _TOTAL))
+        for two, n in _FOLLOWER.findall(rest)
+    }
+
+
+_NOTHING: dict[str, float] = {}
+
+
 def _after(word: str) -> dict[str, float]:
-    count, rest = _followers().get(word, (1, ""))
-    return {two: int(n) / count for two, n in _FOLLOWER.findall(rest)}
+    """By how much, in logs, words are likelier after this one than by themselves."""
+    return _table(word) if word in _followers() else _NOTHING
 
 
 def follows(one: str, two: str) -> float:
     """By how much, in logs, a word is likelier after another one than by itself."""
-    share = _after(one).get(two) if one and two else None
-    if share is None:
-        return 0.0
-    alone = exp(max(lexicon().frequency.get(two, 0.0), 0.0) - _TOTAL)
-    return log((1 - _PAIRS) + _PAIRS * share / alone)
-
-
-WRITINGS = ("clock", "fraction", "numeral", "ordinal", "few", "myriad", "thousands", "small")
-MARKS = ("stop", "ask", "semi", "colon", "comma", "list", "quote", "title", "bracket", "space", "dot", "dash", "other")
-
-_DIGIT = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
-_UNIT = {"十": 10, "百": 100, "千": 1000}
-_SMALL = {"1": "一", "2": "两", "3": "三", "4": "四", "5": "五", "6": "六", "7": "七", "8": "八", "9": "九"}
-_COUNTED = "个名家人份次届项部门年月天位种款条起例支座场颗架升级大"
-_ONE = "[一二三四五六七八九]"
-_CN = "[一二三四五六七八九十百千两零]"
-
-
-class Writing(NamedTuple):
-    """Characters `start` to `end` may be written as `new`; `kind` is one of `WRITINGS`."""
-
-    start: int
-    end: int
-    kind: str
-    new: str
-
-
-def value(numeral: str) -> int:
-    """The number that a Chinese numeral below ten thousand stands for."""
-    total = digit = 0
-    for c in numeral:
-        if c in _UNIT:
-            total += (digit or 1) * _UNIT[c]
-            digit = 0
-        else:
-            digit = _DIGIT[c]
-    return total + digit
-
-
-def _clock(found: re.Match[str]) -> str | None:
-    hour = int(found["h"]) if found["h"].isdigit() else value(found["h"])
-    minute = 30 if found["half"] else int(found["m"] or 0)
-    return f"{hour}:{minute:02d}" if hour <= 24 and minute < 60 else None
-
-
-def _value(found: re.Match[str]) -> str | None:
-    return str(value(found[0]))
-
-
-_RULES: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], str | None]], ...] = (
-    (
-        "clock",
-        re.compile(
-            rf"(?<![\d.:])(?P<h>\d{{1,2}}|{_CN}{{1,3}}(?=点[半钟]))[时点](?:(?P<m>\d{{1,2}})分|(?P<half>半)|钟|整)?"
-            r"(?![\d多间代候期速评击赞内])"
-        ),
-        _clock,
-    ),
-    ("fraction", re.compile(rf"(?P<b>{_CN}+)分之(?P<a>{_CN}+)"), lambda m: _fraction(m["a"], m["b"])),
-    ("numeral", re.compile(rf"(?:{_ONE}十{_ONE}?|十{_ONE})(?![百千万亿])"), _value),
-    ("ordinal", re.compile(rf"(?<=第)(?:{_ONE}|十)(?!{_CN})"), _value),
-    ("few", re.compile(rf"(?<!{_CN})(?<!第)(?:{_ONE}|十)(?=[{_COUNTED}余多])"), _value),
-    ("myriad", re.compile(r"(?<![\d.,])[1-9]\d{0,3}0000(?![\d.,%])", re.ASCII), lambda m: f"{int(m[0][:-4])}万"),
-    ("thousands", re.compile(r"(?<![\d.,])[1-9]\d{4,11}(?![\d.,%])", re.ASCII), lambda m: f"{int(m[0]):,}"),
-    ("small", re.compile(rf"(?<![\d.,:])[1-9](?=[{_COUNTED}])(?!月)", re.ASCII), lambda m: _SMALL[m[0]]),
-)
-
-
-def _fraction(a: str, b: str) -> str:
-    if b == "百":
-        return f"{value(a)}%"
-    return f"{value(a)}/{value(b)}"
-
-
-def rewrites(text: str) -> list[Writing]:
-    """Every place where a recogniser may write otherwise, in order; where two overlap, the one of the earlier rule."""
-    found: list[Writing] = []
-    for kind, pattern, make in _RULES:
-        for match in pattern.finditer(text):
-            new = make(match)
-            apart = all(match.end() <= other.start or match.start() >= other.end for other in found)
-            if new is not None and new != match[0] and apart:
-                found.append(Writing(match.start(), match.end(), kind, new))
-    return sorted(found)
-
-
-_MARK_CLASS = {
-    **dict.fromkeys("。！!", "stop"),
-    **dict.fromkeys("？?", "ask"),
-    **dict.fromkeys("；;", "semi"),
-    **dict.fromkeys("：:", "colon"),
-    **dict.fromkeys("，,", "comma"),
-    "、": "list",
-    **dict.fromkeys("“”‘’\"'「」『』", "quote"),
-    **dict.fromkeys("《》〈〉", "title"),
-    **dict.fromkeys("（）()【】[]{}", "bracket"),
-    **dict.fromkeys(" \u3000\t\u2003\xa0", "space"),
-    **dict.fromkeys("·•", "dot"),
-    **dict.fromkeys("-—–….~～_", "dash"),
-}
-
-
-SPOKEN = frozenset("%℃/+&")  # other marks that a recogniser may write; it knows no emoji and no asterisks
-
-
-def mark_class(mark: str) -> str:
-    return _MARK_CLASS.get(mark, "other")
-
-
-_ASKS = re.compile(
-    r"[吗呢么]$|什么|怎么|怎样|如何|为何|为啥|哪[里儿个些位年天]|几[个天次点时]|多少|多久|多大|谁|"
-    r"是否|是不是|能不能|可不可以|有没有"
-)
-
-
-def closing(said: str) -> str:
-    """The mark that a recogniser ends a text with."""
-    return "？" if _ASKS.search(said.rstrip("。？！，.?! ")) else "。"
-
-
-# The letters as Chinese speakers name them, from a to z; a stroke parts syllables.
-_A_TO_M = "ei bi xi di yi ai/fu ji ai/qi ai zhei kai ai/lou ai/mu"
-_N_TO_Z = "en ou pi kou a/er ai/si ti you wei da/bu/liu ai/ke/si wai zei"
-LETTERS = {chr(ord("a") + i): name.split("/") for i, name in enumerate(f"{_A_TO_M} {_N_TO_Z}".split())}
+    row = _followers().get(one)
+    return _table(one).get(two, 0.0) if row and two and two in row else 0.0

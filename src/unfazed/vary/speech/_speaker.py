@@ -12,19 +12,9 @@ from unfazed.core.edits import Edit
 from unfazed.core.seeds import Seeds, Stream
 from unfazed.vary.chinese import lexicon
 from unfazed.vary.people import SpeakerProfile, normal, rare_character, spoken_class
-from unfazed.vary.speech._recogniser import (
-    LETTERS,
-    NEUTRAL,
-    SPOKEN,
-    Ear,
-    SimulatedRecogniser,
-    Syllable,
-    Writing,
-    closing,
-    mark_class,
-    pronounced,
-    rewrites,
-)
+from unfazed.vary.speech._numerals import LETTERS, SPOKEN, Writing, closing, mark_class, rewrites
+from unfazed.vary.speech._recogniser import SimulatedRecogniser
+from unfazed.vary.speech._sounds import NEUTRAL, Ear, Syllable, pronounced
 
 _HAN = "\u4e00-\u9fff"
 _FOREIGN = rf"(?:(?![{_HAN}])[^\W\d_])+"
