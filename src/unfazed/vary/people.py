@@ -114,7 +114,7 @@ def spoken_class(word: str, beside_single: bool) -> int:
     if len(word) == 1:
         return rare_character(word) + 2 * beside_single
     frequency = lexicon().frequency.get(word, 0.0)
-    return 4 * min(2, len(word) - 1) + sum(frequency < bound for bound in _COMMON_SPOKEN)
+    return 4 * min(2, len(word) - 1) + sum([frequency < bound for bound in _COMMON_SPOKEN])
 
 
 def rare_character(word: str) -> bool:

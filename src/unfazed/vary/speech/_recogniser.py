@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from math import exp, log
 from pathlib import Path
+from typing import NamedTuple
 
 from unfazed.core.seeds import Stream
 from unfazed.vary.chinese import lexicon
@@ -23,6 +24,8 @@ _KEPT = (0, 24, 30, 24, 16)  # words kept for a stretch of so many syllables
 _BEAM = 5
 _REMEMBERED = 2_000  # stretches of several syllables whose words are remembered
 _NONE: frozenset[str] = frozenset()
+_NOWHERE = float("-inf")
+_SCALE = 2.0**-53
 
 # Chosen on the even rows of READIN's speech, so that what comes out has words as long and as common as there.
 _FLUENCY = 0.72  # weight of a word's frequency, and of its neighbours, against its sound
@@ -30,8 +33,16 @@ _WORD_COST = 15.0  # of every word, so that one long word goes before two short 
 _SPREAD = 0.5  # how far choices stray from the best
 _RELUCTANCE = 1.3  # how unlikely a character that was said is to come out where something was misheard
 
-_Found = tuple[tuple[str, ...], frozenset[str], tuple[float, ...]]  # words, the same as a set, and scores, best first
 _Way = tuple[float, str, str]  # what is written so far: its score, the text and its last word
+
+
+class _Stretch(NamedTuple):
+    """The words that sound like some syllables, best first, as a set and joined too, and their scores."""
+
+    words: tuple[str, ...]
+    known: frozenset[str]
+    joined: str
+    scores: tuple[float, ...]
 
 
 class SimulatedRecogniser:
@@ -47,24 +58,22 @@ class SimulatedRecogniser:
         n = len(heard)
         if not n:
             return ""
-        found = [
-            [(self._single if size == 1 else self._several)(heard[at : at + size]) for size in _sizes(at, n)]
-            for at in range(n)
-        ]
-        chances = iter(randoms(rng, sum([len(words) for stretches in found for words, _, _ in stretches])))
+        found = [[self._single(heard[at : at + 1]), *map(self._several, _longer(heard, at))] for at in range(n)]
+        chances = iter(_randoms(rng, sum([len(stretch.words) for here in found for stretch in here])))
         beams: list[_Beam] = [*[_Beam() for _ in range(n)], _LastBeam(said, after)]
         beams[0].ways.append((0.0, "", before))
-        for at in range(n):
+        for at, stretches in enumerate(found):
             here = beams[at].best()
-            for size, (words, known, scores) in zip(_sizes(at, n), found[at], strict=True):
-                if words:
-                    drawn = [s - _SPREAD * log(-log(r + 1e-12) + 1e-12) for s, r in zip(scores, chances)]  # noqa: B905
+            for end, stretch in enumerate(stretches, at + 1):
+                if stretch.words:
+                    # the numbers are as many as the scores of all stretches
+                    drawn = [s - _SPREAD * log(-log(r + 1e-12) + 1e-12) for s, r in zip(stretch.scores, chances)]  # noqa: B905
                     if n == len(said):
-                        _make_reluctant(drawn, words, said[at : at + size])
-                    beams[at + size].extend(here, words, known, drawn)
+                        _make_reluctant(drawn, stretch.joined, said[at:end])
+                    beams[end].extend(here, stretch, drawn)
         return beams[n].best()[0][1]
 
-    def _words(self, heard: tuple[Syllable, ...]) -> _Found:
+    def _words(self, heard: tuple[Syllable, ...]) -> _Stretch:
         """Words that sound like these syllables, best first, with their scores."""
         size, tones = len(heard), [self.ear.tones[syllable.tone] for syllable in heard]
         near = _vocabulary().near([self.ear.near(syllable.plain, _NEAR[size]) for syllable in heard], _DEEPEST)
@@ -87,7 +96,7 @@ class SimulatedRecogniser:
         return _least(rated, _KEPT[size])
 
 
-def _least(rated: list[tuple[float, str]], most: int) -> _Found:
+def _least(rated: list[tuple[float, str]], most: int) -> _Stretch:
     """The words with the least costs, each once, and their scores, which are the costs below zero."""
     few = rated
     if len(rated) > 3 * most:  # nearly all of them would be sorted for nothing
@@ -101,21 +110,25 @@ def _least(rated: list[tuple[float, str]], most: int) -> _Found:
                 break
     if len(best) < most and few is not rated:
         return _least(rated, len(rated))
-    return tuple(best), frozenset(best), tuple(best.values())
+    return _Stretch(tuple(best), frozenset(best), "".join(best), tuple(best.values()))
 
 
-def _sizes(at: int, n: int) -> range:
-    """How many syllables the words from a place on may have."""
-    return range(1, min(LONGEST, n - at) + 1)
+def _longer(heard: tuple[Syllable, ...], at: int) -> list[tuple[Syllable, ...]]:
+    """The stretches of several syllables that words from a place on may have."""
+    return [heard[at:end] for end in range(at + 2, min(at + LONGEST, len(heard)) + 1)]
 
 
-def _make_reluctant(scores: list[float], words: Sequence[str], said: str) -> None:
+def _make_reluctant(scores: list[float], joined: str, said: str) -> None:
     """Lowers the scores of words that have characters of what was said, at their places."""
-    for k, word in enumerate(words):
-        for a, b in zip(word, said, strict=True):
-            if a == b:
-                scores[k] -= _RELUCTANCE * sum([a == b for a, b in zip(word, said, strict=True)])
-                break
+    size, same = len(said), []
+    for place, c in enumerate(said):
+        at = joined.find(c)
+        while at >= 0:
+            if at % size == place:
+                same.append(at // size)
+            at = joined.find(c, at + 1)
+    for k in set(same):
+        scores[k] -= _RELUCTANCE * same.count(k)
 
 
 class _Beam:
@@ -126,24 +139,25 @@ class _Beam:
     def __init__(self) -> None:
         self.ways: list[_Way] = []
 
-    def extend(self, here: Sequence[_Way], words: tuple[str, ...], known: frozenset[str], drawn: list[float]) -> None:
+    def extend(self, here: Sequence[_Way], stretch: _Stretch, drawn: list[float]) -> None:
         """Adds the ways that go on from these by one of these words, with the scores that were drawn for them.
 
         Of the words that follow none of these better than by themselves, only the best could go on.
         """
         afters = [_after(word) for _, _, word in here]
+        known = stretch.known
         linked = self._linked(known).union(*[after.keys() & known for after in afters if after])
-        worth = dict(zip(words, drawn, strict=True))
-        plain = sorted([(score, word) for word, score in worth.items() if word not in linked])[-self.most :]
+        kept = self.most + len(linked)
+        least = sorted(drawn)[-kept] if kept < len(drawn) else _NOWHERE
+        few = [pair for pair in zip(drawn, stretch.words, strict=True) if pair[0] >= least or pair[1] in linked]
         for (score, text, _), after in zip(here, afters, strict=True):
-            self.ways += [(score + more, text + word, word) for more, word in plain]
-            if linked:
+            if after:
                 follow = after.get
-                self.ways += [
-                    (score + worth[word] + _FLUENCY * follow(word, 0.0), text + word, word) for word in linked
-                ]
+                self.ways += [(score + more + _FLUENCY * follow(word, 0.0), text + word, word) for more, word in few]
+            else:
+                self.ways += [(score + more, text + word, word) for more, word in few]
 
-    def _linked(self, known: frozenset[str]) -> frozenset[str]:
+    def _linked(self, words: frozenset[str]) -> frozenset[str]:
         """Words that are likelier before what follows than by themselves."""
         return _NONE
 
@@ -160,8 +174,8 @@ class _LastBeam(_Beam):
         super().__init__()
         self._said, self._next = said, after
 
-    def _linked(self, known: frozenset[str]) -> frozenset[str]:
-        return frozenset([word for word in known if follows(word, self._next)]) if self._next else _NONE
+    def _linked(self, words: frozenset[str]) -> frozenset[str]:
+        return words & _before().get(self._next, _NONE)
 
     def best(self) -> list[_Way]:
         ends = [
@@ -172,9 +186,10 @@ class _LastBeam(_Beam):
         return [max(ends, default=(0.0, "", ""))]
 
 
-def randoms(rng: Stream, n: int) -> list[float]:
-    """As many numbers as `rng.random()` would give in turn."""
-    return [rng.random() for _ in range(n)]
+def _randoms(rng: Stream, n: int) -> list[float]:
+    """As many numbers as `rng.random()` gives in turn."""
+    bits = rng.bits
+    return [(bits() >> 11) * _SCALE for _ in range(n)]
 
 
 @cache
@@ -188,6 +203,16 @@ def _followers() -> dict[str, str]:
     """What follows a word in the table, and how often."""
     rows = lzma.decompress(_PAIRS_FILE.read_bytes()).decode("utf-8").split("\n")
     return dict(row.split("\t", 1) for row in rows)
+
+
+@cache
+def _before() -> dict[str, frozenset[str]]:
+    """The words of the table that a word follows."""
+    found: dict[str, set[str]] = {}
+    for one, row in _followers().items():
+        for two, _ in _FOLLOWER.findall(row.split("\t")[1]):
+            found.setdefault(two, set()).add(one)
+    return {two: frozenset(ones) for two, ones in found.items()}
 
 
 @cache  # the words of the table, and no others, have an entry of their own

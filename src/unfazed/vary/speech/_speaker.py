@@ -22,6 +22,7 @@ _PIECE = re.compile(
     rf"(?P<han>[{_HAN}]+)|(?P<number>\d+(?:[.,:]\d+)*%?)|(?P<foreign>{_FOREIGN}(?:[ .'’-]+{_FOREIGN})*)|(?P<mark>.)",
     re.S,
 )
+_WORDS = 20_000  # words of a speaker that are remembered as hard or not
 EARLY = 4  # characters that count as the beginning of a text: recognisers have no context there yet
 _HARD = 0.85  # chance that a word that this speaker is always misheard on is misheard
 _SHARED = 0.6  # share of hard words that are so because the recogniser does not know them, whoever speaks
@@ -50,7 +51,8 @@ class Speaker:
 
     def __init__(self, profile: SpeakerProfile) -> None:
         self.profile = profile
-        self.recogniser = SimulatedRecogniser(Ear(profile.heard))
+        self.recogniser = _recogniser(tuple(profile.heard.items()))
+        self._hard: dict[str, float] = {}
 
     def say(self, text: str, rng: Stream) -> list[Edit]:
         """What the recogniser writes, as edits; none for a text without Chinese characters."""
@@ -98,9 +100,15 @@ class Speaker:
 
     def _chance(self, word: str, rate: float, pace: float, rng: Stream) -> float:
         """The chance of mishearing a word: most of it falls to words that are hard for this speaker, or for all."""
-        hard, habit = rate * _HABIT / _HARD, rng.habit(f"hard\0{word}")
-        own = habit.random()
-        if (_unknown(word) if habit.random() < _SHARED else own) < hard:
+        hard = rate * _HABIT / _HARD
+        known = self._hard.get(word)
+        if known is None:
+            if len(self._hard) >= _WORDS:
+                self._hard.clear()
+            habit = rng.habit(f"hard\0{word}")
+            own = habit.random()
+            known = self._hard[word] = _unknown(word) if habit.random() < _SHARED else own
+        if known < hard:
             return _HARD
         return min(0.95, pace * rate * (1 - _HABIT) / (1 - hard))
 
@@ -181,7 +189,13 @@ class Speaker:
             last.new = bare + closing("".join([piece.new for piece in pieces]))
 
 
-@lru_cache(100_000)
+@lru_cache(32)
+def _recogniser(heard: tuple[tuple[str, float], ...]) -> SimulatedRecogniser:
+    """The recogniser of a way of speaking, which speakers of one group share, and with it what it remembers."""
+    return SimulatedRecogniser(Ear(dict(heard)))
+
+
+@lru_cache(20_000)
 def _unknown(word: str) -> float:
     """A number from 0 to 1 for every word, low for those that the recogniser knows least."""
     return Seeds(0, "speech/recogniser", 1).stream(word, 0).random()
@@ -190,9 +204,9 @@ def _unknown(word: str) -> float:
 def _name_length(run: list[Piece], at: int) -> int:
     """How many words from here on are one: rare single characters side by side, which are mostly a name."""
     end = at
-    while end < min(len(run), at + _NAME) and rare_character(run[end].text):
+    while end < at + _NAME and end < len(run) and rare_character(run[end].text):
         end += 1
-    return max(1, end - at)
+    return end - at or 1
 
 
 def _replace(pieces: list[Piece], new: str) -> None:
