@@ -31,13 +31,13 @@ def said(operator: Operator, texts: Sequence[str], seed: int, draw: int, languag
     return [apply(t, change.edits) if change else t for t, change in zip(texts, changes, strict=True)]
 
 
-def texts() -> tuple[list[str], list[list[str]]]:
+def texts(first: int = 1) -> tuple[list[str], list[list[str]]]:
     """Odd rows, which nothing was fitted on: clean, and as each of three people's speech was heard."""
     needs(READIN)
     before, people = read_people(
         str(READIN / "test_clean.json"), [str(READIN / f"test_noisy_asr_{k}.json") for k in (1, 2, 3)]
     )
-    return before.texts()[1::2], [person.texts()[1::2] for person in people]
+    return before.texts()[first::2], [person.texts()[first::2] for person in people]
 
 
 def long_rows() -> Iterator[Row]:
@@ -81,6 +81,24 @@ def rows() -> Iterator[Row]:
         spent = median(cpu_seconds(partial(said, operator, some, 7, draw, language)) for draw in range(3))
         note = f"{sum(map(len, some)) / spent:,.0f} characters"
         yield Row(f"speed: {name}", f"{name}, {len(some)} sentences", len(some) / spent, "texts/CPU s", note=note)
+
+    yield _unseen()
+
+
+def _unseen() -> Row:
+    """The same speakers on sentences that they have not said, after as many others: only words may be remembered."""
+    operator, others, clean = Mandarin(), texts(0)[0], texts()[0]
+    for draw in range(3):
+        said(operator, others, 7, draw)
+    spent = [cpu_seconds(partial(said, operator, clean, 7, draw)) for draw in range(3)]
+    return Row(
+        name="speed: speech/mandarin, unseen",
+        what=f"speech/mandarin, {len(clean)} sentences not seen before, after others",
+        ours=len(clean) / median(spent),
+        unit="texts/CPU s",
+        asked=1_000,
+        note=f"three speakers: {', '.join(f'{len(clean) / seconds:,.0f}' for seconds in spent)}",
+    )
 
 
 def _timed(clean: list[str]) -> list[tuple[str, Operator, list[str], str]]:

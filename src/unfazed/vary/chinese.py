@@ -101,7 +101,7 @@ class Lexicon:
         return self._by_initials.keys()
 
     def abbreviated(self, units: Sequence[str], cut: Sequence[bool]) -> list[tuple[float, str]]:
-        """The words that an abbreviation may stand for, with log frequency below zero, so that the commonest come first.
+        """The words that an abbreviation may stand for, the commonest first, each after its log frequency below zero.
 
         It is syllables, some of which are cut to their first letters: 华北 for `h b` or `hua b`.
         """

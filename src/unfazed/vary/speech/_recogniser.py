@@ -83,9 +83,7 @@ class SimulatedRecogniser:
         elif size == 2:
             one, two = tones
             rated = [
-                (one[its[0]] + two[its[1]] - (worth - cost), word)
-                for words, cost in near
-                for worth, word, its in words
+                (one[its[0]] + two[its[1]] - (worth - cost), word) for words, cost in near for worth, word, its in words
             ]
         else:
             rated = [
