@@ -40,12 +40,11 @@ class Embedded(Engine):
         self._initials = frozenset(words.initials()) | frozenset(phrases.initials())
 
     def first(self, keys: str) -> Candidate | None:
-        found = self._firsts.get(keys, False)
-        if found is False:
+        if keys not in self._firsts:
             if len(self._firsts) >= MOST_KNOWN:
                 self._firsts.clear()
-            found = self._firsts[keys] = self._first(keys) if typable(keys) else None
-        return found
+            self._firsts[keys] = self._first(keys) if typable(keys) else None
+        return self._firsts[keys]
 
     def _first(self, keys: str) -> Candidate | None:
         """What `_look_up` puts first, without the rest of its list."""
