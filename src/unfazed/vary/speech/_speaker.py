@@ -22,7 +22,6 @@ _PIECE = re.compile(
     rf"(?P<han>[{_HAN}]+)|(?P<number>\d+(?:[.,:]\d+)*%?)|(?P<foreign>{_FOREIGN}(?:[ .'’-]+{_FOREIGN})*)|(?P<mark>.)",
     re.S,
 )
-_WORDS = 20_000  # words of a speaker that are remembered as hard or not
 EARLY = 4  # characters that count as the beginning of a text: recognisers have no context there yet
 _HARD = 0.85  # chance that a word that this speaker is always misheard on is misheard
 _SHARED = 0.6  # share of hard words that are so because the recogniser does not know them, whoever speaks
@@ -52,7 +51,6 @@ class Speaker:
     def __init__(self, profile: SpeakerProfile) -> None:
         self.profile = profile
         self.recogniser = _recogniser(tuple(profile.heard.items()))
-        self._hard: dict[str, float] = {}
 
     def say(self, text: str, rng: Stream) -> list[Edit]:
         """What the recogniser writes, as edits; none for a text without Chinese characters."""
@@ -100,15 +98,9 @@ class Speaker:
 
     def _chance(self, word: str, rate: float, pace: float, rng: Stream) -> float:
         """The chance of mishearing a word: most of it falls to words that are hard for this speaker, or for all."""
-        hard = rate * _HABIT / _HARD
-        known = self._hard.get(word)
-        if known is None:
-            if len(self._hard) >= _WORDS:
-                self._hard.clear()
-            habit = rng.habit(f"hard\0{word}")
-            own = habit.random()
-            known = self._hard[word] = _unknown(word) if habit.random() < _SHARED else own
-        if known < hard:
+        hard, habit = rate * _HABIT / _HARD, rng.habit(f"hard\0{word}")
+        own = habit.random()
+        if (_unknown(word) if habit.random() < _SHARED else own) < hard:
             return _HARD
         return min(0.95, pace * rate * (1 - _HABIT) / (1 - hard))
 
