@@ -15,6 +15,7 @@ from unfazed.core.task import task_named
 from unfazed.core.values import Estimate, Example, Output
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.sanity import Sanity
+from unfazed.run.block import in_blocks
 
 NONE = Estimate(None, None, None, 0, 0, "")
 
@@ -25,7 +26,7 @@ def signs(golds, outputs, task="classify", score=NONE, labels=None):
         (Example(i, str(i), {"text": str(i)}, gold), out if isinstance(out, Output) else Output(out), [])
         for i, (gold, out) in enumerate(zip(golds, outputs, strict=True))
     ]
-    assert list(sanity.watch(items)) == items
+    assert [row for block in sanity.watch(in_blocks(items)) for row in block.rows] == list(range(len(items)))
     return sanity.signs(score, 0.0)
 
 

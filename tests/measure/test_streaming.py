@@ -22,6 +22,7 @@ from unfazed.measure.measuring import measure_run
 from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.run_table import read_table
 from unfazed.measure.spill import Distinct, Spill, Tally
+from unfazed.run.block import in_blocks
 from unfazed.score import scorers
 
 
@@ -113,7 +114,7 @@ def test_texts_are_let_go(fake_run, in_parts):
     in_parts(50)
     rows = [(f"gold {i}", f"said {i}", [("p", 0, "same", f"varied {i}")]) for i in range(500)]
     kept = PairCodes([scorers.get("exact_match")()], task_named("qa"))
-    table = read_table(fake_run(rows, task="text").items(), task_named("text"), kept, Spill())
+    table = read_table(in_blocks(fake_run(rows, task="text").items()), task_named("text"), kept, Spill())
     assert table.examples == 500
     assert sum(map(len, kept._pairs)) <= 200
     assert sum(part.size for part in table.parts()) == 500

@@ -136,11 +136,19 @@ def read_rows(
     path: Path, columns: Mapping[str, str], sha256: str, chosen: Sequence[str] | None = None
 ) -> Iterator[tuple[Any, ...]]:
     """The rows of a file of that hash as tuples. Its `columns` must be of the kinds that `write_rows` writes."""
+    for lists in read_columns(path, columns, sha256, chosen):
+        yield from zip(*lists, strict=True)
+
+
+def read_columns(
+    path: Path, columns: Mapping[str, str], sha256: str, chosen: Sequence[str] | None = None
+) -> Iterator[list[list[Any]]]:
+    """The same, some rows at a time, as one list for each column."""
     chosen = list(columns) if chosen is None else chosen
     with open_hashed(path, sha256) as file:
         for batch in _batches(path, file):
             _check_columns(path, batch, columns)
-            yield from zip(*(batch[name].to_pylist() for name in chosen), strict=True)
+            yield [batch[name].to_pylist() for name in chosen]
 
 
 def read_batches(path: Path) -> Iterator[tuple[list[str], dict[str, list[Any]]]]:

@@ -54,6 +54,7 @@ _COMMIT_SECONDS = 0.1  # a system that answers faster than this has its batches 
 _COMMIT_SHARE = 50  # and where a commit takes long, no more often than costs a fiftieth of the time,
 _COMMIT_AT_LEAST = 1.0  # but at least every second
 _KEYS_A_QUERY = 900
+_ROWS_A_SCAN = 4096
 
 _MOVE = f"INSERT OR REPLACE INTO {_ALL} SELECT * FROM {_RECENT} WHERE key >= ? AND key < ? ORDER BY key"  # noqa: S608
 _USUAL = (  # told in this order, others after them
@@ -322,16 +323,25 @@ class AnswerStore:
         """About how many outputs there are."""
         return sum(self._rows(table) for table in self._tables)
 
-    def content(self) -> str:
-        """An id of all outputs, which is another once one is added or changed."""
-        h = blake2b(digest_size=16)
+    def scan(self) -> Iterator[list[tuple[Key, bytes | None, str | None]]]:
+        """All keys with answers, as JSON, or errors, some at a time. If a key comes again, the last one counts."""
         try:
             for table in self._tables:
-                for row in self._db.execute(f"SELECT key, value, error FROM {table}"):  # noqa: S608 - one of our names
-                    h.update(repr(row).encode("utf-8", "surrogatepass"))
+                rows = self._db.execute(f"SELECT key, value, error FROM {table}")  # noqa: S608 - one of our names
+                yield from iter(lambda rows=rows: rows.fetchmany(_ROWS_A_SCAN), [])  # type: ignore[misc]
         except sqlite3.DatabaseError as error:
             interrupted(self._db, error)
             raise damaged(self.file, error) from error
+
+    def damage(self, error: Exception) -> StoredFileError:
+        """The error of a store that holds what no store writes."""
+        return damaged(self.file, error)
+
+    def content(self) -> str:
+        """An id of all outputs, which is another once one is added or changed."""
+        h = blake2b(digest_size=16)
+        for rows in self.scan():
+            h.update(msgspec.msgpack.encode(rows))
         return h.hexdigest()
 
     def answered(self, keys: Sequence[Key]) -> dict[Key, int]:

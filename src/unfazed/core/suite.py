@@ -22,9 +22,9 @@ from unfazed.core.files import as_path, free, growing_folder, refuse_foreign, un
 from unfazed.core.ids import canonical, canonical_each, content_id, file_hash
 from unfazed.core.json import decode
 from unfazed.core.outside import open_hashed, read_bounded
-from unfazed.core.parquet import joined_columns, read_rows, write_columns
+from unfazed.core.parquet import joined_columns, read_columns, read_rows, write_columns
 from unfazed.core.registry import VERSION
-from unfazed.core.suite_rows import Piece, example_columns, pieces, pieces_of, variant_columns
+from unfazed.core.suite_rows import Piece, example_columns, pieces_of, variant_columns
 from unfazed.core.task import Task, task_named, tasks
 from unfazed.core.text import html_table, pandas_frame, polars_frame
 from unfazed.core.values import Example, Inputs, Json, Meaning, Variant
@@ -174,7 +174,7 @@ class Suite:
             try:
                 yield Example(row, id, _texts(inputs), _value(gold), _texts(groups))
             except _ODD as error:
-                raise self._odd("examples.parquet", f"example {id!r:.60}", error) from error
+                raise self.odd("examples.parquet", f"example {id!r:.60}", error) from error
 
     def variants(self) -> Iterator[Variant]:
         for number, example_id, draw, source, family, meaning, inputs, gold, note in self._rows("variants.parquet"):
@@ -183,7 +183,7 @@ class Suite:
                     number, example_id, draw, source, family, _meaning(meaning), _texts(inputs), _value(gold), note
                 )
             except _ODD as error:
-                raise self._odd("variants.parquet", f"a variant of {example_id!r:.60}", error) from error
+                raise self.odd("variants.parquet", f"a variant of {example_id!r:.60}", error) from error
 
     def groups(self) -> Iterator[tuple[Example, list[Variant]]]:
         """Each example with its variants, as both files are in the examples' order."""
@@ -193,13 +193,13 @@ class Suite:
             if row == example.row:
                 own = list(variants)
                 if any(variant.example_id != example.id for variant in own):
-                    raise self._odd("variants.parquet", f"row {row}", "it has a variant of another example")
+                    raise self.odd("variants.parquet", f"row {row}", "it has a variant of another example")
                 yield example, own
                 row, variants = next(by_row, (None, iter(())))
             else:
                 yield example, []
         if row is not None:
-            raise self._odd("variants.parquet", f"row {row}", "its variants do not follow the order of the examples")
+            raise self.odd("variants.parquet", f"row {row}", "its variants do not follow the order of the examples")
 
     def verify(self) -> None:
         """Raises if a file is not the one that the manifest was written for, or the manifest is not of its content.
@@ -211,9 +211,9 @@ class Suite:
             content = _content(self.manifest)
             counts = dict.fromkeys(_COLUMNS, 0)
             for name in _COLUMNS:
-                for rows in pieces(self._rows(name)):
-                    content.update(canonical_each(rows))
-                    counts[name] += len(rows)
+                for columns in self.lists(name.removesuffix(".parquet")):
+                    content.update(canonical_each(zip(*columns, strict=True)))
+                    counts[name] += len(columns[0])
             _verified[facts] = content.hexdigest(), counts["examples.parquet"], counts["variants.parquet"]
         else:
             for name in _COLUMNS:
@@ -229,13 +229,19 @@ class Suite:
         """Some columns of `examples` or `variants` as they are stored, where texts and golds are JSON."""
         return self._rows(f"{table}.parquet", list(names))
 
+    def lists(self, table: str) -> Iterator[list[list[Any]]]:
+        """All columns of `examples` or `variants` as they are stored, some rows at a time."""
+        name = f"{table}.parquet"
+        return read_columns(self.path / name, _COLUMNS[name], self.manifest.hashes[name])
+
     def _rows(self, name: str, chosen: list[str] | None = None) -> Iterator[tuple[Any, ...]]:
         return read_rows(self.path / name, _COLUMNS[name], self.manifest.hashes[name], chosen)
 
     def _opened(self, name: str) -> AbstractContextManager[BinaryIO]:
         return open_hashed(self.path / name, self.manifest.hashes[name])
 
-    def _odd(self, name: str, where: str, what: object) -> StoredFileError:
+    def odd(self, name: str, where: str, what: object) -> StoredFileError:
+        """The error that says what is wrong with a file, and where."""
         return StoredFileError(f"{self.path / name}: {where}: {what}. Make the suite again.")
 
 

@@ -13,7 +13,7 @@ from unfazed.core.text import spelled
 from unfazed.core.values import Example, Json, Output, Variant
 from unfazed.measure.compared import Answers
 from unfazed.measure.measuring import Right, Runlike, items_of, scorers_for
-from unfazed.measure.missing import as_wrong
+from unfazed.measure.missing import wrong
 from unfazed.measure.run_table import Bools, Part
 from unfazed.measure.stored import KeptScores
 from unfazed.run.plan import MeasurePlan
@@ -57,14 +57,20 @@ def changed_answers(a: Runlike, b: Runlike, score: str, plan: MeasurePlan) -> It
 
 def _both(a: Runlike, b: Runlike, plan: MeasurePlan) -> Iterator[_Said]:
     """What both runs answered, of clean inputs and of variants with the same meaning."""
-    count = as_wrong if plan.missing == "wrong" else iter
-    pairs = zip(count(items_of(a, b)), count(items_of(b, a)), strict=True)
+    counted = wrong if plan.missing == "wrong" else _as_it_is
+    pairs = zip(items_of(a, b), items_of(b, a), strict=True)
     for (example, clean_a, varied_a), (_, clean_b, varied_b) in pairs:
-        if _read(clean_a) and _read(clean_b):
-            yield example, example, clean_a, clean_b
+        before, after = counted(clean_a), counted(clean_b)
+        if _read(before) and _read(after):
+            yield example, example, before, after
         for (variant, output_a), (_, output_b) in zip(varied_a, varied_b, strict=True):
-            if _read(output_a) and _read(output_b) and variant.meaning == "same":
-                yield example, variant, output_a, output_b
+            before, after = counted(output_a), counted(output_b)
+            if _read(before) and _read(after) and variant.meaning == "same":
+                yield example, variant, before, after
+
+
+def _as_it_is(output: Output) -> Output:
+    return output
 
 
 def _read(output: Output) -> bool:

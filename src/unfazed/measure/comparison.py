@@ -18,17 +18,18 @@ from unfazed.measure.definitions import MEASURES, way_of
 from unfazed.measure.differences import Tested, difference_of, tested_together
 from unfazed.measure.gates import Limits
 from unfazed.measure.margins import check_margin, margin_limits, margins_of
-from unfazed.measure.measuring import Runlike, decisive, items_of, run_of, scorers_for
+from unfazed.measure.measuring import Runlike, blocks_of, decisive, run_of, scorers_for
 from unfazed.measure.missing import as_wrong
 from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.questions import Signer, check_cluster, slices_of, with_cluster
 from unfazed.measure.results import Results
-from unfazed.measure.run_table import RunItem, RunTable, read_table
+from unfazed.measure.run_table import RunTable, read_table
 from unfazed.measure.sanity import Sanity
 from unfazed.measure.sets import ALL, Known, sets_named, spelled, split_measure
 from unfazed.measure.shared import Shared, ends_of, refuse_other_suite
 from unfazed.measure.spill import Spill
 from unfazed.measure.stored import KeptScores
+from unfazed.run.block import Block
 from unfazed.run.plan import ComparePlan, Correction, GateOn, MeasurePlan, Missing, Plan, Weigh, from_arguments, listed
 from unfazed.run.record import NOT_ASKED, Run
 from unfazed.score import Comparing, comparing_for, scorers
@@ -75,20 +76,19 @@ def compare_by(plan: Plan, *runs: AnyRun) -> Comparison:
 
 
 class _Watched:
-    """A run whose items are watched as they are read."""
+    """A run whose blocks are watched as they are read."""
 
     def __init__(self, run: Runlike, comparing: Comparing) -> None:
-        self.run, self.failed, self.items = run, 0, 0
+        self.run, self.failed, self.items, self._comparing = run, 0, 0, comparing
         self.sanity = Sanity(run.suite.task, run.suite.manifest.labels, comparing)
 
-    def read(self, *others: Runlike) -> Iterator[RunItem]:
-        for item in self.sanity.watch(items_of(self.run, *others)):
-            outputs = [item[1], *(output for _, output in item[2])]
+    def read(self, *others: Runlike) -> Iterator[Block]:
+        for block in self.sanity.watch(blocks_of(self.run, self._comparing, *others)):
+            lost = [not (o.ok or o.unreadable or o.error == NOT_ASKED.error) for o in block.outputs]
+            outputs = np.append(block.clean_out, block.out)
             self.items += len(outputs)
-            self.failed += sum(
-                not (output.ok or output.unreadable or output.error == NOT_ASKED.error) for output in outputs
-            )
-            yield item
+            self.failed += int(np.array(lost)[outputs].sum())
+            yield block
 
 
 class _Baseline:
@@ -128,7 +128,7 @@ class _Baseline:
             pairs, spill = PairCodes(used, task, kept), Spill()  # for all, so that a class is the same column in each
             every = (watched.read(*runs) for watched in self._runs)
             counted = map(as_wrong, every) if self._plan.missing == "wrong" else every
-            return [read_table(items, task, pairs, spill, comparing) for items in counted]
+            return [read_table(blocks, task, pairs, spill, comparing) for blocks in counted]
 
     def result(self) -> Comparison:
         primary = self._primary()

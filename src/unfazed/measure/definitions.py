@@ -9,9 +9,11 @@ import numpy as np
 
 from unfazed.core.errors import UsageError, option
 from unfazed.core.estimate import Array, Ints, Mean, Observations, Ratio, Statistic
+from unfazed.measure.block_answers import MISSING
 from unfazed.measure.order_weights import cvar_weights, worst_weights
-from unfazed.measure.run_table import AS_IT_WAS, MISSING, Bools, Part, RunTable, Scored
+from unfazed.measure.run_table import Bools, Part, RunTable, Scored
 from unfazed.measure.set_scores import Layout, Pick, SetScore
+from unfazed.run.block import AS_IT_WAS
 from unfazed.run.plan import Weigh
 
 VERSION = 3  # of these definitions; part of every signature

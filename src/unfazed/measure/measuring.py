@@ -40,15 +40,17 @@ from unfazed.measure.questions import (
 from unfazed.measure.repeats import measure_repeats, summed_up
 from unfazed.measure.requests import Serving
 from unfazed.measure.results import Results
-from unfazed.measure.run_table import RunItem, read_table
+from unfazed.measure.run_table import Bools, read_table
 from unfazed.measure.sanity import Sanity
 from unfazed.measure.spill import Spill
 from unfazed.measure.spreading import PromptNotes, measure_spread
 from unfazed.measure.stored import KeptScores, decided_by, find, keep
 from unfazed.measure.validity import Validity
 from unfazed.measure.within import check_margin, within_margin
+from unfazed.run.block import Answered, Block, in_blocks
 from unfazed.run.plan import MeasurePlan, Missing, Weigh, from_arguments, listed
 from unfazed.run.record import Run
+from unfazed.run.stored_blocks import stored_blocks
 from unfazed.run.workers import Engine
 from unfazed.score import Comparing, Match, Scorer, Stats, WithInputs, comparing_for, due_of, scorers
 
@@ -64,7 +66,7 @@ class Runlike(Protocol):
     def system(self) -> str: ...
     @property
     def identity(self) -> str: ...
-    def items(self) -> Iterator[RunItem]:
+    def items(self) -> Iterator[Answered]:
         """In the order of the suite."""
 
 
@@ -125,18 +127,36 @@ def _folder(run: Runlike) -> Path | None:
     return run.path if isinstance(run, Run) else None
 
 
-def items_of(run: Runlike, *others: Runlike) -> Iterator[RunItem]:
+def items_of(run: Runlike, *others: Runlike) -> Iterator[Answered]:
     """The items of a run that are measured: those of its sample, and of the samples of the runs that it is compared
     with."""
     return _sampled(run.items(), run, *others)
 
 
-def _sampled(items: Iterator[RunItem], *runs: Runlike) -> Iterator[RunItem]:
-    samples = [sample for one in runs if (sample := getattr(one, "sample", None)) is not None]
-    if not samples:
+def _sampled(items: Iterator[Answered], *runs: Runlike) -> Iterator[Answered]:
+    chosen = _chosen(*runs)
+    if chosen is None:
         return items
-    chosen = np.logical_and.reduce([sample.chosen for sample in samples])
     return (item for item, due in zip(items, chosen.tolist(), strict=True) if due)
+
+
+def _chosen(*runs: Runlike) -> Bools | None:
+    """Which examples of the suite are measured; None for all."""
+    samples = [sample for one in runs if (sample := getattr(one, "sample", None)) is not None]
+    return np.logical_and.reduce([sample.chosen for sample in samples]) if samples else None
+
+
+def blocks_of(run: Runlike, comparing: Comparing, *others: Runlike) -> Iterator[Block]:
+    """The same items in blocks, without the seconds and the tokens of answers."""
+    if not isinstance(run, Run) or not comparing.plain:
+        yield from in_blocks(comparing.watch(items_of(run, *others)))
+        return
+    chosen, first = _chosen(run, *others), 0
+    for block in stored_blocks(run):
+        due = None if chosen is None else chosen[first : first + len(block.rows)]
+        first += len(block.rows)
+        if due is None or due.any():
+            yield block if due is None or due.all() else block.only(due)
 
 
 def _measured(
@@ -152,12 +172,14 @@ def _measured(
     validity = Validity(suite.task, suite.manifest.labels, suite.manifest.unchanged, spill)
     sanity = Sanity(suite.task, suite.manifest.labels, comparing)
     with KeptScores([run] if stored else [], engine) as kept:
-        pairs, items = PairCodes(used, suite.task, kept), sanity.watch(validity.watch(items_of(run)))
+        pairs, notes = PairCodes(used, suite.task, kept), PromptNotes()
         serving = Serving(plan.level) if isinstance(run, Run) and "requests" in run.used() else None
-        items = items if serving is None else serving.watch(items)
-        notes = PromptNotes()
-        items, person = as_wrong(items) if plan.missing == "wrong" else items, person_of(suite.manifest.people)
-        table = read_table(notes.watch(items), suite.task, pairs, spill, comparing, person=person)
+        read = blocks_of(run, comparing)
+        if serving is not None:
+            read = in_blocks(comparing.watch(serving.watch(items_of(run))))
+        blocks, person = sanity.watch(validity.watch(read)), person_of(suite.manifest.people)
+        blocks = as_wrong(blocks) if plan.missing == "wrong" else blocks
+        table = read_table(notes.watch(blocks), suite.task, pairs, spill, comparing, person=person)
         validity.check(table)
         check_cluster(table.values, plan.cluster)
         way = way_of(table.most_tries, plan.weigh, plan.worst_of)
@@ -176,7 +198,9 @@ def _measured(
         ends: list[Questions] = []
         if validity.counts["failed"] and plan.missing != "wrong":
             filled = [
-                read_table(items_of(run), suite.task, PairCodes(used, suite.task, kept), spill, comparing, fill)
+                read_table(
+                    blocks_of(run, comparing), suite.task, PairCodes(used, suite.task, kept), spill, comparing, fill
+                )
                 for fill in FILLS
             ]
             ends = [Questions(table, slices, signs, way, plan.cluster) for table in filled]
@@ -190,7 +214,8 @@ def _measured(
         if isinstance(run, Run) and run.manifest.repeats:
             pairs, items = PairCodes(used[:1], suite.task, kept), _sampled(run.repeated(), run)
             items = items if serving is None else serving.watch(items, repeats=True)
-            again = summed_up(read_table(items, suite.task, pairs, spill, comparing), run.manifest.repeats, main)
+            repeated = read_table(in_blocks(comparing.watch(items)), suite.task, pairs, spill, comparing)
+            again = summed_up(repeated, run.manifest.repeats, main)
         clusters = clusters_of(table, plan.cluster)
         people = measure_people(table, main, again, plan.level, signs[main], clusters, plan.cluster)
         signature = signs[main]("flips", "all")
@@ -310,7 +335,7 @@ def flips_of(results: Results, run: Runlike) -> Iterator[Flip]:
     return flips(run, known, how.get("extract", ""), how.get("equivalent", ""), how.get("rubric_file"))
 
 
-def _changed(items: Iterator[RunItem], comparing: Comparing) -> Iterator[tuple[Example, Variant, Output, Output]]:
+def _changed(items: Iterator[Answered], comparing: Comparing) -> Iterator[tuple[Example, Variant, Output, Output]]:
     for example, clean, varied in comparing.watch(items):
         before = comparing.answer(clean)
         for variant, output in varied:

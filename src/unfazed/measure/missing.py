@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import erfc, fsum, sqrt
 
 import msgspec
 import numpy as np
 
 from unfazed.core.estimate import holm
-from unfazed.core.values import UNREADABLE, Estimate, Json, Output, Variant
-from unfazed.measure.run_table import Fill, RunItem
+from unfazed.core.values import UNREADABLE, Estimate, Json, Output
+from unfazed.measure.block_answers import Fill
+from unfazed.run.block import Block
 from unfazed.run.record import NOT_ASKED
 
 # The ends of what the missing answers could have been: each measure is least in one of them and greatest in the other.
@@ -19,13 +21,14 @@ FILLS = (Fill(clean=True, varied=False), Fill(clean=False, varied=True))
 _EXACT = 2000  # examples up to which the test's distribution is computed, not approximated
 
 
-def as_wrong(items: Iterable[RunItem]) -> Iterator[RunItem]:
-    """The items with failed outputs as unreadable ones, which count as wrong."""
-    for example, clean, varied in items:
-        yield example, _wrong(clean), [(variant, _wrong(output)) for variant, output in varied]
+def as_wrong(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks with failed outputs as unreadable ones, which count as wrong."""
+    for block in blocks:
+        yield replace(block, outputs=[wrong(output) for output in block.outputs])
 
 
-def _wrong(output: Output) -> Output:
+def wrong(output: Output) -> Output:
+    """The output, or, if it failed, an unreadable one."""
     if output.ok or output.unreadable or output.error == NOT_ASKED.error:
         return output
     return msgspec.structs.replace(output, error=UNREADABLE + str(output.error))
@@ -52,22 +55,34 @@ class Missingness:
         self._sound: Counter[tuple[str, ...]] = Counter()  # operators of examples of which nothing was lost
         self._groups: dict[str, Counter[tuple[int, int, bool]]] = {}
 
-    def see_whole(self, varied: Sequence[tuple[Variant, Output]]) -> None:
-        """An example of which nothing was lost."""
-        self._sound[tuple([variant.source for variant, _ in varied])] += 1
-
-    def see(self, clean: Output, varied: Sequence[tuple[Variant, Output]]) -> None:
-        """An output is lost if it failed or can't be read; what was not asked does not count."""
-        if clean.error is None and all(output.error is None for _, output in varied):
-            self.see_whole(varied)
+    def see(self, block: Block) -> None:
+        """Takes in the examples of a block."""
+        failed = np.array([output.error is not None for output in block.outputs], dtype=bool)
+        lost = failed[block.clean_out] | (np.bincount(block.owner, failed[block.out], len(block.rows)) > 0)
+        at = 0
+        sources = [block.kinds[kind].source for kind in block.kind.tolist()]
+        size = int(block.sizes[0])
+        if size and not lost.any() and (block.sizes == size).all():
+            self._sound.update(zip(*[iter(sources)] * size, strict=True))
             return
+        for example, (size, broken) in enumerate(zip(block.sizes.tolist(), lost.tolist(), strict=True)):
+            own = sources[at : at + size]
+            if broken:
+                outputs = [block.outputs[number] for number in block.out[at : at + size].tolist()]
+                self._see(block.outputs[block.clean_out[example]], own, outputs)
+            else:
+                self._sound[tuple(own)] += 1
+            at += size
+
+    def _see(self, clean: Output, sources: Sequence[str], outputs: Sequence[Output]) -> None:
+        """An output is lost if it failed or can't be read; what was not asked does not count."""
         if clean.error == NOT_ASKED.error:
             return
         counts: dict[str, list[int]] = {}
-        for variant, output in varied:
+        for source, output in zip(sources, outputs, strict=True):
             if output.error == NOT_ASKED.error:
                 continue
-            for name in ("", variant.source):
+            for name in ("", source):
                 count = counts.setdefault(name, [0, 0])
                 count[0] += 1
                 count[1] += output.error is not None

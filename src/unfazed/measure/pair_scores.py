@@ -51,6 +51,11 @@ class PairCodes:
         self._made = dict.fromkeys(self._rows, 0)
 
     @property
+    def see_inputs(self) -> bool:
+        """Does a score depend on more than output and gold?"""
+        return any(reader.sees_inputs for reader in self._readers)
+
+    @property
     def full(self) -> bool:
         """Is it time to score what was seen?"""
         return self._bytes > _BYTES

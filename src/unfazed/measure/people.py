@@ -10,11 +10,12 @@ import msgspec
 import numpy as np
 
 from unfazed.core.estimate import Array, Ints, Numbers, mean_interval, numbers_of
-from unfazed.core.values import Estimate, Variant
+from unfazed.core.values import Estimate
 from unfazed.measure.repeats import Again
-from unfazed.measure.run_table import AS_IT_WAS, Part, PersonOf, RunTable
+from unfazed.measure.run_table import Part, PersonOf, RunTable
 from unfazed.measure.sampling import LIKE_THESE, THESE, PeopleBlock, Sampled, Sources
 from unfazed.measure.variance import Cells, Components, components
+from unfazed.run.block import AS_IT_WAS, Kind, used_numbers
 from unfazed.score import Scorer
 
 
@@ -23,11 +24,11 @@ def person_of(people: Mapping[str, str]) -> PersonOf | None:
     if not people:
         return None
 
-    def name(variant: Variant) -> str | None:
-        by = people.get(variant.source, people.get("*"))
+    def name(kind: Kind, note: str) -> str | None:
+        by = people.get(kind.source, people.get("*"))
         if by == "draw":
-            return f"{variant.source} {variant.draw + 1}"
-        return variant.source if by == "source" else variant.note or None if by == "note" else None
+            return f"{kind.source} {kind.draw + 1}"
+        return kind.source if by == "source" else note or None if by == "note" else None
 
     return name
 
@@ -87,9 +88,9 @@ def measure_people(
     n = 0
     for measure, (value, span) in wanted.items():
         columns = _Columns(table, value, people, clusters)
-        if len(np.unique(columns.example)) < 2 or (not people and not _varied_twice(columns)):
+        if len(np.flatnonzero(np.bincount(columns.example))) < 2 or (not people and not _varied_twice(columns)):
             continue
-        n = max(n, len(np.unique(columns.person)))
+        n = max(n, len(np.flatnonzero(np.bincount(columns.person))))
         found[measure] = _sampled(measure, columns, span, people, again, level, sign, over)
         strata = np.unique(columns.stratum).tolist() if people else []
         for code in strata if len(strata) > 1 else ():
@@ -115,7 +116,8 @@ def _sampled(
     measure: str, columns: _Columns, span: tuple[float, float], people: bool, again: Again | None, level: float,
     sign: Callable[[str, str], str], over: str,
 ) -> Sampled:  # fmt: skip
-    examples, place = np.unique(columns.example, return_inverse=True)
+    examples, number = used_numbers(columns.example, columns.examples)
+    place = number[columns.example]
     means = np.bincount(place, weights=columns.values) / np.bincount(place)
     share = span[0] >= 0
     clusters = None if columns.clusters is None else columns.clusters[examples]

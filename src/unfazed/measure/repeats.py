@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from unfazed.core.estimate import Array, Ints, mean_interval, numbers_of
 from unfazed.core.values import Estimate
-from unfazed.measure.run_table import AS_IT_WAS, Part, RunTable
+from unfazed.measure.run_table import Part, RunTable
 from unfazed.measure.sampling import Repeats
+from unfazed.run.block import AS_IT_WAS
 from unfazed.score import Scorer
 
 

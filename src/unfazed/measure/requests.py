@@ -9,7 +9,7 @@ import numpy as np
 
 from unfazed.core.estimate import Array, mean_interval, numbers_of
 from unfazed.core.values import Estimate, Output
-from unfazed.measure.run_table import RunItem
+from unfazed.run.block import Answered
 
 _VERSION = 1
 Taken = tuple[list[int], list[float], list[int], list[int]]  # examples, seconds, tokens in, tokens out
@@ -62,7 +62,7 @@ class Serving:
         self._clean: Taken = ([], [], [], [])
         self._varied: Taken = ([], [], [], [])
 
-    def watch(self, items: Iterable[RunItem], repeats: bool = False) -> Iterator[RunItem]:
+    def watch(self, items: Iterable[Answered], repeats: bool = False) -> Iterator[Answered]:
         """The same items. An example's equal variants are one request; those of `repeats` are clean inputs."""
         for item in items:
             example, clean, varied = item

@@ -7,25 +7,25 @@ of the data and variants in the order example, draw, operator.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from unfazed.core.estimate import Ints
 from unfazed.core.task import Task
-from unfazed.core.values import Example, Inputs, Json, Output, Variant
+from unfazed.core.values import Inputs, Json, Output
+from unfazed.measure.block_answers import Compared, Fill, compared
 from unfazed.measure.pair_scores import NO_GOLD, PairCodes, ScoredRows
 from unfazed.measure.spill import Kept, Spill
+from unfazed.run.block import Block, Kind, first_of_each
 from unfazed.run.record import NOT_ASKED
 from unfazed.score import Array, Comparing, Scorer
 
 Bools = npt.NDArray[np.bool_]
 _NONE = np.zeros(0, dtype=np.int64)
-AS_IT_WAS = 0  # the number of the example's own inputs among those of its variants
-MISSING, LEFT_OUT = -1, -2  # instead of whether an answer changed: one of the two failed, or was not asked
 
 
 @dataclass(frozen=True)
@@ -204,20 +204,13 @@ def ordered(names: Sequence[str]) -> tuple[list[str], Ints]:
     return found, np.array([*(place[name] for name in names), -1], dtype=np.int64)
 
 
-class Fill(NamedTuple):
-    """What stands for missing answers: right ones or wrong ones. A wrong answer to a variant differs from the clean."""
-
-    clean: bool
-    varied: bool
-
-
-PersonOf = Callable[[Variant], str | None]
-RunItem = tuple[Example, Output, list[tuple[Variant, Output]]]
+PersonOf = Callable[[Kind, str], str | None]
 VARIANTS_A_PART = 1 << 16
+_COLUMNS = ("rows", "clean_ok", "variants", "kind", "ok", "flip", "text", "person")
 
 
 class RunTableReader:
-    """Takes the items of a run one by one, in the order of the suite; `table` gives the columns once all are in."""
+    """Takes the blocks of a run, in the order of the suite; `table` gives the columns once all are in."""
 
     def __init__(
         self, task: Task, pairs: PairCodes, spill: Spill, comparing: Comparing | None = None,
@@ -236,104 +229,142 @@ class RunTableReader:
         self._start()
 
     def _start(self) -> None:
-        """Empties the block."""
-        self._rows, self._clean_ok, self._variants = array("q"), array("b"), array("q")
-        self._kind, self._ok, self._flip, self._text = array("q"), array("b"), array("b"), array("q")
-        self._repeated = 0
-        self._clean_codes, self._codes = self.pairs.columns(), self.pairs.columns()
-        self._groups: dict[str, array[int]] = {}
-        self._person = array("q")
+        """Empties the part."""
+        self._columns: dict[str, list[Ints]] = {name: [] for name in _COLUMNS}
+        self._groups: list[tuple[int, dict[str, Ints]]] = []
+        self._clean_codes: list[list[Ints]] = [[] for _ in self.pairs.columns()]
+        self._codes: list[list[Ints]] = [[] for _ in self.pairs.columns()]
+        self._size = self._repeated = 0
 
-    def add(self, example: Example, clean: Output, varied: Sequence[tuple[Variant, Output]]) -> None:
-        at = len(self._rows)
-        before = self._compared.answer(clean)
-        self._rows.append(example.row)
-        self._clean_ok.append(before is not None)
-        self._clean_answers += before is not None and before != Comparing.unreadable
-        self._variants.append(len(varied))
-        right = self._fill is not None and self._fill.clean
-        self._code(clean, before, example.gold, self._clean_codes, example.inputs, right)
-        for key, value in example.groups.items():
-            values = self._values.setdefault(key, {})
-            codes = self._groups.setdefault(key, array("q"))
-            codes.extend([-1] * (at - len(codes)))
-            codes.append(values.setdefault(value, len(values)))
-        kinds, right = self._kinds, self._fill is not None and self._fill.varied
-        compared, codes_of, unreadable, inputs = self._compared, self.pairs.code, Comparing.unreadable, example.inputs
-        texts: dict[tuple[str, ...], int] = {tuple(inputs.values()): AS_IT_WAS}
-        tries: set[int] = set()
-        for variant, output in varied:
-            same = variant.inputs == inputs  # also where they come in another order
-            text = AS_IT_WAS if same else texts.setdefault(tuple(variant.inputs.values()), len(texts))
-            self._text.append(text)
-            changed = variant.meaning == "changed"
-            if not changed:
-                tries.add(text)
-            after = compared.varied(example, variant, output)
-            kind = (variant.draw, variant.source, changed, variant.family)
-            self._kind.append(kinds.setdefault(kind, len(kinds)))
-            self._ok.append(after is not None)
-            if after is None or after == unreadable:
-                self._code(output, after, variant.gold, self._codes, inputs, right)
-            else:
-                self._answers += 1
-                codes_of(output, True, variant.gold, self._codes, inputs)
-            if before is None or after is None:
-                self._flip.append(self._lost(clean, output))
-            else:
-                self._flip.append(0 if before == after else compared.flip(example.row, before, after))
-            if self._person_of is not None:
-                who = self._person_of(variant)
-                self._person.append(-1 if who is None else self._people.setdefault(who, len(self._people)))
-        self._repeated += len(varied) - len(set(self._text[len(self._text) - len(varied) :]))
-        self._most_tries = max(self._most_tries, len(tries))
-        if len(self._kind) + len(self._rows) >= VARIANTS_A_PART or self.pairs.full:
-            self._put_aside()
+    def add(self, block: Block) -> None:
+        """Takes a block in; a part ends with the example that fills it."""
+        while len(block.rows):
+            filled = np.cumsum(block.sizes + 1) + self._size >= VARIANTS_A_PART
+            end = int(filled.argmax()) + 1 if filled.any() else len(block.rows)
+            now = np.arange(len(block.rows)) < end
+            self._add(block if now.all() else block.only(now))
+            if filled.any() or self.pairs.full:
+                self._put_aside()
+            block = block.only(~now)
 
-    def _lost(self, clean: Output, output: Output) -> int:
-        if NOT_ASKED.error in (clean.error, output.error):
-            return LEFT_OUT
-        return MISSING if self._fill is None else not self._fill.varied
+    def _add(self, block: Block) -> None:
+        found = compared(block, self._compared, self._fill)
+        kind = np.array([self._kind(each) for each in block.kinds], dtype=np.int64)[block.kind]
+        columns = {
+            "rows": np.array(block.rows, dtype=np.int64),
+            "clean_ok": found.before >= 0,
+            "variants": block.sizes,
+            "kind": kind,
+            "ok": found.after >= 0,
+            "flip": found.flip,
+            "text": block.text,
+            "person": self._persons(block),
+        }
+        for name, column in columns.items():
+            self._columns[name].append(column)
+        self._size += len(block.rows) + len(kind)
+        self._clean_answers += int((found.before > 0).sum())
+        self._answers += int((found.after > 0).sum())
+        self._see_texts(block)
+        self._code(block, found)
+        self._group(block)
 
-    def _code(
-        self, output: Output, answer: Hashable, gold: Json, into: list[array[int]], inputs: Inputs, right: bool
+    def _kind(self, kind: Kind) -> int:
+        known = (kind.draw, kind.source, kind.meaning == "changed", kind.family)
+        return self._kinds.setdefault(known, len(self._kinds))
+
+    def _persons(self, block: Block) -> Ints:
+        if self._person_of is None:
+            return np.zeros(0, dtype=np.int64)
+        named = (
+            self._person_of(block.kinds[k], note) for k, note in zip(block.kind.tolist(), block.notes, strict=True)
+        )
+        people = self._people
+        codes = [-1 if who is None else people.setdefault(who, len(people)) for who in named]
+        return np.array(codes, dtype=np.int64)
+
+    def _see_texts(self, block: Block) -> None:
+        """How many texts of an example are alike, and how many distinct ones of the same meaning it has at most."""
+        if not len(block.text):
+            return
+        most = int(block.text.max()) + 1
+        texts = block.owner * most + block.text
+        there = np.bincount(texts, minlength=most * len(block.rows)) > 0
+        self._repeated += len(texts) - int(there.sum())
+        same = np.array([kind.meaning == "same" for kind in block.kinds])[block.kind]
+        tries = there if same.all() else np.bincount(texts[same], minlength=len(there)) > 0
+        self._most_tries = max(self._most_tries, int(tries.reshape(-1, most).sum(axis=1).max()))
+
+    def _code(self, block: Block, found: Compared) -> None:
+        """Numbers the pairs of output and gold, each distinct one once."""
+        n = len(block.rows)
+        clean = block.in_turn(np.ones(n, dtype=np.int64), np.zeros(len(block.kind), dtype=np.int64))
+        state = np.minimum(block.in_turn(found.before, found.after), 1) + 1  # none, unreadable, an answer
+        gold, out = block.in_turn(block.clean_gold, block.gold), block.in_turn(block.clean_out, block.out)
+        each, most = (
+            ((gold * len(block.outputs) + out) * 3 + state) * 2 + clean,
+            len(block.golds) * len(block.outputs) * 6,
+        )
+        if self.pairs.see_inputs:
+            each, most = np.arange(len(each)), len(each)
+        first, place = first_of_each(each, most)
+        into, owner = self.pairs.columns(), block.in_turn(np.arange(n), block.owner)
+        for at in first.tolist():
+            filled = self._fill is not None and (self._fill.clean if clean[at] else self._fill.varied)
+            output, inputs = block.outputs[out[at]], block.inputs[owner[at]]
+            self._pair(output, int(state[at]), block.golds[gold[at]], into, inputs, filled)
+        for reader, codes in enumerate(into):
+            column = _ints(codes)[place]
+            self._clean_codes[reader].append(column[clean == 1])
+            self._codes[reader].append(column[clean == 0])
+
+    def _pair(
+        self, output: Output, state: int, gold: Json, into: list[array[int]], inputs: Inputs, right: bool
     ) -> None:
         """Appends what is scored: an answer as it is, an unreadable one as nothing, a missing one as it is filled."""
+        none, unreadable = state == 0, state == 1
         if output.error == NOT_ASKED.error:
             gold = None  # no score is due
-        elif gold is not None and (answer == Comparing.unreadable or (answer is None and self._fill is not None)):
-            value = self.task.right(gold) if answer is None and right else self.task.nothing(gold)
-            output, answer = Output(value), Comparing.unreadable
-        self.pairs.code(output, answer is not None, gold, into, inputs)
+        elif gold is not None and (unreadable or (none and self._fill is not None)):
+            output, none = Output(self.task.right(gold) if none and right else self.task.nothing(gold)), False
+        self.pairs.code(output, not none, gold, into, inputs)
+
+    def _group(self, block: Block) -> None:
+        found: dict[str, Ints] = {}
+        for key in dict.fromkeys(key for groups in block.groups for key in groups):
+            values = self._values.setdefault(key, {})
+            named = (groups.get(key) for groups in block.groups)
+            codes = [-1 if value is None else values.setdefault(value, len(values)) for value in named]
+            found[key] = np.array(codes, dtype=np.int64)[block.group]
+        self._groups.append((len(block.rows), found))
 
     def _put_aside(self) -> None:
-        """Sorts, scores and stores the block."""
-        rows, sizes = _ints(self._rows), _ints(self._variants)
+        """Sorts, scores and stores the part."""
+        whole = {name: _joined(columns) for name, columns in self._columns.items()}
+        rows, sizes, kind = whole["rows"], whole["variants"], whole["kind"]
         order = np.argsort(rows, kind="stable")
         if len(rows) and rows[order[0]] <= self._last:
             raise ValueError(f"row {rows[order[0]]} of the suite comes after row {self._last}")
         self._last = int(rows[order[-1]]) if len(rows) else self._last
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
-        kind = _ints(self._kind)
         sort = np.lexsort((self._ranks()[kind], np.repeat(place, sizes)))
-        ok, clean_ok = _ints(self._ok)[sort] == 1, _ints(self._clean_ok)[order] == 1
         columns: dict[Any, Any] = {
-            "clean_ok": clean_ok,
+            "clean_ok": whole["clean_ok"][order] == 1,
             "variants": sizes[order].astype(np.int32),
             "kind": kind[sort].astype(np.int32),
-            "ok": ok,
-            "flip": _ints(self._flip)[sort].astype(np.int8),
-            "text": _ints(self._text)[sort].astype(np.int32),
+            "ok": whole["ok"][sort] == 1,
+            "flip": whole["flip"][sort].astype(np.int8),
+            "text": whole["text"][sort].astype(np.int32),
             "repeated": np.zeros(min(self._repeated, 1), dtype=np.int8),
         }
         if self._person_of is not None:
-            columns["person"] = _ints(self._person)[sort].astype(np.int32)
-        for key, codes in self._groups.items():
-            codes.extend([-1] * (len(rows) - len(codes)))
-            columns["group", key] = _ints(codes)[order].astype(np.int32)
-        clean_codes = [_ints(codes)[order] for codes in self._clean_codes]
-        columns |= self._scores(clean_codes, [_ints(codes)[sort] for codes in self._codes])
+            columns["person"] = whole["person"][sort].astype(np.int32)
+        for key in dict.fromkeys(key for _, groups in self._groups for key in groups):
+            codes = _joined([groups.get(key, np.full(size, -1)) for size, groups in self._groups])
+            columns["group", key] = codes[order].astype(np.int32)
+        clean_codes = [_joined(codes)[order] for codes in self._clean_codes]
+        columns |= self._scores(clean_codes, [_joined(codes)[sort] for codes in self._codes])
         self._stored.append({name: self.spill.put(column) for name, column in columns.items()})
         self._examples += len(rows)
         counts = np.bincount(kind, minlength=len(self._kinds))
@@ -359,7 +390,7 @@ class RunTableReader:
         return np.array([ranks[kind[:3]] for kind in self._kinds], dtype=np.int64)
 
     def table(self) -> RunTable:
-        if len(self._rows) or not self._stored:
+        if self._size or not self._stored:
             self._put_aside()
         found = {key: ordered(list(values)) for key, values in sorted(self._values.items())}
         return RunTable(
@@ -383,15 +414,19 @@ def _ints(values: array[int]) -> Ints:
     return np.array(values, dtype=np.int64)
 
 
+def _joined(columns: Sequence[Ints]) -> Ints:
+    return np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64)
+
+
 def read_table(
-    items: Iterable[RunItem], task: Task, pairs: PairCodes, spill: Spill, comparing: Comparing | None = None,
+    blocks: Iterable[Block], task: Task, pairs: PairCodes, spill: Spill, comparing: Comparing | None = None,
     fill: Fill | None = None, person: PersonOf | None = None,
 ) -> RunTable:  # fmt: skip
-    """The table of a run's items; `comparing` says which answers are the same, `person` who made a variant.
+    """The table of a run's blocks; `comparing` says which answers are the same, `person` who made a variant.
 
     With `fill`, it is as if nothing that was asked were missing.
     """
     reader = RunTableReader(task, pairs, spill, comparing, fill, person)
-    for example, clean, varied in items if comparing is None else comparing.watch(items):
-        reader.add(example, clean, varied)
+    for block in blocks:
+        reader.add(block)
     return reader.table()

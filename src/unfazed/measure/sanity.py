@@ -10,6 +10,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from math import sqrt
 from numbers import Number
 
+import numpy as np
+
 from unfazed.core.errors import option
 from unfazed.core.estimate import binomial_tail
 from unfazed.core.ids import canonical
@@ -17,7 +19,7 @@ from unfazed.core.task import Task
 from unfazed.core.text import label as shown
 from unfazed.core.text import percent
 from unfazed.core.values import Estimate, Json, Output
-from unfazed.measure.run_table import RunItem
+from unfazed.run.block import Block
 from unfazed.score import Comparing, label_of, tags_of
 
 VERSION = 1  # of these tests; decides whether stored results are used again
@@ -46,42 +48,50 @@ class Sanity:
         self._number = False
         self._clean = self._unreadable = self._blank = self._texts = self._slots = self._without_slots = 0
 
-    def watch(self, items: Iterable[RunItem]) -> Iterator[RunItem]:
-        for item in items:
-            example, clean, varied = item
-            if self._one:
-                for _, output in varied:
-                    self._see_answer(output)
-            if clean.error is None or clean.unreadable:
-                answer = self._see_answer(clean)
-                self._see_clean(clean, example.gold, answer != Comparing.unreadable)
-            yield item
+    def watch(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        for block in blocks:
+            self._see(block)
+            yield block
 
-    def _see_answer(self, output: Output) -> Hashable:
+    def _see(self, block: Block) -> None:
+        if self._one:
+            for number in dict.fromkeys([*block.out.tolist(), *block.clean_out.tolist()]):
+                self._see_answer(block.outputs[number])
+        pairs = block.clean_gold * len(block.outputs) + block.clean_out
+        each, counts = np.unique(pairs, return_counts=True)
+        if len(self._pairs) + len(self._golds) + 2 * len(each) > _DISTINCT:  # near the end, one by one
+            each, counts = pairs, np.ones(len(pairs), dtype=np.int64)
+        for pair, count in zip(each.tolist(), counts.tolist(), strict=True):
+            clean, gold = block.outputs[pair % len(block.outputs)], block.golds[pair // len(block.outputs)]
+            if clean.error is None or clean.unreadable:
+                read = self._compared.answer(clean) != Comparing.unreadable
+                self._see_clean(clean, gold, read, count)
+
+    def _see_answer(self, output: Output) -> None:
         answer = self._compared.answer(output)
         if answer is None or answer == Comparing.unreadable or not self._one:
-            return answer
+            return
         if self._only is None:
             self._only = answer
             self._number = isinstance(output.value, Number) and not isinstance(output.value, bool)
         self._one = answer == self._only
-        return answer
 
-    def _see_clean(self, clean: Output, gold: Json, read: bool) -> None:
+    def _see_clean(self, clean: Output, gold: Json, read: bool, count: int) -> None:
+        """Takes in an answer to clean inputs that came so often with that gold."""
         task = self._task
-        self._clean += 1
-        self._unreadable += not read
+        self._clean += count
+        self._unreadable += 0 if read else count
         true = None if gold is None else label_of(gold, task)
         if true is not None and len(self._pairs) < _DISTINCT:
-            self._pairs[true, label_of(clean.value, task) if read else None] += 1
+            self._pairs[true, label_of(clean.value, task) if read else None] += count
         elif gold is not None and len(self._golds) < _DISTINCT:
-            self._golds[canonical(gold)] += 1
+            self._golds[canonical(gold)] += count
         if true is None and isinstance(clean.value, str) and gold not in ("", {"answers": []}):
-            self._texts += 1
-            self._blank += not clean.value.strip()
+            self._texts += count
+            self._blank += 0 if clean.value.strip() else count
         if isinstance(gold, dict) and any(tag != "O" for tag in tags_of(gold) or ()):
-            self._slots += 1
-            self._without_slots += not any(tag != "O" for tag in tags_of(clean.value) or ())
+            self._slots += count
+            self._without_slots += 0 if any(tag != "O" for tag in tags_of(clean.value) or ()) else count
 
     def signs(self, score: Estimate, floor: float) -> list[str]:
         """`score` is the clean inputs' main score, and `floor` the least that it can be."""

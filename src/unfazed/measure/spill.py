@@ -65,9 +65,9 @@ class Distinct:
         self._kept: list[Kept] = []
         self.n = 0
 
-    def add(self, digest: bytes) -> None:
-        self.n += 1
-        self._waiting += digest
+    def add(self, digests: npt.NDArray[np.uint64]) -> None:
+        self.n += len(digests)
+        self._waiting += digests.tobytes()
         if len(self._waiting) >= _BLOCK:
             self._put_aside()
 

@@ -9,8 +9,9 @@ import numpy as np
 from unfazed.core.estimate import Array, Ints
 from unfazed.core.estimate.two_way import Cells, row_means
 from unfazed.core.values import Estimate
-from unfazed.measure.run_table import RunItem, RunTable
+from unfazed.measure.run_table import RunTable
 from unfazed.measure.spread import OVER, PromptScore, Spread
+from unfazed.run.block import Block
 from unfazed.score import Scorer
 
 VERSION = 1  # of the model; part of every signature
@@ -27,12 +28,14 @@ class PromptNotes:
     def __init__(self) -> None:
         self.of: dict[tuple[str, int], str] = {}
 
-    def watch(self, items: Iterable[RunItem]) -> Iterator[RunItem]:
-        for item in items:
-            for variant, _ in item[2]:
-                if variant.family == FAMILY:
-                    self.of.setdefault((variant.source, variant.draw), variant.note)
-            yield item
+    def watch(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        for block in blocks:
+            if any(kind.family == FAMILY for kind in block.kinds):
+                for number, note in zip(block.kind.tolist(), block.notes, strict=True):
+                    kind = block.kinds[number]
+                    if kind.family == FAMILY:
+                        self.of.setdefault((kind.source, kind.draw), note)
+            yield block
 
 
 def measure_spread(

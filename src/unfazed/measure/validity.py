@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from hashlib import blake2b
+
+import numpy as np
 
 from unfazed.core.errors import NothingEvaluated
-from unfazed.core.ids import canonical
 from unfazed.core.task import Known, Task
 from unfazed.core.values import CUT_OFF, REFUSED, Json, Output
 from unfazed.measure.missing import Missingness
-from unfazed.measure.run_table import RunItem, RunTable
+from unfazed.measure.run_table import RunTable
 from unfazed.measure.spill import Distinct, Spill
+from unfazed.run.block import AS_IT_WAS, Block
 from unfazed.run.plan import Missing
 from unfazed.run.record import NOT_ASKED
 from unfazed.score import label_of
@@ -24,8 +25,8 @@ _REASONS = 10_000  # that are told apart
 class Reasons(Counter[str]):
     """Why items failed, and how many for each reason. Where reasons are too many, the rarest are let go."""
 
-    def add(self, reason: str) -> None:
-        self[reason] += 1
+    def add(self, reason: str, count: int = 1) -> None:
+        self[reason] += count
         if len(self) > 2 * _REASONS:
             kept = dict(self.most_common(_REASONS))
             for seldom in [known for known in self if known not in kept]:
@@ -53,58 +54,56 @@ class Validity:
         self._label: Known[str | None] = Known(lambda value: label_of(value, task))
         self._labelled = type(task).label is not Task.label
 
-    def watch(self, items: Iterable[RunItem]) -> Iterator[RunItem]:
+    def watch(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        for block in blocks:
+            self._see(block)
+            yield block
+
+    def _see(self, block: Block) -> None:
         counts = self.counts
-        for item in items:
-            example, clean, varied = item
-            counts["examples"] += 1
-            counts["without_gold"] += example.gold is None
-            self._texts.add(blake2b(canonical(example.inputs), digest_size=8).digest())
-            self._see_gold(example.gold)
-            self._see_output(clean)
-            counts["variants"] += len(varied)
-            before = self.answered
-            inputs, gold, whole = example.inputs, example.gold, clean.error is None
-            for variant, output in varied:
-                if variant.inputs == inputs:
-                    counts["same_as_original"] += 1
-                if variant.gold is not gold and variant.gold != gold:
-                    self._see_gold(variant.gold)
-                self._see_output(output)
-                whole = whole and output.error is None
-            self._varied += self.answered - before
-            if whole:
-                self._missing.see_whole(varied)
-            else:
-                self._missing.see(clean, varied)
-            yield item
+        counts["examples"] += len(block.rows)
+        counts["variants"] += len(block.kind)
+        without = np.array([gold is None for gold in block.golds])
+        counts["without_gold"] += int(without[block.clean_gold].sum())
+        counts["same_as_original"] += int((block.text == AS_IT_WAS).sum())
+        self._texts.add(block.digest)
+        for gold in block.golds:  # each is some item's
+            self._see_gold(gold)
+        given = np.bincount(block.clean_out, minlength=len(block.outputs))
+        varied = np.bincount(block.out, minlength=len(block.outputs))
+        for number in dict.fromkeys(block.in_turn(block.clean_out, block.out).tolist()):  # as they come
+            answered = self._see_output(block.outputs[number], int(given[number] + varied[number]))
+            self._varied += int(varied[number]) if answered else 0
+        self._missing.see(block)
 
     def _see_gold(self, gold: Json) -> None:
         label = None if gold is None else self._label(gold)
         if label is not None:
             self._gold_labels.add(label)
 
-    def _see_output(self, output: Output) -> None:
-        if output.error is None:
+    def _see_output(self, output: Output, count: int) -> bool:
+        """Takes in an output that came so often; was something answered?"""
+        error = output.error
+        if error is None:
             value = output.value
-            self.answered += 1
+            self.answered += count
             if isinstance(value, str) and not value.strip():
-                self._free["empty"] += 1
+                self._free["empty"] += count
             label = self._label(value) if self._labelled else None
             if label is not None:
-                self._output_labels[label] += 1
-            return
-        if output.error == NOT_ASKED.error:
-            self.counts["not_asked"] += 1
-            return
+                self._output_labels[label] += count
+            return True
+        if error == NOT_ASKED.error:
+            self.counts["not_asked"] += count
+            return False
+        self._errors.add(error.splitlines()[0][:200] if error else "", count)
         if output.unreadable:
-            self.answered += 1
-            self._errors.add(str(output.error).splitlines()[0][:200])
-            return
-        self.counts["failed"] += 1
-        self._free["cut_off"] += output.error.startswith(CUT_OFF)
-        self._free["refused"] += output.error.startswith(REFUSED)
-        self._errors.add(output.error.splitlines()[0][:200] if output.error else "")
+            self.answered += count
+            return True
+        self.counts["failed"] += count
+        self._free["cut_off"] += count * error.startswith(CUT_OFF)
+        self._free["refused"] += count * error.startswith(REFUSED)
+        return False
 
     def check(self, table: RunTable) -> None:
         """Counts what could not be read, and raises if nothing could."""

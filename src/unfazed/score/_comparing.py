@@ -151,9 +151,14 @@ class Comparing:
             return self.answer(output)
         return self.answer(Output(moved_back(letter, example.inputs, variant.inputs)))
 
+    @property
+    def plain(self) -> bool:
+        """Are answers the same exactly where their keys are? Else a rule must `watch` the items first."""
+        return self._rule is None or type(self._rule).transitive
+
     def watch(self, items: Iterable[Answered]) -> Iterator[Answered]:
         """The items of a run as they are, once it is known which of their answers are the same."""
-        if self._rule is None or type(self._rule).transitive:
+        if self.plain:
             yield from items
             return
         stream = iter(items)
@@ -178,7 +183,7 @@ class Comparing:
         """1 where two answers of the example of that row differ, 0 where not, -1 where that can't be said."""
         if before is None or after is None:
             return -1
-        if before == after or self._rule is None or type(self._rule).transitive:
+        if before == after or self.plain:
             return int(before != after)
         if _NOTHING in (before, after) or self.unreadable in (before, after):
             return 1

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from unfazed.core.estimate.statistics import Array, Ints, Statistic
 
 Counts = npt.NDArray[np.uint8]
+_SOON = 256  # rows in which most columns show all of their values
 _CELLS = 1 << 22  # numbers held at once by a worker: bounds the memory, whatever the number of examples
 _ONE_THREAD = 1 << 18  # multiplications up to which OpenBLAS uses no threads
 _BLOCK = 1 << 16  # examples whose rows are looked at together
@@ -92,14 +93,27 @@ def _numbered(values: Array) -> Ints | None:
     n, width = values.shape
     code, radix = np.zeros(n, dtype=np.int64), 1
     for column in values.T:
-        levels, place = np.unique(column, return_inverse=True)
+        levels, place = _levels(column)
         radix *= len(levels)
         if radix > 1 << 62:
             return None
         code = code * len(levels) + place
     if width > 1 or len(levels) > n // 2:
-        _, code = np.unique(code, return_inverse=True)
+        if radix <= 4 * n:
+            code = (np.cumsum(np.bincount(code, minlength=radix) > 0) - 1)[code]
+        else:
+            _, code = np.unique(code, return_inverse=True)
     return code
+
+
+def _levels(column: Array) -> tuple[Array, Ints]:
+    """The distinct values in ascending order, and the place of each there. Most columns show all theirs soon."""
+    soon = np.unique(column[:_SOON])
+    place = np.minimum(np.searchsorted(soon, column), len(soon) - 1)
+    if len(column) > _SOON and (soon[place] == column).all():
+        return soon, place
+    levels, place = np.unique(column, return_inverse=True)
+    return levels, place
 
 
 def _first(code: Ints, distinct: int) -> Ints:
