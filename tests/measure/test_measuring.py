@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from unfazed.core.errors import NothingEvaluated, UnknownName, UsageError
-from unfazed.measure.measuring import flips, measure_run
+from unfazed.measure.changes import flips
+from unfazed.measure.measuring import measure_run
 from unfazed.measure.results import Results
 from unfazed.score import scorers
 

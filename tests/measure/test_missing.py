@@ -14,8 +14,9 @@ import unfazed
 from unfazed.core.errors import UsageError
 from unfazed.core.estimate import mcnemar
 from unfazed.core.values import UNREADABLE, Output
+from unfazed.measure.changes import flips
 from unfazed.measure.gates import check_gates, gates_of
-from unfazed.measure.measuring import flips, measure_run
+from unfazed.measure.measuring import measure_run
 from unfazed.measure.missing import _compared, _two_sided
 from unfazed.measure.sentences import plain, verdict
 

@@ -156,7 +156,7 @@ def test_a_tally_of_many_rows(levels):
 def test_distinct_hashes_are_counted(numbers):
     seen = Distinct(Spill())
     for number in numbers:
-        seen.add(number.to_bytes(8, "little"))
+        seen.add(np.array([number], dtype=np.uint64))
     assert seen.count() == len(set(numbers))
 
 
@@ -164,7 +164,7 @@ def test_distinct_hashes_are_counted_in_blocks(in_parts):
     in_parts(20)
     seen = Distinct(Spill())
     for number in range(1000):
-        seen.add((number % 700).to_bytes(8, "little"))
+        seen.add(np.array([number % 700], dtype=np.uint64))
     assert (seen.n, seen.count()) == (1000, 700)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from unfazed.core.values import Estimate, Example, Output, Variant
-from unfazed.measure.measuring import Flip
+from unfazed.measure.changes import Flip
 from unfazed.measure.results import Block, Named, Naming, Results
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

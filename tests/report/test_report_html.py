@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from unfazed.core.errors import UnfazedError
 from unfazed.core.values import Example, Output, Variant
-from unfazed.measure.measuring import Flip
+from unfazed.measure.changes import Flip
 from unfazed.report.html import facts, write_report
 
 GOLDEN = Path(__file__).parent / "report.txt"

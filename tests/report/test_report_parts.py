@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from unfazed.core.text import label, spelled, title, visible
 from unfazed.core.values import Example, Output, Variant
-from unfazed.measure.measuring import Flip
+from unfazed.measure.changes import Flip
 from unfazed.measure.sampling import Repeats
 from unfazed.measure.sentences import plain, verdict
 from unfazed.report import charts

@@ -12,7 +12,7 @@ from commands import unfazed
 
 import unfazed as library
 from unfazed.core.values import Example, Output, Variant
-from unfazed.measure.measuring import Flip
+from unfazed.measure.changes import Flip
 from unfazed.report.view_columns import Columns
 
 ROWS = [

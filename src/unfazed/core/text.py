@@ -28,7 +28,7 @@ _BREAKS = str.maketrans({"\n": "␊", "\t": "␉"})
 
 def visible(text: str) -> str:
     """The text with every character that could hide, reorder or control something spelled out."""
-    return _UNSEEN.sub(_name, text)
+    return text if text.isascii() and text.isprintable() else _UNSEEN.sub(_name, text)
 
 
 def _name(match: re.Match[str]) -> str:

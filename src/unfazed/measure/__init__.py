@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from unfazed.core.lazy import door
 
 if TYPE_CHECKING:
+    from unfazed.measure.changes import flips
     from unfazed.measure.compared import Difference
     from unfazed.measure.comparison import compare
     from unfazed.measure.error_rate import ErrorRates, Group, error_rates
     from unfazed.measure.files import check_lengths, darr, file_id, score_values
-    from unfazed.measure.measuring import Runlike, flips, measure_run
+    from unfazed.measure.measuring import Runlike, measure_run
     from unfazed.measure.mixed import Coefficient, mixed_effects
     from unfazed.measure.pairs import intervals_of, pair_of
     from unfazed.measure.realism.compare import looks as typing_errors

@@ -11,8 +11,9 @@ import numpy as np
 
 from unfazed.core.text import spelled
 from unfazed.core.values import Example, Json, Output, Variant
+from unfazed.measure.changes import Right
 from unfazed.measure.compared import Answers
-from unfazed.measure.measuring import Right, Runlike, items_of, scorers_for
+from unfazed.measure.measuring import Runlike, items_of, scorers_for
 from unfazed.measure.missing import wrong
 from unfazed.measure.run_table import Bools, Part
 from unfazed.measure.stored import KeptScores
@@ -47,7 +48,7 @@ def changed_answers(a: Runlike, b: Runlike, score: str, plan: MeasurePlan) -> It
         with KeptScores([a, b]) as kept:
             right = Right(scorer, task, kept)
             while scorer is not None and (block := list(islice(said, _A_BLOCK))):
-                due = [right.due(item.gold, example) for example, item, *_ in block]
+                due = [right.due(item.gold, example.inputs) for example, item, *_ in block]
                 right.see([(o.value, gold) for (_, _, *both), gold in zip(block, due, strict=True) for o in both])
                 for (_, item, *both), gold in zip(block, due, strict=True):
                     was, is_ = (False if o.unreadable else right(o.value, gold) for o in both)

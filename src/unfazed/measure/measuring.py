@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from itertools import islice
-from math import isnan
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import msgspec
 import numpy as np
 
 from unfazed.core.errors import NothingEvaluated, UsageError
 from unfazed.core.estimate import Resampling
-from unfazed.core.ids import canonical
-from unfazed.core.reprompt import PROMPT
 from unfazed.core.suite import Suite
 from unfazed.core.task import Task
-from unfazed.core.values import Example, Json, Output, Variant
+from unfazed.core.values import Json
 from unfazed.measure.class_scores import rare_classes
 from unfazed.measure.definitions import Way, tries_of, way_of
 from unfazed.measure.early import stop_rules
@@ -52,9 +48,7 @@ from unfazed.run.plan import MeasurePlan, Missing, Weigh, from_arguments, listed
 from unfazed.run.record import Run
 from unfazed.run.stored_blocks import stored_blocks
 from unfazed.run.workers import Engine
-from unfazed.score import Comparing, Match, Scorer, Stats, WithInputs, comparing_for, due_of, scorers
-
-_FLIPS_A_BLOCK = 500  # changed answers that are scored together
+from unfazed.score import Comparing, Match, Scorer, comparing_for, scorers
 
 
 class Runlike(Protocol):
@@ -110,7 +104,7 @@ def measure_run(
     Resampling(plan.level, plan.bootstrap, plan.seed)
     run = run_of(run)
     plan = with_cluster(plan, run.suite)
-    with comparing_for(run.suite, plan.extract, plan.equivalent, plan.rubric).at(_folder(run)) as comparing:
+    with comparing_for(run.suite, plan.extract, plan.equivalent, plan.rubric).at(folder_of(run)) as comparing:
         used = with_parts(scorers_for(run.suite.task, plan.scores, comparing), run.suite)
         groups, judged = None if groups is None else list(listed(groups)), cited(plan.agreement, comparing)
         decided = decided_by(run, used, plan, groups, comparing) if stored else None
@@ -123,7 +117,7 @@ def measure_run(
     return msgspec.structs.replace(results, sanity=sanity_found, agreement=judged).of_run(run)
 
 
-def _folder(run: Runlike) -> Path | None:
+def folder_of(run: Runlike) -> Path | None:
     return run.path if isinstance(run, Run) else None
 
 
@@ -282,107 +276,3 @@ def with_parts(used: list[Scorer], suite: Suite) -> list[Scorer]:
     """The scorers, and behind them those of each kind of gold, such as each type of entity."""
     divided = [scorer for scorer in used if type(scorer).parts is not Scorer.parts]
     return used + [part for scorer in divided for part in scorer.parts((e.gold for e in suite.examples()), suite.task)]
-
-
-class Flip(NamedTuple):
-    """A variant whose answer differs from the clean one; whether each was right is None where no score can say.
-
-    `loss` is the score of the clean answer minus that of the other.
-    """
-
-    example: Example
-    variant: Variant
-    clean: Output
-    varied: Output
-    right_before: bool | None
-    right_after: bool | None
-    loss: float | None = None
-
-
-def flips(
-    run: Runlike, score: str | None = None, extract: str = "", equivalent: str = "", rubric: str | None = None
-) -> Iterator[Flip]:
-    """Every changed answer of a run, controls included, in the order of the suite; `score` is the task's main one."""
-    task = run.suite.task
-    comparing = comparing_for(run.suite, extract, equivalent, rubric)
-    scorer = next(iter(scorers_for(task, [score] if score else None, comparing)), None)
-    with KeptScores([run]) as kept, comparing.at(_folder(run)):
-        changed = _changed(items_of(run), comparing)
-        right = Right(scorer, task, kept)
-        while block := list(islice(changed, _FLIPS_A_BLOCK)):
-            clean_due = [(c.value, right.due(e.gold, e)) for e, _, c, _ in block]
-            due = [(o.value, right.due(v.gold, e)) for e, v, _, o in block]
-            right.see(clean_due + due)
-            for (example, variant, clean, output), one, other in zip(block, clean_due, due, strict=True):
-                before = None if clean.unreadable else right(*one)
-                after = False if output.unreadable else right(*other)
-                example, variant = _shown(run, example, variant)
-                yield Flip(example, variant, clean, output, before, after, right.loss(one, other))
-
-
-def _shown(run: Runlike, example: Example, variant: Variant) -> tuple[Example, Variant]:
-    """Both as people should read them: with the prompts, where these differ."""
-    if not isinstance(run, Run) or PROMPT not in variant.inputs:
-        return example, variant
-    before, after = run.shown(example.inputs, variant.inputs)
-    return msgspec.structs.replace(example, inputs=before), msgspec.structs.replace(variant, inputs=after)
-
-
-def flips_of(results: Results, run: Runlike) -> Iterator[Flip]:
-    """Every changed answer, by the score and the comparison that the results were measured with."""
-    how = results.compared
-    known = how.get("score") or (results.score if results.score in scorers else None)
-    return flips(run, known, how.get("extract", ""), how.get("equivalent", ""), how.get("rubric_file"))
-
-
-def _changed(items: Iterator[Answered], comparing: Comparing) -> Iterator[tuple[Example, Variant, Output, Output]]:
-    for example, clean, varied in comparing.watch(items):
-        before = comparing.answer(clean)
-        for variant, output in varied:
-            if comparing.flip(example.row, before, comparing.varied(example, variant, output)) == 1:
-                yield example, variant, clean, output
-
-
-class Right:
-    """Does an output have the full score? Told for the pairs of output and gold that were seen together."""
-
-    def __init__(self, scorer: Scorer | None, task: Task, stats: Stats) -> None:
-        self._scorer, self._task, self._stats = scorer, task, stats
-        self._known: dict[Hashable, float] = {}
-
-    def due(self, gold: Json, example: Example) -> Json:
-        """The gold as the scorer takes it."""
-        return gold if self._scorer is None else due_of(self._scorer, gold, example.inputs)
-
-    def see(self, pairs: Sequence[tuple[Json, Json]]) -> None:
-        self._known = {}
-        if self._scorer is None:
-            return
-        new = {key: pair for pair in pairs if (key := self._key(*pair)) is not None}
-        if self._scorer.apart:
-            rows = self._stats(self._scorer, list(new.values()), self._task) if new else np.zeros((0, 1))
-            scores = self._scorer.aggregate(rows).tolist()
-        else:  # an answer's row would depend on the others of its block
-            alone = (self._scorer.stats([output], [gold], self._task) for output, gold in new.values())
-            scores = [float(self._scorer.aggregate(row)[0]) for row in alone]
-        self._known = {key: s for key, s in zip(new, scores, strict=True) if not isnan(s)}
-
-    def __call__(self, output: Json, gold: Json) -> bool | None:
-        score = self._score(output, gold)
-        return None if score is None or self._scorer is None else score >= self._scorer.bounds[1]
-
-    def loss(self, before: tuple[Json, Json], after: tuple[Json, Json]) -> float | None:
-        """How much lower the second output scores than the first, each with its gold."""
-        was, is_ = self._score(*before), self._score(*after)
-        return None if was is None or is_ is None else was - is_
-
-    def _score(self, output: Json, gold: Json) -> float | None:
-        key = self._key(output, gold)
-        return None if key is None else self._known.get(key)
-
-    def _key(self, output: Json, gold: Json) -> Hashable | None:
-        if self._scorer is None or gold is None:
-            return None
-        plain, seen = (gold.gold, canonical(gold.inputs)) if isinstance(gold, WithInputs) else (gold, b"")
-        said, true = self._scorer.key(output, self._task), self._scorer.gold_key(plain, self._task)
-        return None if said is None or true is None else (said, true, seen)

@@ -218,7 +218,7 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def iter_flips(self) -> Iterator[Flip]:
         """Every changed answer, read from the run."""
-        from unfazed.measure.measuring import flips_of
+        from unfazed.measure.changes import flips_of
 
         return flips_of(self, self.run)
 

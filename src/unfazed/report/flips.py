@@ -8,17 +8,20 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
 from markupsafe import Markup
+from rapidfuzz.distance import Postfix, Prefix
 
 from unfazed.core.files import replacing
 from unfazed.core.ids import content_id
 from unfazed.core.text import ANSWER, outside, spelled, visible
-from unfazed.core.values import Example, Json, Output, Variant
-from unfazed.measure.measuring import Flip
+from unfazed.core.values import Example, Inputs, Json, Output, Variant
+from unfazed.measure.changes import Flip
 
 LIMIT = 500  # characters shown of one text
 
@@ -66,25 +69,21 @@ def _cut(count: int) -> Piece:
 
 
 def common(before: str, after: str) -> tuple[int, int]:
-    """Lengths of the common start and end, moved outwards so that neither splits a word.
-
-    Compares by halves, as comparing slices is fast where comparing characters of a 10 MB text is not.
-    """
-    start = _longest(before, after, min(len(before), len(after)))
-    start = next((i for i in _nearby(start) if _splits(before, i) and _splits(after, i)), start)
-    rest = min(len(before), len(after)) - start
-    backwards = before[len(before) - rest :][::-1] if rest else ""
-    end = _longest(backwards, after[len(after) - rest :][::-1] if rest else "", rest)
-    whole = (i for i in _nearby(end) if _splits(before, len(before) - i) and _splits(after, len(after) - i))
-    return start, next(whole, end)
-
-
-def _longest(a: str, b: str, most: int) -> int:
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if a[low:middle] == b[low:middle] else (low, middle - 1)
-    return low
+    """Lengths of the common start and end, moved outwards so that neither splits a word."""
+    longest = Prefix.similarity(before, after)
+    start = longest
+    for start in _nearby(longest):
+        if _splits(before, start) and _splits(after, start):
+            break
+    else:
+        start = longest
+    longest = end = min(Postfix.similarity(before, after), min(len(before), len(after)) - start)
+    for end in _nearby(longest):
+        if _splits(before, len(before) - end) and _splits(after, len(after) - end):
+            break
+    else:
+        end = longest
+    return start, end
 
 
 def _nearby(length: int) -> range:
@@ -96,7 +95,13 @@ def _splits(text: str, at: int) -> bool:
     """Does a token end at that character?"""
     if not 0 < at < len(text):
         return True
-    match = _TOKEN.match(text[at - 1 : at + 1])
+    return _apart(text[at - 1 : at + 1])
+
+
+@lru_cache(maxsize=1 << 14)
+def _apart(two: str) -> bool:
+    """Are two characters of two tokens?"""
+    match = _TOKEN.match(two)
     return match is not None and match.end() == 1
 
 
@@ -128,6 +133,7 @@ def _shown(kind: Kind, text: str) -> str:
     return visible(text)
 
 
+_LINES = 256  # that are written together
 SHOWN = 50
 FIELDS = 6  # inputs of one example that are shown
 NOTE = 200
@@ -164,6 +170,9 @@ KINDS = (
 )
 
 
+_RANKS = {(True, False): 0, (False, False): 1, (False, True): 2, (True, True): 4}
+
+
 def kind_of(flip: Flip) -> int:
     """The place of its kind in KINDS, which begins with what matters most."""
     variant, right_before, right_after = flip.variant, flip.right_before, flip.right_after
@@ -171,7 +180,7 @@ def kind_of(flip: Flip) -> int:
         return 3
     if right_before is None or right_after is None:
         return 5
-    return {(True, False): 0, (False, True): 2, (True, True): 4}.get((right_before, right_after), 1)
+    return _RANKS[right_before, right_after]
 
 
 class FlipSample:
@@ -251,40 +260,63 @@ def _answer(output: Output, item: Example | Variant) -> Markup:
     return outside(spelled(output.value, item.inputs), ANSWER)
 
 
-def line(flip: Flip) -> bytes:
-    """A flip as one line of JSON."""
+class _Line(msgspec.Struct, frozen=True, gc=False):
+    """A flip as it is written."""
+
+    row: int
+    example_id: str
+    draw: int
+    source: str
+    family: str
+    meaning: str
+    note: str
+    groups: dict[str, str]
+    inputs: Inputs
+    varied: Inputs
+    gold: Json
+    varied_gold: Json
+    before: Json
+    after: Json
+    right_before: bool | None
+    right_after: bool | None
+    loss: float | None
+
+
+def _line(flip: Flip) -> _Line:
     example, variant, before, after, right_before, right_after, loss = flip
-    row: dict[str, Json] = {
-        "row": example.row,
-        "example_id": example.id,
-        "draw": variant.draw,
-        "source": variant.source,
-        "family": variant.family,
-        "meaning": variant.meaning,
-        "note": variant.note,
-        "groups": example.groups,
-        "inputs": example.inputs,
-        "varied": variant.inputs,
-        "gold": example.gold,
-        "varied_gold": variant.gold,
-        "before": before.value,
-        "after": after.value,
-        "right_before": right_before,
-        "right_after": right_after,
-        "loss": loss,
-    }
+    return _Line(
+        example.row, example.id, variant.draw, variant.source, variant.family, variant.meaning, variant.note,
+        example.groups, example.inputs, variant.inputs, example.gold, variant.gold, before.value, after.value,
+        right_before, right_after, loss,
+    )  # fmt: skip
+
+
+def lines(flips: Iterable[Flip]) -> bytes:
+    """Flips as lines of JSON."""
+    made = [_line(flip) for flip in flips]
     try:
-        return msgspec.json.encode(row) + b"\n"
+        return _encoder.encode_lines(made)
+    except (UnicodeEncodeError, TypeError):
+        return b"".join(map(_encoded, made))
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def _encoded(made: _Line) -> bytes:
+    try:
+        return _encoder.encode(made) + b"\n"
     except (UnicodeEncodeError, TypeError):  # a lone surrogate, which only an escape can spell
-        return json.dumps(row, default=repr).encode("ascii") + b"\n"
+        return json.dumps(msgspec.structs.asdict(made), default=repr).encode("ascii") + b"\n"
 
 
 def write_flips(flips: Iterable[Flip], path: Path, sample: FlipSample) -> int:
     """Writes all flips to `path` and offers each to the sample; gives how many there were."""
-    count = 0
+    count, stream = 0, iter(flips)
     with replacing(path, "the report") as write:
-        for flip in flips:
-            write(line(flip))
-            sample.add(flip)
-            count += 1
+        while some := list(islice(stream, _LINES)):
+            write(lines(some))
+            for flip in some:
+                sample.add(flip)
+            count += len(some)
     return count

@@ -20,8 +20,8 @@ from unfazed.core.files import write_atomically
 from unfazed.core.registry import VERSION
 from unfazed.core.text import attribute, number, outside, spelled, title, typeset
 from unfazed.core.values import Json
+from unfazed.measure.changes import Flip
 from unfazed.measure.gates import GateResult
-from unfazed.measure.measuring import Flip
 from unfazed.measure.results import MEASURES, Results
 from unfazed.measure.sentences import verdict
 from unfazed.measure.validity import Reasons
@@ -72,10 +72,9 @@ def _flips_of(run: Run | None, results: Results, view: Path | None) -> Iterable[
     """The run's changed answers, right or wrong by the report's main score; `view` becomes the page of them."""
     if run is None or view is None:
         return ()
-    from unfazed.measure.measuring import flips_of
     from unfazed.report.view import flips_and_view
 
-    return flips_and_view(flips_of(results, run), results, run, view)
+    return flips_and_view(results, run, view)
 
 
 def _failures(run: Run | None, results: Results) -> Counter[str]:

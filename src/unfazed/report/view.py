@@ -5,8 +5,8 @@ The page is one file that works from disk: its data is columns, compressed, and 
 
 from __future__ import annotations
 
-import gzip
 import os
+import zlib
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import msgspec
+import numpy as np
 from markupsafe import Markup
 
 from unfazed.core.errors import UsageError, option
@@ -24,12 +24,15 @@ from unfazed.core.files import write_atomically
 from unfazed.core.text import label, title
 from unfazed.core.values import Estimate, Json
 from unfazed.measure.answers import Changed
+from unfazed.measure.changes import Flip, as_measured, flips_by_block
 from unfazed.measure.comparison import compare
-from unfazed.measure.measuring import Flip, Runlike, flips_of, items_of, measure_run
+from unfazed.measure.measuring import measure_run
 from unfazed.measure.results import Results
 from unfazed.measure.sentences import plain, slices, verdict
 from unfazed.report.html import style, template
+from unfazed.report.json_stream import json_pieces
 from unfazed.report.view_columns import Columns
+from unfazed.run.block import Block, Ints
 from unfazed.run.record import Run
 
 _LABELS = 12  # rows and columns of a table of answers against gold
@@ -47,12 +50,14 @@ def write_view(runs: str | Path | Run | Sequence[str | Path | Run], path: str | 
     opened = [run if isinstance(run, Run) else Run(run) for run in given]
     measured = [measure_run(run) for run in opened]
     last, results = opened[-1], measured[-1]
-    columns = Columns()
-    for flip in flips_of(results, last):
-        columns.add(flip)
+    columns, confusion = Columns(), Confusion()
+    for block, flips in flips_by_block(last, *as_measured(results)):
+        confusion.see(block)
+        for flip in flips:
+            columns.add(flip)
     versus = _versus(opened[0], last, columns) if len(opened) > 1 else None
     data: dict[str, Json] = {
-        **_about(last, results),
+        **_about(results, confusion),
         "sets": [columns.flips(), *(versus.pop("sets") if versus else [])],
         "compared": versus,
         "history": [_moment(run, one) for run, one in zip(opened, measured, strict=True)] if len(opened) > 1 else [],
@@ -60,17 +65,19 @@ def write_view(runs: str | Path | Run | Sequence[str | Path | Run], path: str | 
     return _write(columns, data, results, Path(path))
 
 
-def flips_and_view(flips: Iterable[Flip], results: Results, run: Runlike, path: Path) -> Iterator[Flip]:
-    """The same flips, of which a page is written to `path` when the last has passed."""
-    columns = Columns()
-    for flip in flips:
-        columns.add(flip)
-        yield flip
-    data: dict[str, Json] = {**_about(run, results), "sets": [columns.flips()], "compared": None, "history": []}
+def flips_and_view(results: Results, run: Run, path: Path) -> Iterator[Flip]:
+    """The run's changed answers, by the report's main score, of which a page is written when the last has passed."""
+    columns, confusion = Columns(), Confusion()
+    for block, flips in flips_by_block(run, *as_measured(results)):
+        confusion.see(block)
+        for flip in flips:
+            columns.add(flip)
+            yield flip
+    data: dict[str, Json] = {**_about(results, confusion), "sets": [columns.flips()], "compared": None, "history": []}
     _write(columns, data, results, path)
 
 
-def _about(run: Runlike, results: Results) -> dict[str, Json]:
+def _about(results: Results, confusion: Confusion) -> dict[str, Json]:
     """What the page has besides lists of answers."""
     return {
         "measures": {name: _figure(getattr(results.whole, name)) for name in _SHOWN},
@@ -81,7 +88,7 @@ def _about(run: Runlike, results: Results) -> dict[str, Json]:
         },
         "operators": {name: _figure(block.drop) for name, block in results.sets.get("operator", {}).items()},
         "slices": list(slices(results)),
-        "confusion": _confusion(run) if results.task == "classify" else None,
+        "confusion": confusion.table() if results.task == "classify" else None,
     }
 
 
@@ -89,24 +96,37 @@ def _figure(estimate: Estimate | None) -> list[float | None]:
     return [None, None, None] if estimate is None else [estimate.value, estimate.low, estimate.high]
 
 
-def _confusion(run: Runlike) -> dict[str, Json]:
-    """How often each gold label got each answer, of clean inputs and of variants; the most frequent labels."""
-    before: Counter[tuple[str, str]] = Counter()
-    after: Counter[tuple[str, str]] = Counter()
-    for example, clean, varied in items_of(run):
-        if clean.ok and example.gold is not None:
-            before[str(example.gold), str(clean.value)] += 1
-        for variant, output in varied:
-            if output.ok and variant.meaning == "same" and variant.gold is not None:
-                after[str(variant.gold), str(output.value)] += 1
-    often: Counter[str] = Counter()
-    for (gold, answer), count in (before + after).items():
-        often[gold] += count
-        often[answer] += count * (gold != answer)
-    names = sorted(name for name, _ in sorted(often.items(), key=lambda entry: (-entry[1], entry[0]))[:_LABELS])
-    counts = [[[kind[gold, answer] for answer in names] for gold in names] for kind in (before, after)]
-    return {"labels": [label(name, 300) for name in names], "before": counts[0], "after": counts[1],
-            "more": len(often) - len(names)}  # fmt: skip
+class Confusion:
+    """How often each gold label got each answer, of clean inputs and of variants."""
+
+    def __init__(self) -> None:
+        self._before: Counter[tuple[str, str]] = Counter()
+        self._after: Counter[tuple[str, str]] = Counter()
+
+    def see(self, block: Block) -> None:
+        same = np.array([kind.meaning == "same" for kind in block.kinds], dtype=bool)[block.kind]
+        _count(self._before, block, block.clean_gold, block.clean_out)
+        _count(self._after, block, block.gold[same], block.out[same])
+
+    def table(self) -> dict[str, Json]:
+        """The counts of the most frequent labels."""
+        before, after = self._before, self._after
+        often: Counter[str] = Counter()
+        for (gold, answer), count in (before + after).items():
+            often[gold] += count
+            often[answer] += count * (gold != answer)
+        names = sorted(name for name, _ in sorted(often.items(), key=lambda entry: (-entry[1], entry[0]))[:_LABELS])
+        counts = [[[kind[gold, answer] for answer in names] for gold in names] for kind in (before, after)]
+        return {"labels": [label(name, 300) for name in names], "before": counts[0], "after": counts[1],
+                "more": len(often) - len(names)}  # fmt: skip
+
+
+def _count(counts: Counter[tuple[str, str]], block: Block, gold: Ints, out: Ints) -> None:
+    many = np.bincount(gold * len(block.outputs) + out, minlength=0)
+    for pair in np.flatnonzero(many).tolist():
+        true, output = block.golds[pair // len(block.outputs)], block.outputs[pair % len(block.outputs)]
+        if output.ok and true is not None:
+            counts[str(true), str(output.value)] += int(many[pair])
 
 
 def _versus(first: Run, last: Run, columns: Columns) -> dict[str, Json] | None:
@@ -137,7 +157,7 @@ def _moment(run: Run, results: Results) -> dict[str, Json]:
 
 
 def _write(columns: Columns, data: dict[str, Json], results: Results, path: Path) -> Path:
-    packed = gzip.compress(msgspec.json.encode({**data, **columns.shared()}), 6, mtime=0)
+    packed = _packed({**data, **columns.shared()})
     script = _script()
     page = template("view.html.jinja").render(
         css=style() + _own_style(),
@@ -150,6 +170,11 @@ def _write(columns: Columns, data: dict[str, Json], results: Results, path: Path
     )
     write_atomically(path, page.encode("utf-8", "xmlcharrefreplace"))
     return path
+
+
+def _packed(data: dict[str, Json]) -> bytes:
+    packer = zlib.compressobj(6, wbits=31)  # gzip, without the time
+    return b"".join([*map(packer.compress, json_pieces(data)), packer.flush()])
 
 
 @cache

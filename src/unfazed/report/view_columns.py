@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from unfazed.core.task import Known
 from unfazed.core.text import ANSWER, shorten, spelled, visible
 from unfazed.core.values import Example, Inputs, Json, Output
 from unfazed.measure.answers import Changed
-from unfazed.measure.measuring import Flip
+from unfazed.measure.changes import Flip
+from unfazed.measure.spill import Spill
 from unfazed.report.flips import KINDS, NOTE, common, kind_of
+from unfazed.report.json_stream import LongList
 
 _SIDE = 400  # characters kept on each side of a change
 _CHANGE = 1000  # characters kept of a change
+_TOGETHER = 1 << 12  # answers that are taken apart into columns together
 _CHANGES = ("right in A, wrong in B", "wrong in A, right in B")
 
 
-class _Span(NamedTuple):
-    """A changed field: what stays before and after the change, and the change itself."""
-
-    field: int
-    head: str
-    old: str
-    new: str
-    tail: str
+_Span = tuple[int, str, str, str, str]  # field, then what stays before the change, the change (old, new), what follows
+_SPAN = ("field", "head", "old", "new", "tail")
 
 
 class Columns:
     """Collects lists of changed answers; `shared` has the texts and the examples that they refer to."""
 
     def __init__(self) -> None:
+        self._spill = Spill()
         self._texts: dict[str, int] = {}
+        self._known = Known(self._text)
         self._examples: dict[str, int] = {}
-        self._rows: list[dict[str, Json]] = []
-        self._flips = _Set("Changed answers", KINDS, "before", "after")
+        self._rows = LongList(self._spill)
+        self._flips = _Set("Changed answers", KINDS, "before", "after", self._spill)
 
     def shared(self) -> dict[str, Json]:
         return {"texts": list(self._texts), "examples": self._rows}
@@ -43,40 +42,41 @@ class Columns:
         return self._flips.columns()
 
     def add(self, flip: Flip) -> None:
-        example, variant = flip.example, flip.variant
+        example, variant, clean, varied, _, _, loss = flip
+        own, inputs, known = example.inputs, variant.inputs, self._known
         spans = [
-            self._span(name, example.inputs.get(name, ""), text)
-            for name, text in variant.inputs.items()
-            if text != example.inputs.get(name, "")
+            self._span(known(name), own.get(name, ""), text)
+            for name, text in inputs.items()
+            if text != own.get(name, "")
         ]
         self._flips.add(
             spans,
-            example=self._example(example.id, example),
-            operator=self._text(variant.source),
-            draw=variant.draw,
-            kind=kind_of(flip),
-            before=self._answer(flip.clean, example.inputs),
-            after=self._answer(flip.varied, variant.inputs),
-            gold=self._text(spelled(variant.gold, variant.inputs)) if variant.gold is not None else -1,
-            note=self._text(variant.note, NOTE),
-            loss=None if flip.loss is None else round(flip.loss, 6),
+            self._example(example.id, example),
+            known(variant.source),
+            variant.draw,
+            kind_of(flip),
+            self._answer(clean, own),
+            self._answer(varied, inputs),
+            known(spelled(variant.gold, inputs)) if variant.gold is not None else -1,
+            known(variant.note) if len(variant.note) <= NOTE else self._text(variant.note, NOTE),
+            None if loss is None else round(loss, 6),
         )
 
     def changed(self, answers: Iterable[Changed]) -> dict[str, Json]:
         """The answers that one run has right and another wrong."""
-        made = _Set("Lost and gained between A and B", _CHANGES, "A", "B")
+        made = _Set("Lost and gained between A and B", _CHANGES, "A", "B", self._spill)
         for one in answers:
             made.add(
-                [_Span(self._text("text"), _kept(one.text, _CHANGE), "", "", "")],
-                example=self._example(one.example, None),
-                operator=self._text(one.operator or "clean input"),
-                draw=-1 if one.draw is None else one.draw,
-                kind=int(one.change == "gained"),
-                before=self._text(one.answer_a),
-                after=self._text(one.answer_b),
-                gold=self._text(one.gold),
-                note=self._text(""),
-                loss=1 if one.change == "lost" else -1,
+                [(self._known("text"), _kept(one.text, _CHANGE), "", "", "")],
+                self._example(one.example, None),
+                self._known(one.operator or "clean input"),
+                -1 if one.draw is None else one.draw,
+                int(one.change == "gained"),
+                self._known(one.answer_a),
+                self._known(one.answer_b),
+                self._known(one.gold),
+                self._known(""),
+                1 if one.change == "lost" else -1,
             )
         return made.columns()
 
@@ -84,48 +84,64 @@ class Columns:
         return self._texts.setdefault(visible(shorten(text, limit)), len(self._texts))
 
     def _answer(self, output: Output, inputs: Inputs) -> int:
-        return self._text(spelled(output.value, inputs) if output.error is None else f"no answer: {output.error}")
+        return self._known(spelled(output.value, inputs) if output.error is None else f"no answer: {output.error}")
 
     def _example(self, name: str, example: Example | None) -> int:
-        place = self._examples.setdefault(name, len(self._examples))
-        if place == len(self._rows):
-            self._rows.append({"id": visible(shorten(name, ANSWER)), "groups": {}, "inputs": []})
-        if example is not None and not self._rows[place]["inputs"]:
-            groups = {visible(key): self._text(value) for key, value in example.groups.items()}
-            inputs = [[self._text(key), self._text(text)] for key, text in example.inputs.items()]
-            self._rows[place] |= {"groups": groups, "inputs": inputs}
+        """The place of an example, whose texts are noted when a flip first names it."""
+        place = self._examples.get(name)
+        if place is None:
+            place = self._examples[name] = len(self._examples)
+            row: dict[str, Json] = {"id": visible(shorten(name, ANSWER)), "groups": {}, "inputs": []}
+            if example is not None:
+                row["groups"] = {visible(key): self._known(value) for key, value in example.groups.items()}
+                row["inputs"] = [[self._known(key), self._text(text)] for key, text in example.inputs.items()]
+            self._rows.append(row)
+            self._rows.put_aside()
         return place
 
-    def _span(self, name: str, before: str, after: str) -> _Span:
+    def _span(self, field: int, before: str, after: str) -> _Span:
         start, end = common(before, after)
-        old, new = before[start : len(before) - end], after[start : len(after) - end]
-        head = before[max(0, start - _SIDE) : start]
-        tail = before[len(before) - end :][:_SIDE]
-        cut, more = "…" * (start > _SIDE), "…" * (end > _SIDE)
-        return _Span(
-            self._text(name), visible(cut + head), _kept(old, _CHANGE), _kept(new, _CHANGE), visible(tail + more)
-        )
+        stop = len(before) - end
+        head, tail = before[max(0, start - _SIDE) : start], before[stop : stop + _SIDE]
+        head, tail = f"…{head}" if start > _SIDE else head, f"{tail}…" if end > _SIDE else tail
+        old, new = before[start:stop], after[start : len(after) - end]
+        return field, visible(head), _kept(old, _CHANGE), _kept(new, _CHANGE), visible(tail)
 
 
 def _kept(text: str, limit: int) -> str:
     return visible(shorten(text, limit))
 
 
+_ROW = ("example", "operator", "draw", "kind", "before", "after", "gold", "note", "loss")
+
+
 class _Set:
     """One list of answers, column by column. `spans` has where each answer's changed fields begin."""
 
-    def __init__(self, name: str, kinds: tuple[str, ...], before: str, after: str) -> None:
+    def __init__(self, name: str, kinds: tuple[str, ...], before: str, after: str, spill: Spill) -> None:
         self._about = {"name": name, "kinds": kinds, "heads": [before, after]}
-        self._spans = [0]
-        self._columns: dict[str, list[Json]] = {name: [] for name in _Span._fields}
+        self._columns = {name: LongList(spill) for name in ("spans", *_SPAN, *_ROW)}
+        self._columns["spans"].append(0)
+        self._waiting: list[tuple[Json, ...]] = []
+        self._waiting_spans: list[_Span] = []
+        self._size = self._end = 0
 
-    def add(self, spans: list[_Span], **row: Json) -> None:
-        for name, value in row.items():
-            self._columns.setdefault(name, []).append(value)
-        for span in spans:
-            for name, value in zip(_Span._fields, span, strict=True):
-                self._columns[name].append(value)
-        self._spans.append(self._spans[-1] + len(spans))
+    def add(self, spans: list[_Span], *row: Json) -> None:
+        """Adds an answer; `row` has the columns of `_ROW`."""
+        self._end += len(spans)
+        self._waiting.append((self._end, *row))
+        self._waiting_spans += spans
+        self._size += 1
+        if len(self._waiting) >= _TOGETHER:
+            self._put_aside()
+
+    def _put_aside(self) -> None:
+        for names, rows in ((("spans", *_ROW), self._waiting), (_SPAN, self._waiting_spans)):
+            for name, column in zip(names, zip(*rows, strict=True), strict=False):
+                self._columns[name].extend(column)
+                self._columns[name].put_aside()
+        self._waiting, self._waiting_spans = [], []
 
     def columns(self) -> dict[str, Json]:
-        return {**self._about, "size": len(self._spans) - 1, "spans": self._spans, **self._columns}
+        self._put_aside()
+        return {**self._about, "size": self._size, **self._columns}
