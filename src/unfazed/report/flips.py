@@ -70,19 +70,15 @@ def _cut(count: int) -> Piece:
 
 def common(before: str, after: str) -> tuple[int, int]:
     """Lengths of the common start and end, moved outwards so that neither splits a word."""
-    longest = Prefix.similarity(before, after)
-    start = longest
-    for start in _nearby(longest):
-        if _splits(before, start) and _splits(after, start):
-            break
-    else:
-        start = longest
-    longest = end = min(Postfix.similarity(before, after), min(len(before), len(after)) - start)
-    for end in _nearby(longest):
-        if _splits(before, len(before) - end) and _splits(after, len(after) - end):
-            break
-    else:
-        end = longest
+    one, other = len(before), len(after)
+    start = longest = Prefix.similarity(before, after)
+    if not (_splits(before, start) and _splits(after, start)):
+        whole = (i for i in _nearby(longest) if _splits(before, i) and _splits(after, i))
+        start = next(whole, longest)
+    end = longest = min(Postfix.similarity(before, after), min(one, other) - start)
+    if not (_splits(before, one - end) and _splits(after, other - end)):
+        whole = (i for i in _nearby(longest) if _splits(before, one - i) and _splits(after, other - i))
+        end = next(whole, longest)
     return start, end
 
 
