@@ -128,9 +128,10 @@ class Right:
         if self._scorer is None:
             return
         new = {key: pair for pair in pairs if (key := self._key(*pair)) is not None}
+        if not new:
+            return
         if self._scorer.apart:
-            rows = self._stats(self._scorer, list(new.values()), self._task) if new else np.zeros((0, 1))
-            scores = self._scorer.aggregate(rows).tolist()
+            scores = self._scorer.aggregate(self._stats(self._scorer, list(new.values()), self._task)).tolist()
         else:  # an answer's row would depend on the others of its block
             alone = (self._scorer.stats([output], [gold], self._task) for output, gold in new.values())
             scores = [float(self._scorer.aggregate(row)[0]) for row in alone]

@@ -20,7 +20,7 @@ from unfazed.core.values import Inputs, Json, Output
 from unfazed.measure.block_answers import Compared, Fill, compared
 from unfazed.measure.pair_scores import NO_GOLD, PairCodes, ScoredRows
 from unfazed.measure.spill import Kept, Spill
-from unfazed.run.block import Block, Kind, first_of_each
+from unfazed.run.block import AS_IT_WAS, Block, Kind, first_of_each
 from unfazed.run.record import NOT_ASKED
 from unfazed.score import Array, Comparing, Scorer
 
@@ -287,13 +287,15 @@ class RunTableReader:
         """How many texts of an example are alike, and how many distinct ones of the same meaning it has at most."""
         if not len(block.text):
             return
-        most = int(block.text.max()) + 1
-        texts = block.owner * most + block.text
-        there = np.bincount(texts, minlength=most * len(block.rows)) > 0
-        self._repeated += len(texts) - int(there.sum())
+        starts = (np.cumsum(block.sizes) - block.sizes)[block.sizes > 0]
+        most, least = np.maximum.reduceat(block.text, starts), np.minimum.reduceat(block.text, starts)
+        distinct = most + (least == AS_IT_WAS)  # texts are numbered as they come, from 1 if none is the example's own
+        self._repeated += len(block.text) - int(distinct.sum())
         same = np.array([kind.meaning == "same" for kind in block.kinds])[block.kind]
-        tries = there if same.all() else np.bincount(texts[same], minlength=len(there)) > 0
-        self._most_tries = max(self._most_tries, int(tries.reshape(-1, most).sum(axis=1).max()))
+        if not same.all():
+            texts = block.owner * (int(most.max()) + 1) + block.text
+            distinct = np.bincount(np.unique(texts[same]) // (int(most.max()) + 1), minlength=1)
+        self._most_tries = max(self._most_tries, int(distinct.max()))
 
     def _code(self, block: Block, found: Compared) -> None:
         """Numbers the pairs of output and gold, each distinct one once."""

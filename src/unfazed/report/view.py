@@ -50,9 +50,10 @@ def write_view(runs: str | Path | Run | Sequence[str | Path | Run], path: str | 
     opened = [run if isinstance(run, Run) else Run(run) for run in given]
     measured = [measure_run(run) for run in opened]
     last, results = opened[-1], measured[-1]
-    columns, confusion = Columns(), Confusion()
+    columns, confusion = Columns(), Confusion() if results.task == "classify" else None
     for block, flips in flips_by_block(last, *as_measured(results)):
-        confusion.see(block)
+        if confusion is not None:
+            confusion.see(block)
         for flip in flips:
             columns.add(flip)
     versus = _versus(opened[0], last, columns) if len(opened) > 1 else None
@@ -67,9 +68,10 @@ def write_view(runs: str | Path | Run | Sequence[str | Path | Run], path: str | 
 
 def flips_and_view(results: Results, run: Run, path: Path) -> Iterator[Flip]:
     """The run's changed answers, by the report's main score, of which a page is written when the last has passed."""
-    columns, confusion = Columns(), Confusion()
+    columns, confusion = Columns(), Confusion() if results.task == "classify" else None
     for block, flips in flips_by_block(run, *as_measured(results)):
-        confusion.see(block)
+        if confusion is not None:
+            confusion.see(block)
         for flip in flips:
             columns.add(flip)
             yield flip
@@ -77,7 +79,7 @@ def flips_and_view(results: Results, run: Run, path: Path) -> Iterator[Flip]:
     _write(columns, data, results, path)
 
 
-def _about(results: Results, confusion: Confusion) -> dict[str, Json]:
+def _about(results: Results, confusion: Confusion | None) -> dict[str, Json]:
     """What the page has besides lists of answers."""
     return {
         "measures": {name: _figure(getattr(results.whole, name)) for name in _SHOWN},
@@ -88,7 +90,7 @@ def _about(results: Results, confusion: Confusion) -> dict[str, Json]:
         },
         "operators": {name: _figure(block.drop) for name, block in results.sets.get("operator", {}).items()},
         "slices": list(slices(results)),
-        "confusion": confusion.table() if results.task == "classify" else None,
+        "confusion": None if confusion is None else confusion.table(),
     }
 
 
@@ -122,11 +124,11 @@ class Confusion:
 
 
 def _count(counts: Counter[tuple[str, str]], block: Block, gold: Ints, out: Ints) -> None:
-    many = np.bincount(gold * len(block.outputs) + out, minlength=0)
-    for pair in np.flatnonzero(many).tolist():
+    pairs, many = np.unique(gold * len(block.outputs) + out, return_counts=True)
+    for pair, count in zip(pairs.tolist(), many.tolist(), strict=True):
         true, output = block.golds[pair // len(block.outputs)], block.outputs[pair % len(block.outputs)]
         if output.ok and true is not None:
-            counts[str(true), str(output.value)] += int(many[pair])
+            counts[str(true), str(output.value)] += count
 
 
 def _versus(first: Run, last: Run, columns: Columns) -> dict[str, Json] | None:
