@@ -22,7 +22,8 @@ from unfazed.measure.spread import Spread
 from unfazed.measure.tabular import Cells, Tabular, aligned, html, load_from, save_to
 
 if TYPE_CHECKING:
-    from unfazed.measure.measuring import Flip, Runlike
+    from unfazed.measure.changes import Flip
+    from unfazed.measure.measuring import Runlike
     from unfazed.measure.power import Power
 
 MEASURES = ("clean", "average", "worst", "cvar", "drop", "flips", "consistency", "noticed", "altered")

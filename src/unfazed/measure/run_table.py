@@ -250,7 +250,7 @@ class RunTableReader:
     def _add(self, block: Block) -> None:
         found = compared(block, self._compared, self._fill)
         kind = np.array([self._kind(each) for each in block.kinds], dtype=np.int64)[block.kind]
-        columns = {
+        columns: dict[str, Any] = {
             "rows": np.array(block.rows, dtype=np.int64),
             "clean_ok": found.before >= 0,
             "variants": block.sizes,

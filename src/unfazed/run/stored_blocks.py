@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from hashlib import blake2b
+from collections.abc import Iterator
 from typing import Any, cast
 
 import msgspec
 import numpy as np
 
 from unfazed.core.ids import json_texts
-from unfazed.core.store import AnswerStore
+from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.store_scan import StoredAnswers
 from unfazed.core.suite import Suite
 from unfazed.core.values import Inputs, Json, Meaning
@@ -27,7 +26,7 @@ _ODD = (msgspec.MsgspecError, UnicodeError, RecursionError)
 
 def stored_blocks(run: Run) -> Iterator[Block]:
     """All of a run in the order of its suite. Its answers come without their seconds and tokens."""
-    suite = run.suite
+    suite, key = run.suite, keyer(run.identity)
     size = min(_MOST_EXAMPLES, max(1, _VARIANTS * suite.manifest.examples // max(1, len(suite))))
     with AnswerStore.reader(run.path) as store:
         answers = StoredAnswers(store, NOT_ASKED, suite.manifest.examples + len(suite))
@@ -37,7 +36,7 @@ def stored_blocks(run: Run) -> Iterator[Block]:
             texts, inputs = _read_inputs(suite, "examples", own, ids)
             columns = variants.up_to(rows, ids)
             varied_texts, varied = _read_inputs(suite, "variants", columns[6], columns[1])
-            keys = _keys(run.identity, (*texts, *varied_texts))
+            keys = key.of_texts((*texts, *varied_texts))
             outputs, out = answers.of(keys)
             distinct, gold = numbered((*golds, *columns[7]))
             kinds, kind = numbered(zip(columns[2], columns[3], columns[5], columns[4], strict=True))
@@ -64,15 +63,6 @@ def stored_blocks(run: Run) -> Iterator[Block]:
                 outputs=outputs,
             )
         variants.end()
-
-
-def _keys(identity: str, texts: Iterable[str]) -> list[bytes]:
-    start, keys = blake2b(identity.encode("utf-8", "surrogatepass") + b"\0", digest_size=16), []
-    for text in texts:
-        h = start.copy()
-        h.update(text.encode())
-        keys.append(h.digest())
-    return keys
 
 
 def _examples(suite: Suite, size: int) -> Iterator[list[list[Any]]]:
@@ -117,8 +107,9 @@ class _Variants:
 
     def end(self) -> None:
         """Raises if variants are left."""
-        if self._waiting[0] or (batch := next(self._more, None)):
-            self._refuse((self._waiting[0] or batch[0])[0])
+        left = self._waiting if self._waiting[0] else next(self._more, None)
+        if left is not None:
+            self._refuse(left[0][0])
 
     def _refuse(self, row: int) -> None:
         what = "its variants do not follow the order of the examples"
