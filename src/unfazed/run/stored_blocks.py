@@ -36,7 +36,7 @@ def stored_blocks(run: Run) -> Iterator[Block]:
             texts, inputs = _read_inputs(suite, "examples", own, ids)
             columns = variants.up_to(rows, ids)
             varied_texts, varied = _read_inputs(suite, "variants", columns[6], columns[1])
-            keys = key.of_texts((*texts, *varied_texts))
+            keys = key.of_lines(text.encode() for text in (*texts, *varied_texts))
             outputs, out = answers.of(keys)
             distinct, gold = numbered((*golds, *columns[7]))
             kinds, kind = numbered(zip(columns[2], columns[3], columns[5], columns[4], strict=True))
