@@ -192,6 +192,18 @@ def test_shares_are_as_asked() -> None:
         Tags([Sentence("", "pt", "pt", "")])
 
 
+def test_a_tag_with_more_weight_is_asked_for_more_often() -> None:
+    known = [Sentence("", "zh", "zh-CN", ""), Sentence("", "zh", "zh-TW", "")]
+    tags = Tags(known, {"zh-CN": 6.0})
+    seeds = Seeds(0, "x", 1)
+    for own, right in (("zh-CN", 6 / 7), ("zh-TW", 1 / 7)):
+        made = [tags.instance(Sentence("t", "zh", own, ""), seeds.stream(str(i), 0), 1e9, 0.5) for i in range(3_000)]
+        assert sum(one.target for one in made) / len(made) == pytest.approx(right, abs=0.03)
+        assert all(one.text.endswith(own) == (one.target == 1.0) for one in made)
+    with pytest.raises(UsageError, match="'zh-HK'.*zh-any, zh-CN, zh-TW"):
+        Tags(known, {"zh-HK": 2.0})
+
+
 def test_region_and_language_must_agree(tmp_path: Path) -> None:
     rows = [
         {"text": "um", "url": "https://a.com.br/x", "langid": "pt-BR"},
@@ -275,6 +287,7 @@ def test_three_formats() -> None:
         ('model = "m"\nto = "t"\n[pretrain]\ndata = []', "names no data"),
         ('model = "m"\nto = "t"\n[pretrain]\ndata = ["x"]\nsteps = 0', "steps of 1"),
         ('model = "m"\nto = "t"\n[pretrain]\ndata = ["x"]\nlambda = 0', "unknown field `lambda`"),
+        ('model = "m"\nto = "t"\n[pretrain]\ndata = ["x"]\nweights = {pt-BR = 0}', "weights above 0"),
         ('model = "m"\nto = "t"\n[finetune]\ndata = ["x"]\nformat = "none"', "Invalid enum value"),
         ("model = ", "not TOML"),
     ],

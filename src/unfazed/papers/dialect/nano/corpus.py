@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from glob import glob
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -38,18 +39,22 @@ class Instance(NamedTuple):
 
 
 class Tags:
-    """The tags of a corpus, from which wrong ones are drawn."""
+    """The tags of a corpus, from which wrong ones are drawn. `weights` are how often each is asked for; 1 by default."""
 
-    def __init__(self, sentences: Sequence[Sentence]) -> None:
+    def __init__(self, sentences: Sequence[Sentence], weights: Mapping[str, float] = MappingProxyType({})) -> None:
         self.dialects = sorted({s.dialect for s in sentences if s.dialect != s.language})
         self.languages = sorted({f"{s.language}-{ANY}" for s in sentences})
         if len(self.dialects) < 2 and len(self.languages) < 2:
             raise UsageError("Acceptability needs sentences of two languages or two dialects; this corpus has one.")
+        known = [*self.languages, *self.dialects]
+        if unknown := next((tag for tag in weights if tag not in known), None):
+            raise UsageError(f"weights in [pretrain] has {unknown!r}. The tags of this corpus are {', '.join(known)}.")
+        self._weights = weights
 
     def instance(self, sentence: Sentence, rng: Stream, dialects: float, positive: float) -> Instance:
         """The sentence with a right or a wrong tag. Where its kind has no wrong one, the other kind is taken."""
         by_dialect = rng.random() * (1 + dialects) < dialects
-        belongs = rng.random() < positive
+        drawn = rng.random()
         kinds = [(sentence.dialect, self.dialects), (f"{sentence.language}-{ANY}", self.languages)]
         if not by_dialect:
             kinds.reverse()
@@ -57,11 +62,18 @@ class Tags:
             kinds = kinds[:1]
         for right, known in kinds:
             wrong = [tag for tag in known if tag != right]
+            belongs = drawn < self._belongs(right, wrong, positive)
             if right in known and (belongs or wrong):
-                tag = right if belongs else rng.choice(wrong)
+                tag = right if belongs else rng.weighted(wrong, [self._weights.get(tag, 1.0) for tag in wrong])
                 return Instance(acceptability(sentence.text, tag), float(belongs))
         right = f"{sentence.language}-{ANY}"
         return Instance(acceptability(sentence.text, right), 1.0)
+
+    def _belongs(self, right: str, wrong: Sequence[str], positive: float) -> float:
+        """The chance of the right tag: `positive`, unless the wrong ones weigh more or less."""
+        yes = positive * self._weights.get(right, 1.0)
+        no = (1 - positive) * (sum(self._weights.get(tag, 1.0) for tag in wrong) / len(wrong) if wrong else 1.0)
+        return yes / (yes + no)
 
 
 def acceptability(text: str, tag: str) -> str:

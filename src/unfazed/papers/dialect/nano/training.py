@@ -103,6 +103,7 @@ def _token(tokenizer: Any, model: Any) -> int:
 
 _BUFFER = 20_000  # sentences that are shuffled together
 _DEV_MOST = 2_000
+_TOGETHER = 20  # batches that are cut from one stretch of instances, sorted by length
 Instances = Callable[[], Iterator[Instance]]
 After = Callable[[str, "NanoNetwork", float], None]
 
@@ -133,7 +134,8 @@ class _Phase(Loop):
     def _epoch(self, epoch: int, rng: np.random.Generator, progress: Progress) -> None:
         if self._stream is None:
             done = epoch * self._steps * self.settings.batch_size
-            self._stream = islice(self._instances(), done, None)
+            alike = _alike(self._instances(), self.settings.batch_size, self._seeds.stream("batches", 0))
+            self._stream = islice(alike, done, None)
         super()._epoch(epoch, rng, progress)
 
     def _batches(self, rng: np.random.Generator) -> Iterator[list[int]]:
@@ -236,7 +238,7 @@ def _pretrain(
     found.dropped = dict(corpus.dropped)
     if not kinds:
         raise UsageError(f"No sentence is left of {', '.join(phase.data)}: {dict(corpus.dropped)}.")
-    tags = Tags(list(kinds.values()))
+    tags = Tags(list(kinds.values()), phase.weights)
     found.tags = [*dict.fromkeys([*found.tags, *tags.languages, *tags.dialects])]
     if phase.dev:
         held = list(islice(Shards(phase.dev, phase.languages, phase.identify, phase.agree, phase.split), _DEV_MOST))
@@ -324,6 +326,14 @@ def _shuffled(items: Iterable[Any], rng: Stream) -> Iterator[Any]:
         yield buffer[at]
         buffer[at] = item
     yield from rng.sample(buffer, len(buffer))
+
+
+def _alike(instances: Iterator[Instance], size: int, rng: Stream) -> Iterator[Instance]:
+    """Instances of like length in one batch, so that little of it is padding, and the batches in random order."""
+    while stretch := sorted(islice(instances, size * _TOGETHER), key=lambda one: len(one.text)):
+        batches = [stretch[at : at + size] for at in range(0, len(stretch), size)]
+        for batch in rng.sample(batches, len(batches)):
+            yield from batch
 
 
 def dropped_line(found: Trained) -> str:
