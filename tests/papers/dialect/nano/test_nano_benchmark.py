@@ -34,8 +34,9 @@ def test_three_metrics_are_trained_and_compared(nano: Any, monkeypatch: pytest.M
         monkeypatch.setattr(nano, phase, {**getattr(nano, phase), **quick})
     rows = {row.name: row for row in nano.long_rows()}
     assert set(rows) == {
-        "zh: told", "kendall: nano", "kendall: placebo", "kendall: none", "zh: success against placebo",
-        "zh: success against none", "pt: success against placebo", "pt: success against none",
+        "zh: told", "zh: told, linear", "kendall: nano", "kendall: placebo", "kendall: none",
+        "zh: success against placebo", "zh: success against none",
+        "pt: success against placebo", "pt: success against none",
     }  # fmt: skip
     for row in rows.values():
         assert row.ours is not None
@@ -57,3 +58,6 @@ def test_the_nearest_round_has_the_nearest_kendall(nano: Any) -> None:
     assert nano.at_end(curve) is curve[1]
     assert nano.nearest(curve, 0.27) is curve[2]
     assert nano.nearest(curve, 0.0) is curve[0]
+    worse = [{"dev": 0.1, "kendall": 0.04}, {"dev": 0.2, "kendall": 0.06}]
+    assert nano.at_equal(curve, worse) == (curve[0], worse[1])
+    assert nano.at_equal(worse, curve) == (worse[1], curve[0])

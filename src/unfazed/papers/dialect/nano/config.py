@@ -17,8 +17,9 @@ class Pretraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Acceptability: does a sentence belong to a language or dialect?
 
     `dialects` is the paper's λ: 1 takes dialect and language tags equally often, 0 only languages, 2 dialects twice as
-    often. `weights` are how often tags are asked for, 1 where not named: with 6 for `zh-CN`, its sentences have it in
-    six of seven cases, and those of its one sister have it, wrongly, in six of seven. `agree` are the languages whose identified locale, where there is one, must agree with the region of the URL.
+    often. `weights` are how often tags are asked for, 1 where not named: with 6 for `zh-CN`, its own sentences have it
+    in six of seven cases, and those of its only sister have it, wrongly, in six of seven. `agree` are the languages
+    whose identified locale, where there is one, must agree with the region of the URL.
     """
 
     data: tuple[str, ...]

@@ -39,7 +39,7 @@ class Instance(NamedTuple):
 
 
 class Tags:
-    """The tags of a corpus, from which wrong ones are drawn. `weights` are how often each is asked for; 1 by default."""
+    """The tags of a corpus, from which wrong ones are drawn. `weights` say how often each is asked for."""
 
     def __init__(self, sentences: Sequence[Sentence], weights: Mapping[str, float] = MappingProxyType({})) -> None:
         self.dialects = sorted({s.dialect for s in sentences if s.dialect != s.language})
