@@ -1,9 +1,10 @@
 """NANO with a small T5 that is made and trained here: does it tell dialects, and does the metric gain by it?
 
 A T5 first learns to compare two texts, from references with words left out or exchanged. From there three metrics
-start, with several seeds each: NANO's pretraining on FRMT's Chinese dev sentences, the same with the dialects shuffled
-(a placebo), and none. All are fine-tuned on people's ratings of MLQE-PE, English to Chinese, and compared on FRMT's
-test, at the end and where they agree equally well with people (Kendall). Portuguese is in neither, as in the paper.
+start, with several seeds each: NANO's pretraining on FRMT's Chinese dev sentences and exemplars, the same with the
+dialects shuffled (a placebo), and none. All are fine-tuned on people's ratings of MLQE-PE, English to Chinese, and
+compared on FRMT's test, at the end and where they agree equally well with people (Kendall). Portuguese is in neither,
+as in the paper.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def ratings(rows: list[dict[str, str]], seed: int = 0) -> list[dict[str, object]
 
 
 def make_t5(folder: Path, texts: list[str], width: int = 32) -> None:
-    """A T5 of 0.4 million weights; with a large output head so small a model does not find back."""
+    """A T5 of 0.2 million weights. Its embeddings, which are its output head too, start small, or it does not learn."""
     import torch
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
@@ -110,11 +111,11 @@ def make_t5(folder: Path, texts: list[str], width: int = 32) -> None:
         T5Config(
             vocab_size=len(fast), d_model=width, d_kv=16, d_ff=2 * width, num_layers=1, num_decoder_layers=1,
             num_heads=2, dropout_rate=0.0, decoder_start_token_id=0, feed_forward_proj="gated-gelu",
-            tie_word_embeddings=False,
+            tie_word_embeddings=False,  # transformers ties them all the same, and does not scale what is decoded
         )
     )  # fmt: skip
     with torch.no_grad():
-        model.lm_head.weight.mul_(0.05)
+        model.shared.weight.mul_(0.05)
     model.save_pretrained(folder)
     fast.save_pretrained(folder)
 
