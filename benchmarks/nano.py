@@ -36,7 +36,7 @@ PRETRAIN = {
 # Where every sentence has the right tag in half of the cases, neither the text nor the tag alone says anything, and so
 # small a model finds nothing. It first learns from instances most of which ask for one tag, then from balanced ones.
 FIRST = '[pretrain.weights]\n"zh-CN" = 6\n'
-FINETUNE = {"rounds": 8, "steps": 50, "batch_size": 64, "lr": 0.003}
+FINETUNE = {"rounds": 6, "steps": 50, "batch_size": 64, "lr": 0.003}
 LENGTH = 96
 TRAIN = 6_000  # of MLQE-PE's ratings; the other thousand are for the test
 EVERY = 3  # FRMT's test segments that are scored: every third one

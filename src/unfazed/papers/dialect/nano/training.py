@@ -134,8 +134,7 @@ class _Phase(Loop):
     def _epoch(self, epoch: int, rng: np.random.Generator, progress: Progress) -> None:
         if self._stream is None:
             done = epoch * self._steps * self.settings.batch_size
-            alike = _alike(self._instances(), self.settings.batch_size, self._seeds.stream("batches", 0))
-            self._stream = islice(alike, done, None)
+            self._stream = islice(self._instances(), done, None)
         super()._epoch(epoch, rng, progress)
 
     def _batches(self, rng: np.random.Generator) -> Iterator[list[int]]:
@@ -246,11 +245,14 @@ def _pretrain(
         raise UsageError("No sentence is held for dev. Raise `hold`, or name files in `dev`.")
     seeds = Seeds(config.seed, "nano/acceptability", 1)
 
-    def instances() -> Iterator[Instance]:
+    def endless() -> Iterator[Instance]:
         for turn in count():
             learnt = (s for s in corpus if not _held(s.key, share))
             for sentence in _shuffled(learnt, seeds.stream("order", turn)):
                 yield tags.instance(sentence, seeds.stream(sentence.text, turn), phase.dialects, phase.positive)
+
+    def instances() -> Iterator[Instance]:
+        return _alike(endless(), phase.batch_size, seeds.stream("batches", 0))
 
     return _run("pretrain", network, config, instances, lambda n: sum(told_apart(n, held, tags)) / len(held), after)
 
@@ -329,7 +331,10 @@ def _shuffled(items: Iterable[Any], rng: Stream) -> Iterator[Any]:
 
 
 def _alike(instances: Iterator[Instance], size: int, rng: Stream) -> Iterator[Instance]:
-    """Instances of like length in one batch, so that little of it is padding, and the batches in random order."""
+    """Instances of like length in one batch, so that little of it is padding, and the batches in random order.
+
+    Not for ratings: a short candidate is often a bad one, and from batches of one length little is learnt.
+    """
     while stretch := sorted(islice(instances, size * _TOGETHER), key=lambda one: len(one.text)):
         batches = [stretch[at : at + size] for at in range(0, len(stretch), size)]
         for batch in rng.sample(batches, len(batches)):
