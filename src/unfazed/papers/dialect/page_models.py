@@ -80,7 +80,7 @@ def awareness(title: str, found: Found, paper: Paper, language: str) -> Section:
         "It must do so under both tags, each more often than by chance: a metric that always prefers one dialect or "
         "one tag has no star.",
         "The paper's form compares two tags for one text instead: ✓ where the right tag has the higher mean.",
-        *([] if defined else ["None of the metrics given reads tags."]),
+        *([] if defined else ["None of the metrics given has learnt the tags of this language."]),
     ]
     tables = [
         SectionTable("Definition 2.3", defined),
