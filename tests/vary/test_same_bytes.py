@@ -37,6 +37,20 @@ ENGLISH = [
     "does it stop in chicago",
     "add this tune to my playlist",
 ]
+WRITTEN = [  # as people write rather than speak: marks, capitals, addresses, spaces, articles, names and titles
+    "Find a <b>cheap hotel</b> near www.rome.it or mail me@inn.co.uk",
+    "An old MAN bought an Apple, a big Car and 12.5 litres of milk .",
+    "play the song called morning light from the album big city",
+    " i  need the earliest flight to fort worth ",
+    "Show me all the cheap fares. Which is the best one?",
+    "It’s a really cafe\u0301 for 3 < 5 people!",
+    "please give me the small list of early flights from new york",
+    "quickly reserve an inexpensive room,\tthen call my brother",
+    "what is the weather like in the large town this morning",
+    "turn down the very loud music and then turn it off",
+    "BOOK A TABLE NOW",
+    "book",
+]
 CHINESE = [
     "请帮我查一下明天的高铁票",
     "双十一花呗提额在哪",
@@ -85,6 +99,8 @@ DATA = {
     "en": ("text", "en", plain(ENGLISH)),
     "en slu": ("slu", "en", tagged(ENGLISH)),
     "en spans": ("tag", "en", spans(ENGLISH)),
+    "en written": ("text", "en", plain(WRITTEN)),
+    "en written slu": ("slu", "en", tagged(WRITTEN)),
     "en pairs": ("classify", "en", pairs(ENGLISH)),
     "zh": ("text", "zh", plain(CHINESE)),
     "zh pairs": ("classify", "zh", pairs(CHINESE)),

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
-from unfazed.core.edits import Edit
-from unfazed.core.seeds import Stream
-from unfazed.vary.operator import Change, Operator, Text
+from unfazed.core.edits import Edit, OneEach
+from unfazed.core.seeds import Stream, Streams, below
+from unfazed.vary.block import BlockOperator, SingleEdits, Texts
+from unfazed.vary.operator import Change, Text
 from unfazed.vary.surface import CYRILLIC, LATIN, LONGEST, Fixed, another_word, base, joined, noted
 from unfazed.vary.words import checked_rate, some
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 # No digit for a digit and no common letter for a letter alone: the text must stay readable as what it was.
 _LATIN = {
@@ -45,9 +54,55 @@ _ZH = _groups(_HAN)
 _JA = {**_groups(_KANA), **{c: other for c, other in _ZH.items() if c not in _groups(_KANA)}}
 _WORD = re.compile(r"\w+")
 _LONG = 40  # letters of what is no word
+_MOST = 50_000  # tokens of a language whose places are remembered
 
 
-class Ocr(Operator):
+class _Place(NamedTuple):
+    """A stretch of a token that can be misread, what may be read, and the beginning of the note on each."""
+
+    start: int
+    end: int
+    news: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class _Tokens(dict[str, tuple[_Place, ...]]):
+    """The places in the tokens of one language, in order and apart. Words come again and again, so they are kept."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self.language = language
+        self._words = base(language) not in ("zh", "ja")  # else a token is a sentence
+
+    def __missing__(self, token: str) -> tuple[_Place, ...]:
+        found = tuple(_places(token, self.language))
+        if self._words and len(token) <= _LONG:
+            if len(self) >= _MOST:
+                self.clear()
+            self[token] = found
+        return found
+
+
+@lru_cache(64)
+def _tokens_in(language: str) -> _Tokens:
+    return _Tokens(language)
+
+
+class _Block(NamedTuple):
+    """The places in the tokens of all texts of a block, and which numbers they have if all are counted.
+
+    For each token, the number of its first place, and where it begins in its text. For each text, the number of its
+    first place, and how many it has. The last token is of none: it has a place where nothing is read.
+    """
+
+    tokens: list[tuple[_Place, ...]]
+    begins: NDArray[np.int64]
+    shifts: NDArray[np.int64]
+    firsts: NDArray[np.int64]
+    counts: NDArray[np.uint64]
+
+
+class Ocr(BlockOperator):
     """Takes characters for others of the same shape, as a scanner does: *rn* for *m*, *0* for *O*, 末 for 未.
 
     No digit becomes another digit. In English, no other word results. With `rate` 0, the default, one place changes.
@@ -63,17 +118,72 @@ class Ocr(Operator):
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         written = text.text[:LONGEST]
-        edits = tuple(
-            Edit(start, end, rng.choice(new))
-            for start, end, new in some(_places(written, text.language), self.rate, rng)
-        )
+        found, at = [], 0
+        known = _tokens_in(text.language)
+        for token in _apart(written):
+            found += [(at + start, at + end, news) for start, end, news, _ in known[token]]
+            at += len(token) + 1
+        edits = tuple(Edit(start, end, rng.choice(news)) for start, end, news in some(found, self.rate, rng))
         return Change(edits, noted(written, edits)) if edits and text.keeps(edits) else None
 
+    def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
+        if self.rate or not texts.language:
+            return [self.change(text, rng) for text, rng in zip(texts, streams, strict=True)]
+        tokens, begins, shifts, firsts, counts = texts.once(_of_each)
+        at = firsts + below(streams.numbers[:, 0], counts).astype(firsts.dtype)
+        token = begins.searchsorted(at, "right") - 1
+        chosen = [tokens[k][n] for k, n in zip(token.tolist(), (at - begins[token]).tolist(), strict=True)]
+        kinds = streams.below(1, [len(place.news) for place in chosen])
+        shifts = shifts[token]
+        starts: list[int] = (shifts + [place.start for place in chosen]).tolist()
+        ends: list[int] = (shifts + [place.end for place in chosen]).tolist()
+        news = [place.news[n] if place.news else None for place, n in zip(chosen, kinds, strict=True)]
+        notes = [
+            f"{place.notes[n]}{start}" if place.notes else ""
+            for place, n, start in zip(chosen, kinds, starts, strict=True)
+        ]
+        for i in texts.once(_doubtful):
+            if (new := news[i]) is not None and not texts[i].keeps((Edit(starts[i], ends[i], new),)):
+                news[i] = None
+        return SingleEdits(OneEach(starts, ends, news), notes)
 
-def _places(text: str, language: str) -> list[tuple[int, int, list[str]]]:
-    """Stretches that can be misread, in order and apart, each with what may be read."""
+
+_NONE = _Place(0, 0, (), ())
+
+
+def _apart(text: str) -> list[str]:
+    """The tokens of a text, by single spaces; nothing that is misread or must stay goes beyond one, but tags do."""
+    return [text] if "<" in text else text.split(" ")
+
+
+def _of_each(texts: Texts) -> _Block:
+    """The places of each text. One without any has a place where nothing can be read."""
+    import numpy as np
+
+    apart = [_apart(text[:LONGEST]) for text in texts.strings]
+    tokens = list(chain.from_iterable(apart))
+    found = list(map(_tokens_in(texts.language).__getitem__, tokens))
+    sizes = np.array(list(map(len, tokens))) + 1
+    starts = np.cumsum(sizes) - sizes  # if all tokens were one text
+    begins = np.cumsum([0, *map(len, found)])
+    first = np.cumsum([0, *map(len, apart)])  # token of each text
+    ends = begins[first]
+    counts = np.diff(ends)
+    shifts = np.append(starts - np.repeat(starts[first[:-1]], np.diff(first)), 0)
+    firsts = np.where(counts > 0, ends[:-1], begins[-1])
+    return _Block([*found, (_NONE,)], begins, shifts, firsts, counts.astype(np.uint64))
+
+
+def _doubtful(texts: Texts) -> list[int]:
+    """The texts whose labels an edit inside a token could lose: with spans, or with more than single spaces."""
+    if texts.task is None:
+        return []
+    both = enumerate(zip(texts.strings, texts.tags, strict=True))
+    return [i for i, (text, tags) in both if tags is None or "  " in text or text.strip(" ") != text]
+
+
+def _places(text: str, language: str) -> Iterator[_Place]:
     shapes, fixed = _shapes(base(language)), Fixed(text)
-    found = []
     for word in _WORD.finditer(text):
         at = word.start()
         while at < word.end():
@@ -81,11 +191,10 @@ def _places(text: str, language: str) -> list[tuple[int, int, list[str]]]:
             old = text[at : at + size]
             if old in shapes and at not in fixed and not joined(text, at + size):
                 head, tail = text[word.start() : at], text[at + size : word.end()]
-                new = _readings(old, shapes[old], head, tail, language)
-                if new:
-                    found.append((at, at + size, new))
+                news = _readings(old, shapes[old], head, tail, language)
+                if news:
+                    yield _Place(at, at + size, tuple(news), tuple(f"{old}→{new} at " for new in news))
             at += size
-    return found
 
 
 def _shapes(language: str) -> dict[str, str]:
