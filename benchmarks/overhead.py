@@ -94,7 +94,7 @@ def compared(system: System, inputs: int, place: Path) -> Compared:
     texts, runs = [e.inputs for e in suite.examples()], count()
     ways: dict[str, Callable[[], object]] = {
         "loop": lambda: loop(system, texts),
-        "run": lambda: run_system(suite, system, place / f"run-{next(runs)}-{id(system)}"),
+        "run": lambda: run_system(suite, system, place / f"run-{next(runs)}-{inputs}-{system.name}"),
     }
     rounds = [Compared(**in_turns(ways, 1), inputs=inputs) for _ in range(ROUNDS)]
     return sorted(rounds, key=lambda one: one.more)[ROUNDS // 2]
@@ -108,7 +108,7 @@ def rows() -> Iterator[Row]:
         found = compared(Quick(), INPUTS, Path(place))
         what = f"{over} {INPUTS:,} inputs: {Quick.name}"
         yield Row("of its own", what, found.more, "µs an input", more=False, asked=5)
-        for system, inputs, asked in ((Busy(100), FEWER, 5.0), (Busy(50), FEWER, 10.0), (intent, INPUTS, None)):
+        for system, inputs, asked in ((Busy(100), FEWER, 5.0), (Busy(50), FEWER, 10.0), (intent, INPUTS, 5.0)):
             found = compared(system, inputs, Path(place))
             share = 100 * (found.run / found.loop - 1)
             what = f"{over} {inputs:,} inputs: {system.name}"

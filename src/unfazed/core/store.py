@@ -51,7 +51,7 @@ _DIRECTLY = 1_000_000  # outputs up to which all are written to the large table 
 _RECENTLY = 500_000  # outputs in the small table when it is moved
 _PIECES = 16  # in which it is moved, so that no transaction is large
 _COMMIT_SECONDS = 0.1  # a system that answers faster than this has its batches committed together,
-_COMMIT_SHARE = 50  # and where a commit takes long, no more often than costs a fiftieth of the time,
+_COMMIT_SHARE = 200  # and where a commit takes long, no more often than costs half a hundredth of the time,
 _COMMIT_AT_LEAST = 1.0  # but at least every second
 _KEYS_A_QUERY = 900
 _ROWS_A_SCAN = 4096
@@ -117,10 +117,11 @@ class AnswerStore:
         return int(last or 0)
 
     @classmethod
-    def writer(cls, folder: Path, fresh: bool = False) -> AnswerStore:
+    def writer(cls, folder: Path, fresh: bool = False, expected: int | None = None) -> AnswerStore:
         """The store of a folder, with `outputs.sqlite` in it; raises InUse where another process writes there.
 
-        A `fresh` one is empty; what was there is kept aside, under another name.
+        A `fresh` one is empty; what was there is kept aside, under another name. About as many outputs as `expected`
+        will be put there.
         """
         folder.mkdir(parents=True, exist_ok=True)
         lock = locked(folder)
@@ -134,9 +135,9 @@ class AnswerStore:
             store = cls(folder / "outputs.sqlite", db, lock)
             store.aside = aside
             if not any(store._sizes.values()):
-                from unfazed.core.store_sieve import Sieve
+                from unfazed.core.store_sieve import MOST, Sieve
 
-                store._sieve = Sieve()
+                store._sieve = Sieve(MOST if expected is None else expected)
         except sqlite3.DatabaseError as error:
             lock.close()
             raise damaged(folder / "outputs.sqlite", error) from error

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from unfazed.core.store_keys import Key
 
-_WORDS = 1 << 20  # of 8 bytes: once a million keys were added, it lets through 1 in 20,000 that was not
+MOST = 1 << 20  # words of 8 bytes: once a million keys were added, it lets through 1 in 20,000 that was not
+_LEAST = 1 << 10
 _BITS = 6  # in its word, for each key
 
 Words = npt.NDArray[np.uint64]
@@ -21,8 +22,10 @@ class Sieve:
     All bits of a key are in one word, as most words are not at hand when they are looked at.
     """
 
-    def __init__(self) -> None:
-        self._words: Words = np.zeros(_WORDS, dtype=np.uint64)
+    def __init__(self, expected: int = MOST) -> None:
+        """For about so many keys: a small one stays in the processor's cache."""
+        size = min(max(_LEAST, 1 << expected.bit_length()), MOST)
+        self._words: Words = np.zeros(size, dtype=np.uint64)
         self._new: list[Key] = []
 
     def add(self, keys: Iterable[Key]) -> None:
@@ -30,17 +33,16 @@ class Sieve:
 
     def through(self, keys: Sequence[Key]) -> list[Key]:
         if self._new:
-            np.bitwise_or.at(self._words, *_places(self._new))
+            np.bitwise_or.at(self._words, *self._places(self._new))
             self._new = []
-        words, bits = _places(keys)
+        words, bits = self._places(keys)
         return [keys[place] for place in np.flatnonzero(self._words[words] & bits == bits).tolist()]
 
-
-def _places(keys: Sequence[Key]) -> tuple[Words, Words]:
-    """For each key its word, and its bits in there."""
-    halves = np.frombuffer(b"".join(keys), dtype="<u8").reshape(-1, 2).astype(np.uint64)
-    rest, one = halves[:, 1], np.uint64(1)
-    bits = np.zeros(len(keys), dtype=np.uint64)
-    for at in range(0, 6 * _BITS, 6):
-        bits |= one << (rest >> np.uint64(at) & np.uint64(63))
-    return halves[:, 0] & np.uint64(_WORDS - 1), bits
+    def _places(self, keys: Sequence[Key]) -> tuple[Words, Words]:
+        """For each key its word, and its bits in there."""
+        halves = np.frombuffer(b"".join(keys), dtype="<u8").reshape(-1, 2).astype(np.uint64)
+        rest, one = halves[:, 1], np.uint64(1)
+        bits = np.zeros(len(keys), dtype=np.uint64)
+        for at in range(0, 6 * _BITS, 6):
+            bits |= one << (rest >> np.uint64(at) & np.uint64(63))
+        return halves[:, 0] & np.uint64(len(self._words) - 1), bits

@@ -10,10 +10,10 @@ import msgspec
 
 from unfazed.core.secrets import masked, without_known_bytes
 from unfazed.core.store_keys import KEY_BYTES, Key
-from unfazed.core.values import Json, Output
+from unfazed.core.values import Output
 
 _MOST_ROWS = 16_384
-_MOST_TEXT = 8 << 20  # characters
+_MOST_TEXT = 8 << 20  # bytes
 _LONG = 1 << 20  # characters of an answer that goes by itself
 _WIDTH = 24  # characters of the seconds of an answer, which are a number exactly
 
@@ -36,7 +36,7 @@ class Waiting:
     def __init__(self, session: int = 0) -> None:
         self.session = session
         self._keys: list[Key] = []
-        self._answers: list[str] = []  # as JSON
+        self._answers: list[bytes] = []  # lines of JSON, as many as were added together
         self._seconds: list[float] = []
         self._others: dict[Key, tuple[object, ...]] = {}
         self._text = 0
@@ -50,26 +50,25 @@ class Waiting:
         return len(self) >= _MOST_ROWS or self._text >= _MOST_TEXT
 
     def add(self, keys: Sequence[Key], outputs: Sequence[Output]) -> None:
-        """Adds outputs by key; a later one of the same key takes the place of an earlier one."""
+        """Adds outputs by key; a later one of the same key takes the place of an earlier one.
+
+        What is done for each batch waits for memory that the system has pushed out of the cache, so there is little.
+        """
         if not all(map(_is_alike, outputs)):
             last = dict(zip(keys, outputs, strict=True))
             self._others |= {key: self._row(key, output) for key, output in last.items() if not _is_alike(output)}
             last = {key: output for key, output in last.items() if _is_alike(output)}
             keys, outputs = list(last), list(last.values())
-        answers = kept_texts([output.value for output in outputs])
-        lengths = list(map(len, answers))
-        if max(lengths, default=0) > _LONG:
-            self._others |= {key: self._row(key, output) for key, output in zip(keys, outputs, strict=True)}
-            return
         if not self._others.keys().isdisjoint(keys):  # these are written after those that are alike
             self._others = {key: row for key, row in self._others.items() if key not in set(keys)}
+        answers = _encoder.encode_lines([output.value for output in outputs])  # now: its owner may change it
         self._keys += keys
-        self._answers += answers
+        self._answers.append(answers)
         self._seconds += [output.seconds for output in outputs]
-        self._text += sum(lengths)
+        self._text += len(answers)
 
     def _row(self, key: Key, output: Output) -> tuple[object, ...]:
-        answer = None if output.error is not None else kept_texts([output.value])[0].encode()
+        answer = None if output.error is not None else without_known_bytes(_encoder.encode(output.value))
         error = None if output.error is None else masked(output.error)
         self._text += len(error or answer or b"")
         return (
@@ -79,27 +78,34 @@ class Waiting:
     def write(self, db: sqlite3.Connection, table: str) -> None:
         """Hands all to SQLite, in the order of keys, which are random: that touches each page once."""
         if self._keys:
-            import numpy as np
-
-            widths = {each: b"%*.17g" % (_WIDTH, each) for each in set(self._seconds)}  # one of each batch
-            numbers = list(map(widths.__getitem__, self._seconds))
-            order = np.frombuffer(b"".join(self._keys), dtype=">u8")[:: KEY_BYTES // 8].argsort(kind="stable").tolist()
-            keys, answers, seconds = ([column[i] for i in order] for column in (self._keys, self._answers, numbers))
-            db.execute(
-                _ALIKE.format(table),
-                (b"".join(keys), _encoder.encode(answers).decode(), b"".join(seconds), self.session),
-            )
+            answers = self._texts()
+            if max(map(len, answers)) > _LONG:
+                rows = zip(self._keys, answers, self._seconds, strict=True)
+                alike = [(k, a.encode(), None, s, 1, self.session, None, None) for k, a, s in rows]
+                db.executemany(_OTHER.format(table), sorted(alike, key=itemgetter(0)))
+            else:
+                self._write_together(answers, db, table)
         if self._others:
             db.executemany(_OTHER.format(table), sorted(self._others.values(), key=itemgetter(0)))
+
+    def _write_together(self, answers: list[str], db: sqlite3.Connection, table: str) -> None:
+        import numpy as np
+
+        widths = {each: b"%*.17g" % (_WIDTH, each) for each in set(self._seconds)}  # one of each batch
+        keys, seconds = b"".join(self._keys), b"".join(map(widths.__getitem__, self._seconds))
+        order = np.frombuffer(keys, dtype=">u8")[:: KEY_BYTES // 8].astype(np.uint64).argsort(kind="stable")
+        keys = np.frombuffer(keys, dtype=f"V{KEY_BYTES}")[order].tobytes()
+        seconds = np.frombuffer(seconds, dtype=f"V{_WIDTH}")[order].tobytes()
+        texts = _encoder.encode([answers[i] for i in order.tolist()]).decode()
+        db.execute(_ALIKE.format(table), (keys, texts, seconds, self.session))
+
+    def _texts(self) -> list[str]:
+        """The answers that are alike, with secrets masked."""
+        lines = b"".join(self._answers)
+        if without_known_bytes(lines) != lines:  # not over the end of a line
+            lines = b"".join([without_known_bytes(line) + b"\n" for line in lines.split(b"\n")[:-1]])
+        return lines.decode().split("\n")[:-1]
 
 
 def _is_alike(o: Output) -> bool:
     return o.error is None and o.attempts == 1 and o.tokens_in is None and o.tokens_out is None
-
-
-def kept_texts(values: Sequence[Json]) -> list[str]:
-    """Answers as JSON, as the store keeps them: with secrets masked."""
-    lines = _encoder.encode_lines(values)
-    if without_known_bytes(lines) == lines:
-        return lines.decode().split("\n")[:-1]
-    return [without_known_bytes(_encoder.encode(value)).decode() for value in values]

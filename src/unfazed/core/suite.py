@@ -229,10 +229,10 @@ class Suite:
         """Some columns of `examples` or `variants` as they are stored, where texts and golds are JSON."""
         return self._rows(f"{table}.parquet", list(names))
 
-    def lists(self, table: str) -> Iterator[list[list[Any]]]:
-        """All columns of `examples` or `variants` as they are stored, some rows at a time."""
+    def lists(self, table: str, *names: str) -> Iterator[list[list[Any]]]:
+        """The same, or all columns where none is named, some rows at a time."""
         name = f"{table}.parquet"
-        return read_columns(self.path / name, _COLUMNS[name], self.manifest.hashes[name])
+        return read_columns(self.path / name, _COLUMNS[name], self.manifest.hashes[name], names or None)
 
     def _rows(self, name: str, chosen: list[str] | None = None) -> Iterator[tuple[Any, ...]]:
         return read_rows(self.path / name, _COLUMNS[name], self.manifest.hashes[name], chosen)

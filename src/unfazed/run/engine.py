@@ -105,7 +105,7 @@ def run_system(
 
 
 def _run(job: Job, system: System, pool: Callable[[bool], Pool]) -> Run:
-    with AnswerStore.writer(job.folder, job.fresh) as store:
+    with AnswerStore.writer(job.folder, job.fresh, _requests(job)) as store:
         engine = _Engine(job, system, store)
         try:
             with engine.progress, _counting(store, system), _staying():
@@ -117,6 +117,11 @@ def _run(job: Job, system: System, pool: Callable[[bool], Pool]) -> Run:
     run = Run(job.folder, told)
     run.estimate = engine.estimate
     return run
+
+
+def _requests(job: Job) -> int:
+    """How many there are in the suite, those included that are the same."""
+    return job.suite.manifest.examples * (1 + job.repeats) + job.suite.manifest.variants
 
 
 @contextmanager
@@ -145,8 +150,8 @@ class _Engine:
         self.job, self.suite, self.asking = job, job.suite, job.asking
         self.system, self.store = system, store
         self.order = Order(self.suite, job.limit)
-        total = self.suite.manifest.examples * (1 + job.repeats) + self.suite.manifest.variants
-        self.progress = Progress("asked", total if len(self.order.places) == self.suite.manifest.examples else None)
+        whole = len(self.order.places) == self.suite.manifest.examples
+        self.progress = Progress("asked", _requests(job) if whole else None)
         self.failed_in_a_row, self.failed = 0, 0
         self.again: deque[Requests] = deque()  # each request of a batch under which workers died, by itself
         self.purse = Purse(job.spending, system.prices, job.folder, store.most_tokens())
@@ -183,7 +188,7 @@ class _Engine:
                 self.ask(pool, batches, waiting)
             except BaseException:
                 for number, answers in pool.finished():  # what came while something else went wrong is kept too
-                    self.put(waiting[number], answers)
+                    self.put(waiting[number], answers, len(_failed(answers)))
                 raise
         return self.finish()
 
@@ -312,16 +317,16 @@ class _Engine:
         else:
             self.keep(batch, Answers([Output(None, f"the worker that was asked this died: {result.reason}")], {}))
 
-    def put(self, batch: Requests, answers: Answers) -> None:
+    def put(self, batch: Requests, answers: Answers, failed: int) -> None:
         self.store.use(answers.used)
         self.purse.pay(answers.used.get("cost", 0.0), answers.outputs, self.system.name)
-        self.failed += len(_failed(answers))
+        self.failed += failed
         self.store.put_block(batch.keys, answers.outputs)
 
     def keep(self, batch: Requests, answers: Answers) -> None:
         failed = _failed(answers)
         before = self.failed_before([batch.keys[place] for place in failed])
-        self.put(batch, answers)
+        self.put(batch, answers, len(failed))
         self.due.in_flight.difference_update(batch.keys)
         self.progress.add(len(batch))
         if not failed:

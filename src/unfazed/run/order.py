@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterator
 from functools import cached_property
 from hashlib import blake2b
+from itertools import accumulate, islice
 from tempfile import TemporaryFile
 
 import msgspec
@@ -33,13 +34,21 @@ def places_in_order(suite: Suite) -> Ints:
 
     An example's rank depends on the seed and its id, and on no other example.
     """
-    keyed = blake2b(digest_size=8, key=f"order {seed_of(suite)}".encode()[:64])
-    ranks = bytearray()
-    for (id,) in suite.columns("examples", "id"):
-        h = keyed.copy()
-        h.update(id.encode("utf-8", "surrogatepass"))
-        ranks += h.digest()
-    return np.argsort(np.frombuffer(ranks, dtype=">u8"), kind="stable")
+    return _sorted(b"".join(_ranks(suite, ids) for (ids,) in suite.lists("examples", "id")))
+
+
+def _ranks(suite: Suite, ids: list[str]) -> bytes:
+    start = blake2b(digest_size=8, key=f"order {seed_of(suite)}".encode()[:64]).copy
+    ranks = []
+    for id in ids:
+        h = start()
+        h.update(id.encode())
+        ranks.append(h.digest())
+    return b"".join(ranks)
+
+
+def _sorted(ranks: bytes) -> Ints:
+    return np.argsort(np.frombuffer(ranks, dtype=">u8").astype(np.uint64), kind="stable")
 
 
 class Order:
@@ -47,7 +56,11 @@ class Order:
 
     def __init__(self, suite: Suite, limit: int | None = None) -> None:
         self._suite = suite
-        self.places = places_in_order(suite)[:limit]
+        if limit is None:  # the file is read once: the requests of all are wanted
+            self._held, ranks = _requests(suite)
+            self.places = _sorted(ranks)
+        else:
+            self.places = places_in_order(suite)[:limit]
 
     def groups(self) -> Iterator[list[Inputs]]:
         """The requests of each example and its variants, in the order."""
@@ -58,13 +71,24 @@ class Order:
 
     @cached_property
     def _held(self) -> _Held | _Spilled:
-        requests = len(self._suite) + self._suite.manifest.examples
-        held: _Held | _Spilled = _Held() if requests <= _IN_MEMORY else _Spilled()
-        wanted = np.zeros(int(self.places.max(initial=-1)) + 1, dtype=bool)
+        wanted = np.zeros(self._suite.manifest.examples, dtype=bool)
         wanted[self.places] = True
-        for texts, due in zip(_groups(self._suite), wanted.tolist(), strict=False):
-            held.append(f"[{texts}]".encode() if due else b"")
-        return held
+        return _requests(self._suite, wanted)[0]
+
+
+def _requests(suite: Suite, wanted: npt.NDArray[np.bool_] | None = None) -> tuple[_Held | _Spilled, bytes]:
+    """The requests of all examples by place, and the ranks of the examples; of the wanted ones, the requests alone."""
+    held: _Held | _Spilled = _Held() if len(suite) + suite.manifest.examples <= _IN_MEMORY else _Spilled()
+    ranks, place = bytearray(), 0
+    for ids, groups in _groups(suite):
+        if wanted is None:
+            ranks += _ranks(suite, ids)
+        else:
+            due = wanted[place : place + len(ids)].tolist()
+            groups = [text if is_due else b"" for text, is_due in zip(groups, due, strict=True)]
+        held.extend(groups)
+        place += len(ids)
+    return held, bytes(ranks)
 
 
 class _Held(list[bytes]):
@@ -79,8 +103,9 @@ class _Spilled:
         weakref.finalize(self, self._file.close)
         self._starts = array("q", [0])
 
-    def append(self, text: bytes) -> None:
-        self._starts.append(self._starts[-1] + self._file.write(text))
+    def extend(self, texts: list[bytes]) -> None:
+        self._file.write(b"".join(texts))
+        self._starts.extend(islice(accumulate(map(len, texts), initial=self._starts[-1]), 1, None))
 
     def __getitem__(self, number: int) -> bytes:
         self._file.flush()
@@ -88,12 +113,14 @@ class _Spilled:
         return os.pread(self._file.fileno(), self._starts[number + 1] - start, start)
 
 
-def _groups(suite: Suite) -> Iterator[str]:
-    """The requests of each example as JSON, with commas between them, in the order of the file."""
+def _groups(suite: Suite) -> Iterator[tuple[list[str], list[bytes]]]:
+    """The ids of some examples, and a list of the requests of each as JSON, in the order of the file."""
     variants = suite.columns("variants", "row", "inputs")
     row, text = next(variants, _NO_MORE)
-    for number, inputs in suite.columns("examples", "row", "inputs"):
-        while row == number:
-            inputs += f",{text}"
-            row, text = next(variants, _NO_MORE)
-        yield inputs
+    for rows, ids, texts in suite.lists("examples", "row", "id", "inputs"):
+        if row is not None:
+            for place, number in enumerate(rows):
+                while row == number:
+                    texts[place] += f",{text}"
+                    row, text = next(variants, _NO_MORE)
+        yield ids, [f"[{text}]".encode() for text in texts]
