@@ -161,6 +161,28 @@ def test_many_answers_are_written_before_they_fill_the_memory(tmp_path, monkeypa
         assert store.get([key(i) for i in range(401)]) == {key(i): Output(i) for i in range(400)}
 
 
+def test_an_answer_that_its_owner_changes_later_is_stored_as_it_was(tmp_path):
+    buffer = ["first"]
+    with AnswerStore.writer(tmp_path) as store:
+        store.put([(key(1), Output(buffer))])
+        buffer[0] = "second"
+        store.put([(key(2), Output(buffer))])
+        assert [store.get([key(i)])[key(i)].value for i in (1, 2)] == [["first"], ["second"]]
+
+
+@pytest.mark.parametrize("long", [1 << 20, 5])
+def test_of_answers_to_the_same_request_the_last_is_stored(tmp_path, monkeypatch, long):
+    monkeypatch.setattr(store_waiting, "_LONG", long)
+    late, failed = Output("late", None, 0.5, 3), Output(None, "it broke")
+    given = [(1, Output("short")), (1, Output("a longer one")), (2, Output("a longer one")), (2, Output("s")),
+             (3, failed), (3, Output("then right")), (4, Output("right")), (4, late)]  # fmt: skip
+    with AnswerStore.writer(tmp_path) as store:
+        for number, output in given:
+            store.put([(key(number), output)])
+        last = {key(number): output for number, output in given}
+        assert store.get(list(last)) == last
+
+
 def test_a_secret_among_answers_that_are_stored_together_is_masked(tmp_path, monkeypatch):
     monkeypatch.setattr(secrets, "_told", ["S3CRET\n-42"])
     values = ["has S3CRET\n-42 in it", "S3CRET", -42, "none"]
@@ -171,9 +193,13 @@ def test_a_secret_among_answers_that_are_stored_together_is_masked(tmp_path, mon
 
 
 @settings(max_examples=50, deadline=None)
-@given(added=st.lists(st.lists(st.integers(0, 10**6))), asked=st.lists(st.integers(0, 10**6)))
-def test_a_sieve_holds_back_no_key_that_was_added(added, asked):
-    sieve = Sieve()
+@given(
+    added=st.lists(st.lists(st.integers(0, 10**6))),
+    asked=st.lists(st.integers(0, 10**6)),
+    expected=st.sampled_from([0, 20_000, 10**8]),
+)
+def test_a_sieve_holds_back_no_key_that_was_added(added, asked, expected):
+    sieve = Sieve(expected)
     for some in added:
         sieve.add([key(number) for number in some])
         assert sieve.through([key(number) for number in some]) == [key(number) for number in some]

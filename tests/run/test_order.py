@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import unfazed
+from unfazed.core import parquet
 from unfazed.core.asking import Asking
 from unfazed.core.errors import Interrupted, NothingEvaluated
 from unfazed.core.suite import Manifest, Suite, write_suite
@@ -63,14 +64,17 @@ def test_the_seed_and_the_id_alone_decide_the_order(tmp_path: Path) -> None:
     assert places_in_order(none).tolist() == order.tolist()
 
 
-@pytest.mark.parametrize("in_memory", [0, 10**6])
+@pytest.mark.parametrize("limit", [20, None])
+@pytest.mark.parametrize(("in_memory", "unwritten"), [(0, 0), (0, 500), (0, 10**6), (10**6, 0)])
 def test_groups_come_in_that_order_with_all_their_variants(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: int, unwritten: int, limit: int | None
 ) -> None:
     monkeypatch.setattr(order_module, "_IN_MEMORY", in_memory)
+    monkeypatch.setattr(order_module, "_UNWRITTEN", unwritten)
+    monkeypatch.setattr(parquet, "ROWS_AT_ONCE", 7)  # so that the file is written several times
     suite = suite_of(tmp_path / "suite", 50)
-    order = Order(suite, 20)
-    assert order.places.tolist() == places_in_order(suite)[:20].tolist()
+    order = Order(suite, limit)
+    assert order.places.tolist() == places_in_order(suite)[:limit].tolist()
     known = {e.row: [e.inputs, *(v.inputs for v in variants)] for e, variants in suite.groups()}
     assert list(order.groups()) == [known[place] for place in order.places.tolist()]
 

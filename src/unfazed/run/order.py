@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Iterator
 from functools import cached_property
 from hashlib import blake2b
-from itertools import accumulate, islice
+from itertools import accumulate, count, pairwise
 from tempfile import TemporaryFile
 
 import msgspec
@@ -20,6 +20,9 @@ from unfazed.core.values import Inputs
 
 Ints = npt.NDArray[np.int64]
 _IN_MEMORY = 100_000  # requests; more lie in a temporary file
+_RANK_BYTES = 8
+_LOTS = 256  # in a temporary file: one for each first byte of a rank
+_UNWRITTEN = 4 << 20  # bytes that wait to be written there together
 _DECODED = 256  # examples whose requests are decoded together
 _NO_MORE = (None, "")
 
@@ -38,7 +41,7 @@ def places_in_order(suite: Suite) -> Ints:
 
 
 def _ranks(suite: Suite, ids: list[str]) -> bytes:
-    start = blake2b(digest_size=8, key=f"order {seed_of(suite)}".encode()[:64]).copy
+    start = blake2b(digest_size=_RANK_BYTES, key=f"order {seed_of(suite)}".encode()[:64]).copy
     ranks = []
     for id in ids:
         h = start()
@@ -77,40 +80,74 @@ class Order:
 
 
 def _requests(suite: Suite, wanted: npt.NDArray[np.bool_] | None = None) -> tuple[_Held | _Spilled, bytes]:
-    """The requests of all examples by place, and the ranks of the examples; of the wanted ones, the requests alone."""
+    """The requests of all examples by place, where those that are not wanted are empty; and the ranks of all."""
     held: _Held | _Spilled = _Held() if len(suite) + suite.manifest.examples <= _IN_MEMORY else _Spilled()
     ranks, place = bytearray(), 0
     for ids, groups in _groups(suite):
-        if wanted is None:
-            ranks += _ranks(suite, ids)
-        else:
+        if wanted is not None:
             due = wanted[place : place + len(ids)].tolist()
             groups = [text if is_due else b"" for text, is_due in zip(groups, due, strict=True)]
-        held.extend(groups)
+        some = _ranks(suite, ids)
+        held.add(groups, some[::_RANK_BYTES])
+        ranks += some
         place += len(ids)
     return held, bytes(ranks)
 
 
 class _Held(list[bytes]):
-    """Texts by number."""
+    """Texts by place. They come with the first bytes of their ranks."""
+
+    def add(self, texts: list[bytes], lots: bytes) -> None:
+        self += texts
 
 
 class _Spilled:
-    """The same in a temporary file."""
+    """The same in a temporary file. Those of a lot, which are asked one after another, are read together."""
 
     def __init__(self) -> None:
         self._file = TemporaryFile()  # noqa: SIM115 - closed with this object
         weakref.finalize(self, self._file.close)
-        self._starts = array("q", [0])
+        self._lot_of = bytearray()  # by place
+        self._places = [array("Q") for _ in range(_LOTS)]  # of the texts of each lot,
+        self._lengths = [array("Q") for _ in range(_LOTS)]
+        self._pieces: list[list[tuple[int, int]]] = [[] for _ in range(_LOTS)]  # where they begin and end in the file,
+        self._unwritten: list[list[bytes]] = [[] for _ in range(_LOTS)]  # and those that are not there yet
+        self._size = 0
+        self._at_hand: tuple[int, dict[int, bytes]] = -1, {}
 
-    def extend(self, texts: list[bytes]) -> None:
-        self._file.write(b"".join(texts))
-        self._starts.extend(islice(accumulate(map(len, texts), initial=self._starts[-1]), 1, None))
+    def add(self, texts: list[bytes], lots: bytes) -> None:
+        places, lengths, unwritten = self._places, self._lengths, self._unwritten
+        for place, lot, text in zip(count(len(self._lot_of)), lots, texts, strict=False):
+            places[lot].append(place)
+            lengths[lot].append(len(text))
+            unwritten[lot].append(text)
+        self._lot_of += lots
+        self._size += sum(map(len, texts))
+        if self._size - self._file.tell() > _UNWRITTEN:
+            self._write()
 
-    def __getitem__(self, number: int) -> bytes:
+    def _write(self) -> None:
+        for pieces, texts in zip(self._pieces, self._unwritten, strict=True):
+            start = self._file.tell()
+            self._file.write(b"".join(texts))
+            pieces.append((start, self._file.tell()))
+            texts.clear()
         self._file.flush()
-        start = self._starts[number]
-        return os.pread(self._file.fileno(), self._starts[number + 1] - start, start)
+
+    def __getitem__(self, place: int) -> bytes:
+        lot, texts = self._at_hand
+        if lot != self._lot_of[place]:
+            lot = self._lot_of[place]
+            texts = self._texts(lot)
+            self._at_hand = lot, texts
+        return texts[place]
+
+    def _texts(self, lot: int) -> dict[int, bytes]:
+        """The texts of a lot by place."""
+        pieces = [os.pread(self._file.fileno(), end - start, start) for start, end in self._pieces[lot]]
+        text = b"".join(pieces + self._unwritten[lot])
+        ends = accumulate(self._lengths[lot], initial=0)
+        return {place: text[start:end] for place, (start, end) in zip(self._places[lot], pairwise(ends), strict=True)}
 
 
 def _groups(suite: Suite) -> Iterator[tuple[list[str], list[bytes]]]:
