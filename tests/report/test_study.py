@@ -147,5 +147,8 @@ def test_numbers_by_model_and_data_set() -> None:
     assert chosen_for(given, "minilm") == 10
     assert chosen_for("jointbert=3e-4", "bilstm") is None
     assert chosen_for(None, "bilstm") is None
+    assert chosen_for("minilm=2", "bow", known=["bow", "minilm"]) is None
+    with pytest.raises(UnknownName, match="named 'minlm'. Did you mean 'minilm'"):
+        chosen_for("minlm=2", "minilm", known=["bow", "minilm"])
     with pytest.raises(UsageError, match="'many' is not a number"):
         chosen_for("many", "bilstm")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -111,8 +111,11 @@ class Option(NamedTuple):
         return self.name.replace("-", "_")
 
 
-def chosen_for(given: str | int | None, *names: str) -> float | None:
-    """The number in `10,snips=4,jointbert/snips=1` of the first of these names that has one, or else that of all."""
+def chosen_for(given: str | int | None, *names: str, known: Collection[str] | None = None) -> float | None:
+    """The number in `10,snips=4,jointbert/snips=1` of the first of these names that has one, or else that of all.
+
+    A name that is not among those `known` is an error.
+    """
     found: dict[str, float] = {}
     for part in str(given or "").split(","):
         name, _, number = part.rpartition("=")
@@ -121,6 +124,9 @@ def chosen_for(given: str | int | None, *names: str) -> float | None:
                 found[name.strip()] = float(number)
             except ValueError:
                 raise UsageError(f"{part!r} is not a number, nor NAME=NUMBER.") from None
+    for name in found:
+        if name and known is not None and name not in known:
+            raise UnknownName("model or data set", name, known)
     return next((found[name] for name in (*names, "") if name in found), None)
 
 

@@ -76,6 +76,14 @@ class _Stages(StudyContext):
         return plain + [name + _AUGMENTED for name in plain if self.augments]
 
     @property
+    def _named_parts(self) -> list[str]:
+        """What epochs and learning rates can be set for: a model, a data set, or a model on a data set."""
+        families = (self.given.get("families") or "").split(",")
+        models = [name.strip() for name in (self.model, *families) if name.strip()]
+        sets = [corpus.name for corpus in self.corpora]
+        return [*models, *sets, *(f"{model}/{name}" for model in models for name in sets)]
+
+    @property
     def seeds(self) -> range:
         return range(self.seed, self.seed + int(self.given.get("seeds") or 3))
 
@@ -90,7 +98,7 @@ class _Stages(StudyContext):
         if encoder is None and (kind == "jointbert" or on):
             encoder = str(minilm_folder())
         names = (f"{model}/{corpus.name}", model, corpus.name)
-        epochs, lr = (chosen_for(given.get(option), *names) for option in ("epochs", "lr"))
+        epochs, lr = (chosen_for(given.get(option), *names, known=self._named_parts) for option in ("epochs", "lr"))
         return Training(
             corpus, name.endswith(_AUGMENTED), place, kind, encoder, seed,
             None if epochs is None else int(epochs), lr,

@@ -63,7 +63,7 @@ class _Stages(StudyContext):
 
     def _recipe(self, model: str) -> Recipe:
         given, first = self.given, int(self.given.get("seed") or 0)
-        epochs = chosen_for(given.get("epochs"), model)
+        epochs = chosen_for(given.get("epochs"), model, known=MODELS)
         folder = self.data if self.data.is_dir() else self.data.parent
         return Recipe(
             model,
