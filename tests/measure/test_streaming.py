@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tracemalloc
 
 import msgspec
 import numpy as np
@@ -20,6 +21,7 @@ from unfazed.measure import pair_scores, run_table, spill
 from unfazed.measure.comparison import compare
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.pair_scores import PairCodes
+from unfazed.measure.people import measure_people
 from unfazed.measure.run_table import read_table
 from unfazed.measure.spill import Distinct, Spill, Tally
 from unfazed.run.block import in_blocks
@@ -118,6 +120,24 @@ def test_texts_are_let_go(fake_run, in_parts):
     assert table.examples == 500
     assert sum(map(len, kept._pairs)) <= 200
     assert sum(part.size for part in table.parts()) == 500
+
+
+def test_draws_are_summed_up_part_by_part(fake_run, in_parts):
+    """Eight times the variants, and no more memory: their numbers alone would take 200 KB more."""
+    in_parts(500)
+    peaks = {}
+    for n in (1_000, 8_000):
+        rows = [("x", "x", [("p", d, "same", "xy"[(i + d) % 3 == 0]) for d in range(4)]) for i in range(n)]
+        scorer = scorers.get("accuracy")()
+        items = in_blocks(fake_run(rows, task="classify").items())
+        table = read_table(items, task_named("classify"), PairCodes([scorer], task_named("classify")), Spill())
+        tracemalloc.start()
+        block = measure_people(table, scorer, None, 0.95, lambda *_: "")
+        peaks[n] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert block is not None
+        assert block.measures["flips"].these.n == n
+    assert peaks[8_000] - peaks[1_000] < 50_000, peaks
 
 
 def test_items_that_are_far_from_their_place_are_refused(fake_run, in_parts):

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import copy
+from dataclasses import dataclass
 from math import isfinite
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from unfazed.core.estimate import Array, Ints, Numbers, mean_interval, numbers_of
+from unfazed.core.estimate import Array, Ints, Numbers, mean_interval
 from unfazed.core.values import Estimate
+from unfazed.measure.draws import ByExample
 from unfazed.measure.repeats import Again
 from unfazed.measure.run_table import Part, PersonOf, RunTable
 from unfazed.measure.sampling import LIKE_THESE, THESE, PeopleBlock, Sampled, Sources
+from unfazed.measure.spill import Spill
 from unfazed.measure.variance import Cells, Components, components
-from unfazed.run.block import AS_IT_WAS, Kind, used_numbers
+from unfazed.run.block import AS_IT_WAS, Kind
 from unfazed.score import Scorer
 
 
@@ -33,29 +37,29 @@ def person_of(people: Mapping[str, str]) -> PersonOf | None:
     return name
 
 
-class _Columns:
-    """All variants of the same meaning that have a number, gathered over the parts of a table."""
+Numbered = Callable[[Part], Array]
 
-    def __init__(self, table: RunTable, value: Callable[[Part], Array], people: bool, clusters: Ints | None) -> None:
-        self.clusters = clusters
+
+class _Columns:
+    """All of people's variants of the same meaning that have a number, gathered over the parts of a table."""
+
+    def __init__(self, table: RunTable, value: Numbered) -> None:
         self.names: list[str] = table.people
         self.families = table.families
         at, example, person, stratum, values, altered = 0, [], [], [], [], []
         for part in table.parts():
             number = value(part)
-            kept = ~part.changed & ~np.isnan(number)
-            if people:
-                kept &= part.person >= 0
+            kept = ~part.changed & ~np.isnan(number) & (part.person >= 0)
             example.append(part.example[kept] + at)
-            person.append(part.person[kept] if people else part.draw[kept])
-            stratum.append(part.family[kept] if people else part.operator[kept])
+            person.append(part.person[kept])
+            stratum.append(part.family[kept])
             values.append(number[kept])
             altered.append(part.text[kept] != AS_IT_WAS)
             at += part.size
         self.examples = at
         self.example, self.person, self.stratum = (np.concatenate(c) for c in (example, person, stratum))
         self.values: Array = np.concatenate(values)
-        self.altered: Array = np.concatenate(altered).astype(np.float64)
+        self.altered = np.concatenate(altered)
 
     def of(self, stratum: int) -> _Columns:
         """Those of one family."""
@@ -64,15 +68,31 @@ class _Columns:
             setattr(part, name, getattr(self, name)[inside])
         return part
 
+    def by_example(self, spill: Spill, clusters: Ints | None) -> ByExample:
+        found = ByExample(spill, len(self.families), clusters)
+        found.add(self.examples, self.example, self.stratum, self.values, self.altered)
+        found.add_squares(self.examples, self.example, self.stratum, self.values)
+        return found
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What all estimates have in common."""
+
+    again: Again | None
+    level: float
+    sign: Callable[[str, str], str]
+    clusters: Ints | None
+    over: str
+    name: str  # of whom they are, in signatures
+
 
 def measure_people(
     table: RunTable, scorer: Scorer | None, again: Again | None, level: float, sign: Callable[[str, str], str],
     clusters: Ints | None = None, cluster: str | None = None,
 ) -> PeopleBlock | None:  # fmt: skip
     """The block of a run; None if nothing was varied twice, so that there is nothing to compare."""
-    people = bool(table.people)
-    over = THESE if people else "examples like these" if cluster is None else f"{cluster} (clusters)"
-    wanted: dict[str, tuple[Callable[[Part], Array], tuple[float, float]]] = {"flips": (_flips, (0.0, 1.0))}
+    wanted: dict[str, tuple[Numbered, tuple[float, float]]] = {"flips": (_flips, (0.0, 1.0))}
     if scorer is not None and scorer.linear:
         name, (low, high) = scorer.name, scorer.bounds
         wanted = {
@@ -83,65 +103,89 @@ def measure_people(
             ),
             **wanted,
         }
+    if table.people:
+        return _of_people(table, wanted, _Asked(again, level, sign, clusters, THESE, THESE))
+    over = "examples like these" if cluster is None else f"{cluster} (clusters)"
+    return _of_draws(table, wanted, _Asked(again, level, sign, clusters, over, "draws"))
+
+
+def _of_people(
+    table: RunTable, wanted: Mapping[str, tuple[Numbered, tuple[float, float]]], asked: _Asked
+) -> PeopleBlock | None:
     found: dict[str, Sampled] = {}
     families: dict[str, dict[str, Sampled]] = {}
     n = 0
     for measure, (value, span) in wanted.items():
-        columns = _Columns(table, value, people, clusters)
-        if len(np.flatnonzero(np.bincount(columns.example))) < 2 or (not people and not _varied_twice(columns)):
+        columns = _Columns(table, value)
+        if len(np.flatnonzero(np.bincount(columns.example))) < 2:
             continue
         n = max(n, len(np.flatnonzero(np.bincount(columns.person))))
-        found[measure] = _sampled(measure, columns, span, people, again, level, sign, over)
-        strata = np.unique(columns.stratum).tolist() if people else []
+        found[measure] = _crossed(measure, columns, span, asked, table.spill)
+        strata = np.unique(columns.stratum).tolist()
         for code in strata if len(strata) > 1 else ():
-            part = _sampled(measure, columns.of(code), span, people, again, level, sign, over)
+            part = _crossed(measure, columns.of(code), span, asked, table.spill)
             families.setdefault(columns.families[code], {})[measure] = part
-    return PeopleBlock("people" if people else "draws", n, found, families) if found else None
+    return PeopleBlock("people", n, found, families) if found else None
 
 
-def _drops(part: Part, score: str) -> Array:
-    drops: Array = part.scored[score].clean[part.example] - part.scored[score].varied
-    return drops
+def _of_draws(
+    table: RunTable, wanted: Mapping[str, tuple[Numbered, tuple[float, float]]], asked: _Asked
+) -> PeopleBlock | None:
+    """By example, in two passes over the table: memory never holds the numbers of all variants."""
+    summed = {measure: ByExample(table.spill, len(table.operators), asked.clusters) for measure in wanted}
+    draws: dict[str, Ints] = {measure: np.zeros(0, dtype=np.int64) for measure in wanted}
+    for part in table.parts():
+        for measure, (value, _) in wanted.items():
+            kept, number = _kept(part, value)
+            altered = part.text[kept] != AS_IT_WAS
+            summed[measure].add(part.size, part.example[kept], part.operator[kept], number, altered)
+            draws[measure] = np.union1d(draws[measure], part.draw[kept])
+    wanted = {measure: how for measure, how in wanted.items() if summed[measure].several_each}
+    for part in table.parts() if wanted else ():
+        for measure, (value, _) in wanted.items():
+            kept, number = _kept(part, value)
+            summed[measure].add_squares(part.size, part.example[kept], part.operator[kept], number)
+    found = {measure: _nested(measure, summed[measure], span, asked) for measure, (_, span) in wanted.items()}
+    n = max((len(draws[measure]) for measure in wanted), default=0)
+    return PeopleBlock("draws", n, found, {}) if found else None
+
+
+def _kept(part: Part, value: Numbered) -> tuple[npt.NDArray[np.bool_], Array]:
+    """Which variants of the same meaning have a number, and these numbers."""
+    number = value(part)
+    kept = ~part.changed & ~np.isnan(number)
+    return kept, number[kept]
 
 
 def _flips(part: Part) -> Array:
     return np.where(part.flip >= 0, part.flip, np.nan).astype(np.float64)
 
 
-def _varied_twice(columns: _Columns) -> bool:
-    return bool((np.bincount(columns.example, minlength=1) > 1).any())
+def _nested(measure: str, found: ByExample, span: tuple[float, float], asked: _Asked) -> Sampled:
+    """Draws have nothing in common from one example to the next."""
+    units = found.units()
+    low, high = mean_interval(units, span, asked.level, "share" if span[0] >= 0 else "difference")
+    signature = asked.sign(measure, asked.name)
+    these = Estimate(found.mean(), low, high, found.examples, 0, signature, over=asked.over)
+    many, varies = (None, None) if asked.clusters is None else (units.units, _varies(units))
+    sources = found.sources(_own(measure, asked.again, found))
+    return Sampled(these, None, sources, found.variants / found.examples, {}, many, varies)
 
 
-def _sampled(
-    measure: str, columns: _Columns, span: tuple[float, float], people: bool, again: Again | None, level: float,
-    sign: Callable[[str, str], str], over: str,
-) -> Sampled:  # fmt: skip
-    examples, number = used_numbers(columns.example, columns.examples)
-    place = number[columns.example]
-    means = np.bincount(place, weights=columns.values) / np.bincount(place)
-    share = span[0] >= 0
-    clusters = None if columns.clusters is None else columns.clusters[examples]
-    units = numbers_of(means, clusters=clusters)
-    low, high = mean_interval(units, span, level, "share" if share else "difference")
-    signature = sign(measure, THESE if people else "draws")
-    these = Estimate(float(means.mean()), low, high, len(means), 0, signature, over=over)
-    own, draws = None if again is None else _own(measure, again), len(place) / len(means)
-    own = None if own is None else own * float(columns.altered.mean())  # what is unaltered has the clean answer
-    many, varies = (None, None) if clusters is None else (units.units, _varies(units))
-    if not people:
-        return Sampled(these, None, _nested(columns, place, means, own), draws, {}, many, varies)
-    clusters = None if columns.clusters is None else columns.clusters[columns.example]
-    cells = Cells(columns.example, columns.person, columns.stratum, columns.values, clusters)
-    crossed = components(cells)
+def _crossed(measure: str, columns: _Columns, span: tuple[float, float], asked: _Asked, spill: Spill) -> Sampled:
+    """People are the same from one example to the next."""
+    summed = columns.by_example(spill, asked.clusters)
+    sampled = msgspec.structs.replace(_nested(measure, summed, span, asked), by=_by(columns))
+    clusters = None if asked.clusters is None else asked.clusters[columns.example]
+    crossed = components(Cells(columns.example, columns.person, columns.stratum, columns.values, clusters))
     if crossed is None:
-        alone = msgspec.structs.replace(_nested(columns, place, means, own), people=None)
-        return Sampled(these, None, alone, draws, _by(columns), many, varies)
-    like = _like_these(crossed, these, span, share, level)
-    like = msgspec.structs.replace(like, signature=sign(measure, LIKE_THESE))
-    rest = max(crossed.rest, 0.0)
+        return msgspec.structs.replace(sampled, variance=msgspec.structs.replace(sampled.variance, people=None))
+    like = _like_these(crossed, sampled.these, span, span[0] >= 0, asked.level)
+    like = msgspec.structs.replace(like, signature=asked.sign(measure, LIKE_THESE))
+    own, rest = _own(measure, asked.again, summed), max(crossed.rest, 0.0)
     noise = None if own is None else min(own, rest)
     sources = Sources(max(crossed.examples, 0.0), max(crossed.people, 0.0), noise, rest - (noise or 0.0))
-    return Sampled(these, like, sources, draws, _by(columns), many, varies)
+    return msgspec.structs.replace(sampled, like_these=like, variance=sources)
 
 
 def _varies(clusters: Numbers) -> float:
@@ -158,24 +202,13 @@ def _like_these(found: Components, these: Estimate, span: tuple[float, float], s
     return msgspec.structs.replace(these, low=low, high=high, over=LIKE_THESE)
 
 
-def _nested(columns: _Columns, place: Ints, means: Array, own: float | None) -> Sources:
-    """Examples and, within them, draws, which have nothing in common from one example to the next."""
-    many = np.bincount(place)
-    operator = np.bincount(columns.stratum, weights=columns.values) / np.maximum(np.bincount(columns.stratum), 1)
-    centred = columns.values - operator[columns.stratum]
-    middle = np.bincount(place, weights=centred) / many
-    freedom = len(place) - len(many)
-    within = float(((centred - middle[place]) ** 2).sum()) / freedom if freedom else None
-    between = float(means.var(ddof=1))
-    noise = None if own is None or within is None else min(own, within)
-    if within is None:
-        return Sources(between, None, None, None)
-    examples = max(between - within * float((1 / many).mean()), 0.0)
-    return Sources(examples, within - (noise or 0.0), noise, None)
+def _own(measure: str, again: Again | None, summed: ByExample) -> float | None:
+    """The variance of one answer's number when the same text is asked again; what is unaltered has the clean answer."""
+    found = None if again is None else _asked_again(measure, again)
+    return None if found is None else found * (summed.altered / summed.variants)
 
 
-def _own(measure: str, again: Again) -> float | None:
-    """The variance of one answer's number when the same text is asked again."""
+def _asked_again(measure: str, again: Again) -> float | None:
     if measure != "flips":
         known = again.variance[~np.isnan(again.variance)]
         return float(known.mean()) if len(known) else None
