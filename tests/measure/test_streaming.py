@@ -17,13 +17,13 @@ from unfazed.core.errors import StoredFileError
 from unfazed.core.estimate import count_rows
 from unfazed.core.task import task_named
 from unfazed.core.values import Output
-from unfazed.measure import pair_scores, run_table, spill
+from unfazed.measure import pair_scores, spill, table_reader
 from unfazed.measure.comparison import compare
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.people import measure_people
-from unfazed.measure.run_table import read_table
 from unfazed.measure.spill import Distinct, Spill, Tally
+from unfazed.measure.table_reader import read_table
 from unfazed.run.block import in_blocks
 from unfazed.score import scorers
 
@@ -33,7 +33,7 @@ def in_parts(monkeypatch):
     """Parts, and everything that is put aside, so small that a small run has many."""
 
     def cut(size):
-        monkeypatch.setattr(run_table, "VARIANTS_A_PART", size)
+        monkeypatch.setattr(table_reader, "VARIANTS_A_PART", size)
         monkeypatch.setattr(pair_scores, "_PAIRS", size)
         monkeypatch.setattr(spill, "_IN_MEMORY", 1000)
         monkeypatch.setattr(spill, "_BLOCK", 80)

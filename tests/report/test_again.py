@@ -132,10 +132,12 @@ def test_the_words_of_a_whole_plan_are_read_as_the_same_plan() -> None:
             words = [WHOLE["data"]["path"], *words]
         else:
             words += ["--system", WHOLE["run"]["system"]]
-        given = dict(module.command.make_context("x", words).params)
+        context = module.command.make_context("x", words)
+        given = dict(context.params)
         for name in ("to", "overwrite", "format_", "junit", "estimate"):
             given.pop(name, None)
-        plan = module._plan(given.pop("data" if module is vary_module else "suite"), given.pop("plan_file"), given)
+        with context:  # an engine that the plan names is in use until the command ends
+            plan = module._plan(given.pop("data" if module is vary_module else "suite"), given.pop("plan_file"), given)
         read = kept(plan)
         for section in sections:
             if section == "asking":

@@ -23,12 +23,13 @@ from unfazed.measure.missing import as_wrong
 from unfazed.measure.pair_scores import PairCodes
 from unfazed.measure.questions import Signer, check_cluster, slices_of, with_cluster
 from unfazed.measure.results import Results
-from unfazed.measure.run_table import RunTable, read_table
+from unfazed.measure.run_table import RunTable
 from unfazed.measure.sanity import Sanity
 from unfazed.measure.sets import ALL, Known, sets_named, spelled, split_measure
 from unfazed.measure.shared import Shared, ends_of, refuse_other_suite
 from unfazed.measure.spill import Spill
 from unfazed.measure.stored import KeptScores
+from unfazed.measure.table_reader import read_table
 from unfazed.run.block import Block
 from unfazed.run.plan import ComparePlan, Correction, GateOn, MeasurePlan, Missing, Plan, Weigh, from_arguments, listed
 from unfazed.run.record import NOT_ASKED, Run

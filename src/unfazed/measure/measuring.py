@@ -36,11 +36,12 @@ from unfazed.measure.questions import (
 from unfazed.measure.repeats import measure_repeats, summed_up
 from unfazed.measure.requests import Serving
 from unfazed.measure.results import Results
-from unfazed.measure.run_table import Bools, read_table
+from unfazed.measure.run_table import Bools
 from unfazed.measure.sanity import Sanity
 from unfazed.measure.spill import Spill
 from unfazed.measure.spreading import PromptNotes, measure_spread
 from unfazed.measure.stored import KeptScores, decided_by, find, keep
+from unfazed.measure.table_reader import read_table
 from unfazed.measure.validity import Validity
 from unfazed.measure.within import check_margin, within_margin
 from unfazed.run.block import Answered, Block, in_blocks

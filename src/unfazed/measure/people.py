@@ -15,9 +15,10 @@ from unfazed.core.estimate import Array, Ints, Numbers, mean_interval
 from unfazed.core.values import Estimate
 from unfazed.measure.draws import ByExample
 from unfazed.measure.repeats import Again
-from unfazed.measure.run_table import Part, PersonOf, RunTable
+from unfazed.measure.run_table import Part, RunTable
 from unfazed.measure.sampling import LIKE_THESE, THESE, PeopleBlock, Sampled, Sources
 from unfazed.measure.spill import Spill
+from unfazed.measure.table_reader import PersonOf
 from unfazed.measure.variance import Cells, Components, components
 from unfazed.run.block import AS_IT_WAS, Kind
 from unfazed.score import Scorer
