@@ -66,7 +66,7 @@ def in_name(words: Sequence[Tagged], i: int) -> bool:
 
 def in_title(words: Sequence[Tagged], i: int) -> bool:
     """Does the word follow one that says what something is called?"""
-    return any(word.lower in NAMING for word in words[:i])
+    return not NAMING.isdisjoint([word.lower for word in words[:i]])
 
 
 def collocated(before: str, after: str, word: str, candidate: str, strict: bool = False) -> bool:

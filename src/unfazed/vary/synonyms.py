@@ -64,12 +64,12 @@ class SynonymOperator(BatchOperator):
         table, kinds = thesaurus(), self._kinds
         waiting = []
         block = texts if isinstance(texts, Texts) else None  # which has no Text yet, and most need none
+        tags_of = block.tags if block else [None] * len(texts)
         for n, string in enumerate(block.strings if block else [text.text for text in texts]):
             line = table.line(string)
             places = [i for i, word in enumerate(line.readings) if word.kind in kinds]
             if places:
-                tags = block.tags[n] if block else None
-                waiting.append((n, self._questions(line, partial(texts.__getitem__, n), tags, places, rngs[n])))
+                waiting.append((n, self._questions(line, partial(texts.__getitem__, n), tags_of[n], places, rngs[n])))
         while waiting:
             asked = [(n, more, question) for n, more in waiting if (question := next(more, None))]
             answers = table.answers([question for _, _, question in asked], min(self.top, MOST_FITTING))
@@ -102,7 +102,7 @@ class SynonymOperator(BatchOperator):
                     continue
                 if strict and (_doubtful(words, i) or in_title(words, i)):
                     continue
-                if (tags is None or tags[i] != "O") and _in_title(text(), line.span(i)[0]):
+                if _in_title(text(), line.span(i)[0]) if tags is None else tags[i] != "O" and _of_several(tags, i):
                     later.append(i)
                     continue
                 yield question
@@ -188,6 +188,13 @@ def _doubtful(words: Sequence[Tagged], i: int) -> bool:
 def _in_title(text: Text, at: int) -> bool:
     """Does a word stand in a labelled value of several words, which may be a name or a title?"""
     return text.labelled(at) and any(start <= at < end and " " in text.text[start:end] for start, end in text.marked)
+
+
+def _of_several(tags: Sequence[str], i: int) -> bool:
+    """The same for a token that has a tag: does its slot have more tokens?"""
+    name = tags[i][2:]
+    goes_on = i > 0 and tags[i][0] in "IE" and tags[i - 1][2:] == name
+    return bool(name) and (goes_on or (i + 1 < len(tags) and tags[i + 1][0] in "IE" and tags[i + 1][2:] == name))
 
 
 def replacement(asked: Asked, new: str) -> Change:

@@ -382,7 +382,7 @@ def _answer(question: Question, order: Sequence[int], most: int) -> list[str]:
 
 def _apart(follows: Sequence[Reading]) -> bool:
     """Does the verb have a particle other than *on* and *off*, or one that comes later: *turn the lights down*?"""
-    return any(word.lower in _PARTICLES for word in follows) or any(word.tag == "RP" for word in follows[1:])
+    return not _PARTICLES.isdisjoint([word.lower for word in follows]) or "RP" in [word.tag for word in follows[1:]]
 
 
 @lru_cache(1)
