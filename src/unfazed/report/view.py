@@ -20,7 +20,7 @@ import numpy as np
 from markupsafe import Markup
 
 from unfazed.core.errors import UsageError, option
-from unfazed.core.files import write_atomically
+from unfazed.core.files import replacing
 from unfazed.core.text import label, title
 from unfazed.core.values import Estimate, Json
 from unfazed.measure.answers import Changed
@@ -36,6 +36,7 @@ from unfazed.run.block import Block, Ints
 from unfazed.run.record import Run
 
 _LABELS = 12  # rows and columns of a table of answers against gold
+_HERE = "(the data)"  # in whose place a page has its data
 _SHOWN = ("clean", "average", "worst", "drop", "flips", "consistency")
 
 
@@ -159,24 +160,40 @@ def _moment(run: Run, results: Results) -> dict[str, Json]:
 
 
 def _write(columns: Columns, data: dict[str, Json], results: Results, path: Path) -> Path:
-    packed = _packed({**data, **columns.shared()})
     script = _script()
     page = template("view.html.jinja").render(
         css=style() + _own_style(),
         script=script,
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
-        data=b64encode(packed).decode(),
+        data=_HERE,
         results=results,
         score=title(results.score),
         verdict=plain(verdict(results)),
     )
-    write_atomically(path, page.encode("utf-8", "xmlcharrefreplace"))
+    before, _, after = page.encode("utf-8", "xmlcharrefreplace").rpartition(_HERE.encode())
+    with replacing(path) as write:  # in pieces, as the data of a large run is many times its page
+        write(before)
+        for piece in _in_base64(_packed({**data, **columns.shared()})):
+            write(piece)
+        write(after)
     return path
 
 
-def _packed(data: dict[str, Json]) -> bytes:
+def _packed(data: dict[str, Json]) -> Iterator[bytes]:
     packer = zlib.compressobj(6, wbits=31)  # gzip, without the time
-    return b"".join([*map(packer.compress, json_pieces(data)), packer.flush()])
+    yield from map(packer.compress, json_pieces(data))
+    yield packer.flush()
+
+
+def _in_base64(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Of pieces of any length: three bytes become four letters, and what is left over waits for the next piece."""
+    left = b""
+    for piece in pieces:
+        left += piece
+        whole = len(left) // 3 * 3
+        yield b64encode(left[:whole])
+        left = left[whole:]
+    yield b64encode(left)
 
 
 @cache
