@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
-from benchmarks._measure import SHARED, LeftOut, Row, needs, say, show
+from benchmarks._measure import SHARED, LeftOut, Row, figure, needs, say, show
 from benchmarks._peers import Rates, Worker, python_of, side_by_side
 from unfazed.core.edits import slots_of
 from unfazed.data import read_examples, sample_path
@@ -162,7 +162,7 @@ def _note(texts: Sequence[Any], ours: Rates, theirs: Rates) -> str:
 
 
 def _altered(a: float, b: float, ours: Rates, theirs: Rates) -> str:
-    ratio = f", {a * ours.rate / (b * theirs.rate):.2g}× by altered text" if b and abs(a - b) > 0.02 else ""
+    ratio = f", {figure(a * ours.rate / (b * theirs.rate))}× by altered text" if b and abs(a - b) > 0.02 else ""
     return f"altered {a:.0%} / {b:.0%}{ratio}"
 
 
