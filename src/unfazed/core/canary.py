@@ -10,7 +10,8 @@ from typing import NamedTuple
 import msgspec
 
 from unfazed.core.errors import StaleAnswers, SystemBroken
-from unfazed.core.store import Key, as_kept
+from unfazed.core.store import Key
+from unfazed.core.store_waiting import as_kept
 from unfazed.core.values import Inputs, Json, Output
 
 _LEAST, _SHARE, _MOST = 8, 0.01, 200

@@ -23,7 +23,6 @@ import msgspec
 
 from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.locks import Lock
-from unfazed.core.secrets import masked, without_known_bytes
 from unfazed.core.session import Asked, Session
 from unfazed.core.sqlite import interrupted
 from unfazed.core.store_file import (
@@ -44,7 +43,7 @@ from unfazed.core.values import Output
 if TYPE_CHECKING:
     from unfazed.core.store_sieve import Sieve
 
-__all__ = ["AnswerStore", "Key", "Keyer", "as_kept", "keyer"]
+__all__ = ["AnswerStore", "Key", "Keyer", "keyer"]
 
 _ALL, _RECENT = ALL, RECENT  # what is in both is newer in the second
 _DIRECTLY = 1_000_000  # outputs up to which all are written to the large table at once
@@ -61,15 +60,6 @@ _USUAL = (  # told in this order, others after them
     "requests", "retries", "429", "5xx", "time-outs", "refusals", "cut off", "tokens in", "tokens out", "cost",
 )  # fmt: skip
 _ADD = "INSERT INTO usage VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET amount = amount + excluded.amount"
-
-
-def as_kept(output: Output) -> Output:
-    """The output as the store keeps it, with secrets masked."""
-    if output.error is not None:
-        return msgspec.structs.replace(output, error=masked(output.error))
-    content = msgspec.json.encode(output.value)
-    kept = without_known_bytes(content)
-    return output if kept == content else msgspec.structs.replace(output, value=msgspec.json.decode(kept))
 
 
 class AnswerStore:

@@ -29,6 +29,15 @@ _OTHER = "INSERT OR REPLACE INTO {} VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _encoder = msgspec.json.Encoder()
 
 
+def as_kept(output: Output) -> Output:
+    """The output as the store keeps it, with secrets masked."""
+    if output.error is not None:
+        return msgspec.structs.replace(output, error=masked(output.error))
+    content = msgspec.json.encode(output.value)
+    kept = without_known_bytes(content)
+    return output if kept == content else msgspec.structs.replace(output, value=msgspec.json.decode(kept))
+
+
 class Waiting:
     """Outputs of one session. Those that came at the first attempt from a system that counts no tokens are alike but
     for the answer and its seconds; all others are rows by key."""
