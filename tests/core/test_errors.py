@@ -58,7 +58,7 @@ def test_an_option_is_spelled_as_the_caller_spells_it() -> None:
 
 # Whole command lines, of unfazed or of other programs, which are the same for every caller.
 COMMANDS = {
-    "collect/database.py": "pg_dump",
+    "collect/backends.py": "pg_dump",
     "collect/study.py": "unfazed collect new",
     "papers/dialect/metrics/environment.py": "pip install",
     "papers/dialect/page.py": "the page of a study, which has a command line alone",

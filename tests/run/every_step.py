@@ -12,8 +12,8 @@ from unfazed import make_suite, measure_run, run_system
 from unfazed.report.study import Printed, Study, StudyTable
 
 def translate(batch):
-    with open("pids.log", "a") as log:
-        log.write(f"{os.getpid()}\\n")
+    with open("parents.log", "a") as log:
+        log.write(f"{os.getppid()}\\n")
     return [item["source"].replace("Satz", "sentence") for item in batch]
 
 def worse(batch):

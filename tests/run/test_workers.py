@@ -154,8 +154,9 @@ def test_workers_that_cannot_begin_are_told_of(make: Make, at_work: Path, line: 
 
 
 START = """
-import sys
+import signal, sys
 from unfazed.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background
 sys.argv = ["unfazed", "run", "suite", "--system", "at_work:slow", "-o", "run", "--workers", "2", "--batch-size", "4"]
 sys.argv += ["--canary", "0"]
 main()
