@@ -1,7 +1,7 @@
 """What a large suite takes: seconds and the peak resident set of `vary`, `run`, `measure` and `report`, by its size.
 
 Every command is a process of its own, and the system under test costs next to nothing. Ten million variants take about
-3 GB of disk and half an hour of CPU time: `python -m benchmarks.memory 1000000 10000000`. With `--made`, only the
+3 GB of disk and ten minutes of CPU time: `python -m benchmarks.memory 1000000 10000000`. With `--made`, only the
 measures are taken, of items that are made as they are asked for, which takes a twentieth of the time and no disk.
 """
 
@@ -14,12 +14,15 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 from benchmarks._measure import ONE_THREAD, Row, folder_megabytes, say
 
 OPERATORS, DRAWS = ("spoken/filler_begin", "spoken/filler_end"), 2
-QUICK, LONG = (100_000,), (1_000_000, 10_000_000)
+QUICK, LONG = (100_000, 1_000_000), (10_000_000,)
+ASKED = 100_000  # variants a CPU second of a whole command, where a million are made, measured or reported
+VARIED = {"typos": "keyboard/adjacent", "fillers": "spoken/filler_end"}
 PLACES = ("kitchen", "hall", "garden", "bathroom on the first floor", "living room")
 SYSTEM = """
 def predict(batch):
@@ -66,10 +69,7 @@ def costs(variants: int, folder: Path) -> Iterator[tuple[str, Cost]]:
     """Each command and what it took; `folder` holds all it makes."""
     folder.mkdir()
     (folder / "quick.py").write_text(SYSTEM)
-    with (folder / "data.jsonl").open("w") as file:
-        for i in range(variants // (len(OPERATORS) * DRAWS)):
-            place, label = PLACES[i % len(PLACES)], ("on", "off", "dim")[i % 3]
-            file.write(f'{{"text": "turn {label} light number {i} in the {place}", "label": "{label}"}}\n')
+    write_data(folder, variants // (len(OPERATORS) * DRAWS))
     chosen = [word for operator in OPERATORS for word in ("--with", operator)]
     yield (
         "`unfazed vary`",
@@ -81,6 +81,13 @@ def costs(variants: int, folder: Path) -> Iterator[tuple[str, Cost]]:
     yield "`unfazed measure`", cost(folder, "measure", "run", "run", "--no-sanity")
     yield "`unfazed measure`, measured before", cost(folder, "measure", "run", "run", "--no-sanity")
     yield "`unfazed report`", cost(folder, "report", "run", "-o", "report.html", "--no-sanity")
+
+
+def write_data(folder: Path, examples: int) -> None:
+    with (folder / "data.jsonl").open("w") as file:
+        for i in range(examples):
+            place, label = PLACES[i % len(PLACES)], ("on", "off", "dim")[i % 3]
+            file.write(f'{{"text": "turn {label} light number {i} in the {place}", "label": "{label}"}}\n')
 
 
 def cost(folder: Path, *arguments: str) -> Cost:
@@ -111,15 +118,38 @@ def _all(sizes: Sequence[int], made: bool = False) -> Iterator[tuple[int, str, C
             say(f"{size:,}: {folder_megabytes(Path(place, str(size))):,.0f} MB of disk")
 
 
-def rows(sizes: Sequence[int] = QUICK) -> Iterator[Row]:
+def size_rows(sizes: Sequence[int]) -> Iterator[Row]:
     for size, command, taken in _all(sizes):
-        note = f"{taken.cpu:,.0f} CPU s, {size / taken.cpu:,.0f} variants a CPU second"
-        what = f"{command} on {size:,} variants, peak memory"
-        yield Row(f"{command} {size}", what, taken.peak, "MB", more=False, asked=400, note=note)
+        rate = size / taken.cpu
+        what, note = f"{command} on {size:,} variants", f"{taken.cpu:,.1f} CPU s"
+        asked = ASKED if size == 1_000_000 and command != "`unfazed run`" else None
+        yield Row(f"speed: {command} {size}", f"{what}, whole", rate, "variants/CPU s", asked=asked, note=note)
+        yield Row(f"{command} {size}", f"{what}, peak memory", taken.peak, "MB", more=False, asked=400)
+
+
+def varied_rows(examples: int = 100_000, rounds: int = 3) -> Iterator[Row]:
+    """Of the whole command with one operator, from starting Python to the suite on disk, in turns."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        write_data(folder, examples)
+        taken: dict[str, list[float]] = {name: [] for name in VARIED}
+        for _ in range(rounds):
+            for name, operator in VARIED.items():
+                made = cost(folder, "vary", "data.jsonl", "--with", operator, "--draws", "2", "-o", name, "--overwrite")
+                taken[name].append(made.cpu)
+    for name, operator in VARIED.items():
+        rate = 2 * examples / median(taken[name])
+        what = f"`unfazed vary`, {name} (`{operator}`), {examples:,} rows × 2 draws, whole"
+        yield Row(f"vary {name}", what, rate, "variants/CPU s", asked=ASKED)
+
+
+def rows() -> Iterator[Row]:
+    yield from varied_rows()
+    yield from size_rows(QUICK)
 
 
 def long_rows() -> Iterator[Row]:
-    yield from rows(LONG)
+    yield from size_rows(LONG)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ processors are free; all else is CPU time.
 from __future__ import annotations
 
 import gc
+import json
 import sys
 import tempfile
 import time
@@ -35,17 +36,24 @@ from unfazed.vary.engine import BLOCK, OperatorSpec, Variation
 OPERATOR = "keyboard/pinyin"  # one that keeps a processor busy; the quick ones are held up by the driver
 SENTENCES = 16 * BLOCK
 ROUNDS = 3
-SIZES, LONG = (1_000, 10_000, 100_000, 1_000_000), (10_000_000,)
+SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 STORED = 200_000
 DRIVEN = 100_000
 
 
-def texts(count: int) -> list[dict[str, str]]:
+def texts(count: int) -> Iterator[dict[str, str]]:
     places = ("kitchen", "hall", "garden", "bathroom on the first floor", "living room")
-    return [{"text": f"turn on light number {i} in the {places[i % 5]}", "label": "a"} for i in range(count)]
+    return ({"text": f"turn on light number {i} in the {places[i % 5]}", "label": "a"} for i in range(count))
 
 
-def suite(given: list[dict[str, str]], place: Path, draws: int = 1) -> Suite:
+def file_of(count: int, place: Path) -> Path:
+    """The texts in a file, so that no size of it is held in memory."""
+    with (file := place / f"texts-{count}.jsonl").open("w") as lines:
+        lines.writelines(f"{json.dumps(text)}\n" for text in texts(count))
+    return file
+
+
+def suite(given: object, place: Path, draws: int = 1) -> Suite:
     return make_suite(given, "keyboard/adjacent", draws=draws, task="text", language="en", to=place)
 
 
@@ -54,7 +62,7 @@ def jobs(place: Path) -> Iterator[tuple[str, Job, list[Any]]]:
     examples = [Example(i, str(i), {"text": f"请把{i}号房间的灯打开，再放一首老歌给我听"}) for i in range(SENTENCES)]
     variation = Variation(operators=(OperatorSpec(OPERATOR),), task="text", language="zh")
     yield "vary", Varying(variation), [examples[at : at + BLOCK] for at in range(0, len(examples), BLOCK)]
-    made = suite(texts(SENTENCES // 2), place / "suite")
+    made = suite(list(texts(SENTENCES // 2)), place / "suite")
     name = "benchmarks._at_work:work_hard"
     inputs = [item.inputs for group in made.groups() for item in (group[0], *group[1])]
     job = Answering(
@@ -174,9 +182,9 @@ def by_size(sizes: Iterable[int], place: Path) -> Iterator[Row]:
 def costs_of(size: int, place: Path, rounds: int | None = None) -> tuple[float, float]:
     """CPU seconds of making a suite and of running it, the median of several where it is small."""
     varied, asked = [], []
+    given = file_of(max(1, size // 2), place)
     for n in range(rounds or max(1, min(5, 300_000 // size))):
         folder, run = place / f"suite-{size}-{n}", place / f"run-{size}-{n}"
-        given = texts(max(1, size // 2))
         gc.collect()  # what others left behind is not its cost
         varied.append(cpu_seconds(partial(suite, given, folder, draws=2)))
         asked.append(cpu_seconds(partial(run_system, folder, "benchmarks._at_work:quick", run)))
@@ -200,7 +208,9 @@ def driver_rows(place: Path) -> Iterator[Row]:
     two = Engine(workers=2)
     examples = DRIVEN // 2
     began = time.process_time()
-    made = make_suite(texts(examples), ["keyboard/adjacent"], draws=2, task="text", to=place / "driven", engine=two)
+    made = make_suite(
+        list(texts(examples)), ["keyboard/adjacent"], draws=2, task="text", to=place / "driven", engine=two
+    )
     varied = time.process_time() - began
     began = time.process_time()
     run_system(made, "benchmarks._at_work:quick", place / "driven-run", engine=two)
@@ -227,7 +237,6 @@ def long_rows() -> Iterator[Row]:
         raise LeftOut("the extra `ray` is not installed") from error
     with tempfile.TemporaryDirectory() as folder:
         yield from pairs("ray", Path(folder))
-        yield from by_size(LONG, Path(folder))
 
 
 def main() -> None:
