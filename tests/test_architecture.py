@@ -75,6 +75,18 @@ def test_doors_are_light() -> None:
     subprocess.run([sys.executable, "-c", f"{script}assert not heavy, heavy"], check=True)
 
 
+def test_making_variants_imports_no_measures_and_no_reports(tmp_path: Path) -> None:
+    """Every reader is asked about the data, those of the papers too; they take half of a small command's time."""
+    (tmp_path / "texts.txt").write_text("turn on the light\n" * 20)
+    script = (
+        "import sys\nfrom unfazed.cli import main\n"
+        "try: main()\nfinally: print([m for m in sys.modules if m.split('.')[:2][-1] in ('measure', 'report')])"
+    )
+    words = ["vary", "texts.txt", "--with", "keyboard/adjacent", "--lang", "en", "-o", "suite"]
+    done = subprocess.run([sys.executable, "-c", script, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr
+
+
 def test_every_package_has_a_door() -> None:
     packages = {file.parent.name for file in SOURCE.glob("*/__init__.py")}
     assert packages - {"cli", "papers"} == set(DOORS)
