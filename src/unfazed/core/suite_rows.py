@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from unfazed.core.errors import DataError
 from unfazed.core.ids import canonical_each, json_texts
 from unfazed.core.values import Example, Variant
+from unfazed.core.variants import Variants
 
 T = TypeVar("T")
 PIECE = 256  # rows that are encoded together
@@ -42,11 +43,40 @@ class Piece(NamedTuple):
 
 
 def pieces_of(variants: Iterable[Variant]) -> Iterator[Piece]:
-    return map(_piece, pieces(variants))
+    if not isinstance(variants, Variants):
+        return map(_piece, map(_taken_apart, pieces(variants)))
+    columns = _columns_of(variants)
+    return (_piece([column[at : at + PIECE] for column in columns]) for at in range(0, len(variants), PIECE))
 
 
-def _piece(some: list[Variant]) -> Piece:
-    columns: list[list[Any]] = [
+def _piece(columns: list[list[Any]]) -> Piece:
+    return Piece(columns, canonical_each(zip(*columns, strict=True)))
+
+
+def _columns_of(variants: Variants) -> list[list[Any]]:
+    return [
+        variants.rows,
+        variants.example_ids,
+        variants.draws,
+        variants.sources,
+        variants.families,
+        variants.meanings,
+        _inputs_of(variants),
+        json_texts(variants.golds),
+        variants.notes,
+    ]
+
+
+def _inputs_of(variants: Variants) -> list[str]:
+    """The inputs as JSON: of examples with one text, without making them first."""
+    fields = set(variants.fields)
+    if len(fields) > 1 or any(len(e.inputs) > 1 for e in variants.examples):
+        return json_texts(variants.inputs)
+    return json_texts(variants.texts, *fields)
+
+
+def _taken_apart(some: list[Variant]) -> list[list[Any]]:
+    return [
         [v.row for v in some],
         [v.example_id for v in some],
         [v.draw for v in some],
@@ -57,7 +87,6 @@ def _piece(some: list[Variant]) -> Piece:
         json_texts([v.gold for v in some]),
         [v.note for v in some],
     ]
-    return Piece(columns, canonical_each(zip(*columns, strict=True)))
 
 
 def variant_columns(variants: Iterable[Piece], hashed: Hashed) -> Iterator[list[list[Any]]]:
