@@ -41,6 +41,11 @@ def content_id(value: Any, size: int = 8) -> str:
     return blake2b(canonical(value), digest_size=size).hexdigest()
 
 
+def content_ids(values: Iterable[Any]) -> list[str]:
+    """The same for many values."""
+    return [blake2b(line, digest_size=8).hexdigest() for line in canonical_lines(values)]
+
+
 def file_hash(path: Path) -> str:
     """The SHA-256 of a file, read in pieces."""
     h = sha256()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from hashlib import blake2b
 from struct import Struct
 
-_halves = Struct("<QI").unpack
+_both = Struct("<QI")
+_halves = _both.unpack
 _SMALLEST = 1 << 12  # places at first; there are always at least half as many again as ids
 
 
@@ -39,6 +41,32 @@ class Ids:
             self._grow()
         return None
 
+    def add_each(self, ids: Sequence[str], lines: Sequence[int], all_new: bool) -> list[int] | None:
+        """The same for many ids: which of them were known, from 0. Where they must be `all_new`, but are not, it is
+        None, and none of them is remembered."""
+        while 3 * (self._count + len(ids)) > 2 * self._mask:
+            self._grow()
+        hashes, more, taken, mask = self._hashes, self._more, self._lines, self._mask
+        coded = (blake2b(id.encode("utf-8", "surrogatepass"), digest_size=12).digest() for id in ids)
+        places: list[int] = []
+        known: list[int] = []
+        for n, ((hashed, rest), line) in enumerate(zip(_both.iter_unpack(b"".join(coded)), lines, strict=True)):
+            at = hashed & mask  # as in `_place`, but without calling it
+            while taken[at]:
+                if hashes[at] == hashed and more[at] == rest:
+                    known.append(n)
+                    break
+                at = (at + 1) & mask
+            else:
+                hashes[at], more[at], taken[at] = hashed, rest, line + 1
+                places.append(at)
+        if known and all_new:
+            for at in places:
+                taken[at] = 0
+            return None
+        self._count += len(places)
+        return known
+
     def _place(self, hashed: int, more: int) -> int:
         """Where the hash stands, or else the free place where it would."""
         at = hashed & self._mask
@@ -50,7 +78,10 @@ class Ids:
     def _grow(self) -> None:
         old = zip(self._hashes, self._more, self._lines, strict=True)
         self._clear(2 * (self._mask + 1))
+        hashes, rest, lines, mask = self._hashes, self._more, self._lines, self._mask
         for hashed, more, line in old:
             if line:
-                at = self._place(hashed, more)
-                self._hashes[at], self._more[at], self._lines[at] = hashed, more, line
+                at = hashed & mask  # no two are the same here, so any free place will do
+                while lines[at]:
+                    at = (at + 1) & mask
+                hashes[at], rest[at], lines[at] = hashed, more, line
