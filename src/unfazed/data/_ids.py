@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from hashlib import blake2b
-from struct import Struct
+from zlib import crc32
 
-_both = Struct("<QI")
-_halves = _both.unpack
+_64_BITS = (1 << 64) - 1
 _SMALLEST = 1 << 12  # places at first; there are always at least half as many again as ids
 
 
 class Ids:
-    """From an id to the line that it stands on, by 96 bits of its hash: two ids of one hash won't be met.
+    """From an id to the line that it stands on, by 96 bits, Python's hash and a checksum: two alike won't be met.
 
     A plain dict would need ten times the memory, which counts with millions of examples.
     """
@@ -30,8 +28,7 @@ class Ids:
 
     def add(self, id: str, line: int) -> int | None:
         """Remembers an id and its line; or, where the id is known, leaves it and gives the line that it stands on."""
-        coded = id.encode() if id.isascii() else id.encode("utf-8", "surrogatepass")
-        hashed, more = _halves(blake2b(coded, digest_size=12).digest())
+        hashed, more = hash(id) & _64_BITS, crc32(id.encode("utf-8", "surrogatepass"))
         at = self._place(hashed, more)
         if self._lines[at]:
             return self._lines[at] - 1
@@ -47,10 +44,10 @@ class Ids:
         while 3 * (self._count + len(ids)) > 2 * self._mask:
             self._grow()
         hashes, more, taken, mask = self._hashes, self._more, self._lines, self._mask
-        coded = (blake2b(id.encode("utf-8", "surrogatepass"), digest_size=12).digest() for id in ids)
         places: list[int] = []
         known: list[int] = []
-        for n, ((hashed, rest), line) in enumerate(zip(_both.iter_unpack(b"".join(coded)), lines, strict=True)):
+        for n, (id, line) in enumerate(zip(ids, lines, strict=True)):
+            hashed, rest = hash(id) & _64_BITS, crc32(id.encode("utf-8", "surrogatepass"))
             at = hashed & mask  # as in `_place`, but without calling it
             while taken[at]:
                 if hashes[at] == hashed and more[at] == rest:
