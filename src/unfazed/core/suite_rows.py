@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from operator import le, lt
 from typing import Any, NamedTuple, TypeVar
 
 from unfazed.core.errors import DataError
@@ -21,9 +22,9 @@ def example_columns(examples: Iterable[Example], hashed: Hashed) -> Iterator[lis
     last = -1
     for some in pieces(examples):
         rows = [e.row for e in some]
-        for e, before in zip(some, (last, *rows), strict=False):
-            if e.row <= before:
-                raise DataError(f"example {e.id!r} has row {e.row} after row {before}; rows must ascend")
+        if not all(map(lt, (last, *rows), rows)):
+            e, before = next((e, row) for e, row in zip(some, (last, *rows), strict=False) if e.row <= row)
+            raise DataError(f"example {e.id!r} has row {e.row} after row {before}; rows must ascend")
         last = rows[-1]
         yield _hashed(
             hashed,
@@ -68,11 +69,9 @@ def _columns_of(variants: Variants) -> list[list[Any]]:
 
 
 def _inputs_of(variants: Variants) -> list[str]:
-    """The inputs as JSON: of examples with one text, without making them first."""
-    fields = set(variants.fields)
-    if len(fields) > 1 or any(len(e.inputs) > 1 for e in variants.examples):
-        return json_texts(variants.inputs)
-    return json_texts(variants.texts, *fields)
+    """The inputs as JSON; without making them first, where all have one text of the same name."""
+    names = {name for example in variants.varied for name in example.inputs}
+    return json_texts(variants.texts, *names) if len(names) == 1 else json_texts(variants.inputs)
 
 
 def _taken_apart(some: list[Variant]) -> list[list[Any]]:
@@ -94,9 +93,9 @@ def variant_columns(variants: Iterable[Piece], hashed: Hashed) -> Iterator[list[
     last = -1
     for columns, content in variants:
         rows = columns[0]
-        for row, before in zip(rows, (last, *rows), strict=False):
-            if row < before:
-                raise DataError(f"a variant of row {row} comes after row {before}; variants must follow the examples")
+        if not all(map(le, (last, *rows), rows)):
+            row, before = next((row, before) for row, before in zip(rows, (last, *rows), strict=False) if row < before)
+            raise DataError(f"a variant of row {row} comes after row {before}; variants must follow the examples")
         last = rows[-1]
         hashed(content)
         yield columns

@@ -5,7 +5,7 @@ Making a Variant costs more than a quick operator needs for its text, so one is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, compress
 from typing import NamedTuple, TypeVar, overload
@@ -68,30 +68,34 @@ class Variants(Sequence[Variant]):
         """Of a value for each example and column, those where there is a variant."""
         return values if self._there is None else list(compress(values, self._there))  # type: ignore[return-value,arg-type]
 
-    def _for_each(self, of_examples: Iterable[T]) -> list[T]:
-        if len(self._columns) > 1:
-            of_examples = (value for value in of_examples for _ in self._columns)
-        return self._only(list(of_examples))
+    def _for_each(self, of_examples: Sequence[T]) -> list[T]:
+        return self._only(_in_turn([of_examples] * len(self._columns)))
 
     def _by_maker(self, of_makers: Sequence[T]) -> list[T]:
         return self._only(list(of_makers) * len(self._columns[0]))
 
-    @cached_property
+    @property
+    def varied(self) -> Sequence[Example]:
+        """The examples, each once."""
+        return self._columns[0].examples
+
+    @property
     def examples(self) -> list[Example]:
-        return self._for_each(self._columns[0].examples)
+        """The example of each variant."""
+        return self._for_each(self.varied)
 
     @property
     def fields(self) -> list[str]:
-        """The inputs that `texts` are."""
+        """The input that is varied in each."""
         return self._for_each(self._columns[0].fields)
 
     @property
     def rows(self) -> list[int]:
-        return self._for_each(e.row for e in self._columns[0].examples)
+        return self._for_each([e.row for e in self.varied])
 
     @property
     def example_ids(self) -> list[str]:
-        return self._for_each(e.id for e in self._columns[0].examples)
+        return self._for_each([e.id for e in self.varied])
 
     @property
     def draws(self) -> list[int]:
