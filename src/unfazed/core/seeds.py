@@ -201,8 +201,10 @@ class StreamIds:
 
     def __init__(self, ids: Sequence[str]) -> None:
         self.ids = ids
-        keys = [f"{len(id)}:{id}" for id in ids]
-        self.coded = [key.encode() if key.isascii() else key.encode("utf-8", "surrogatepass") for key in keys]
+        try:
+            self.coded = [f"{len(id)}:{id}".encode() for id in ids]
+        except UnicodeEncodeError:
+            self.coded = [f"{len(id)}:{id}".encode("utf-8", "surrogatepass") for id in ids]
 
 
 class Seeds:

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from unfazed.core.collecting import collecting_later
 from unfazed.core.edits import LabelsLost, apply, apply_each
 from unfazed.core.errors import CannotKeepLabels, UnknownName, UsageError, option
 from unfazed.core.identify import UNSURE
@@ -153,8 +154,9 @@ class Varier:
 
         They are `Variants`, which have them as columns, where each example has one text and nearly all have one edit.
         """
-        block = self._block(examples)
-        return self._each(block) if self.variation.set == "each" else self._random(block)
+        with collecting_later():
+            block = self._block(examples)
+            return self._each(block) if self.variation.set == "each" else self._random(block)
 
     def _each(self, block: Block) -> tuple[Sequence[Variant], Counter[str]]:
         columns: list[_Column] = []
@@ -315,9 +317,12 @@ class Varier:
 
     def _block(self, examples: Sequence[Example]) -> Block:
         """The examples with the texts that are varied, which are the same for every operator and draw."""
-        chosen = [self._chosen or self.task.texts(e.inputs) for e in examples]
-        fields, whose, ends = list(chain.from_iterable(chosen)), examples, list(accumulate(map(len, chosen)))
-        if ends != list(range(1, len(examples) + 1)):
+        every, whose = self._chosen, examples
+        ends: Sequence[int] = range(1, len(examples) + 1)  # as where each has one text
+        chosen = [every] * len(examples) if every else [self.task.texts(e.inputs) for e in examples]
+        fields = list(chain.from_iterable(chosen))
+        if set(map(len, chosen)) != {1}:
+            ends = list(accumulate(map(len, chosen)))
             whose = [e for e, its in zip(examples, chosen, strict=True) for _ in its]
         aligned, language = self.task if self._aligned else None, "" if self._mixed else self.variation.language
         try:

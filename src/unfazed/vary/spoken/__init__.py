@@ -88,8 +88,10 @@ class VerbFiller(BlockOperator):
         places, fillers, notes = zip(*texts.once(self._options_each), strict=True)
         chosen = streams.below(0, list(map(len, fillers)))
         news = [its[n] if its else None for its, n in zip(fillers, chosen, strict=True)]
-        noted = [its[n] if its else "" for its, n in zip(notes, chosen, strict=True)]
-        return SingleEdits(OneEach(places, places, news), noted)
+        return SingleEdits(
+            OneEach(places, places, news),
+            lambda: [its[n] if its else "" for its, n in zip(notes, chosen, strict=True)],
+        )
 
     def _options_each(self, texts: Texts) -> list[Said]:
         """What `_options` gives, sooner where nothing at the first verb is labelled."""
@@ -99,15 +101,16 @@ class VerbFiller(BlockOperator):
             verbs = known.get(text)
             if verbs is None:
                 verbs = self.verbs(text)
-            if verbs:
-                _, first, last, said = verbs[0]
-                if plain if tags is None else tags[first] == tags[last] == "O":
-                    found.append(said)
-                    continue
-            elif tags is not None:
-                found.append(_before_slot(text, tags))
+            if tags is None:
+                found.append(verbs[0].said if plain and verbs else self._options(texts[i]))
                 continue
-            found.append(self._options(texts[i]))
+            for verb in verbs:
+                if tags[verb.first] == "O":
+                    said = tags[verb.last] == "O" or _ends(text, tags, verb)
+                    found.append(verb.said if said else self.at(verb, texts[i]))
+                    break
+            else:
+                found.append(_before_slot(text, tags))
         return found
 
     def _options(self, text: Text) -> Said:
@@ -120,6 +123,12 @@ class VerbFiller(BlockOperator):
     def at(self, verb: Verb, text: Text) -> Said:
         """What may be said at the utterance's verb."""
         return verb.said
+
+
+def _ends(text: str, tags: Sequence[str], verb: Verb) -> bool:
+    """Does the slot that the verb's last token is in end with it?"""
+    end, after = verb.phrase[-1].end, tags[verb.last + 1 : verb.last + 2]
+    return text[end : end + 1] in ("", " ") and not (after and after[0][:1] in ("I", "E"))
 
 
 def _before_slot(text: str, tags: Sequence[str]) -> Said:
