@@ -147,7 +147,7 @@ def move_tags_each(
                 place = text.count(" ", 0, start) + behind
                 if place == len(its):
                     changed, its = text[:start] + new + text[start:], its + added
-                elif its[place][:2] != "I-":  # else it would stand inside a slot
+                elif its[place] == "O" or its[place][:2] != "I-":  # else it would stand inside a slot
                     changed, its = text[:start] + new + text[start:], its.copy()
                     for tag in added:  # hardly ever more than two
                         its.insert(place, tag)

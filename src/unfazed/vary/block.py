@@ -105,8 +105,8 @@ class Texts(Sequence[Text]):
 def _tags(texts: Texts) -> list[Sequence[str] | None]:
     if texts.task is None:
         return [None] * len(texts)
-    tags = texts.task.tags
-    return [tags(e.gold) if field == TAGGED else None for e, field in zip(texts.examples, texts.fields, strict=True)]
+    found = texts.task.tags_each(texts.golds)
+    return [tags if field == TAGGED else None for tags, field in zip(found, texts.fields, strict=True)]
 
 
 def _letters(texts: Texts) -> Letters:
