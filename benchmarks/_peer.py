@@ -174,13 +174,14 @@ def unfazed(name: str, texts: list[Any]) -> Alter:
 
     def alter(some: slice) -> list[Any]:
         variation = Variation(operators=(spec,), task="slu" if slots else "text", language=language, seed=next(seeds))
-        made: list[Any] = [None] * len(examples[some])
-        varier = Varier(variation)
+        varier, made = Varier(variation), {}
         for block in blocks_of(examples[some]):
             variants, _ = varier.block(block)
-            for row, text, gold in zip(variants.rows, variants.texts, variants.golds):
-                made[row] = (text, gold["slots"]) if slots else text
-        return made
+            found = variants.texts
+            if slots:
+                found = zip(found, [gold["slots"] for gold in variants.golds], strict=True)
+            made.update(zip(variants.rows, found, strict=True))
+        return [made.get(example.row) for example in examples[some]]
 
     return alter
 

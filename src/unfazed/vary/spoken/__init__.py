@@ -40,14 +40,13 @@ _LIKE = ("like ",), ('"like" before the first slot',)
 _KEPT = 8192  # texts whose verbs are remembered
 
 
-class Verb(msgspec.Struct, frozen=True, gc=False):
-    """A verb of a text, with what belongs to it, as a filler sees it."""
+class Verb(Said, frozen=True, gc=False):
+    """What may be said at a verb, and where the verb is, with what belongs to it."""
 
     start: int
     end: int
     first: int  # the token that it begins in, where single spaces separate them
     last: int  # and the one that it ends in
-    said: Said
 
 
 class VerbFiller(BlockOperator):
@@ -77,7 +76,8 @@ class VerbFiller(BlockOperator):
         for phrase in verb_phrases(text, cls.objects):
             start, end = phrase[0].start, phrase[-1].end
             first, last = text.count(" ", 0, start), text.count(" ", 0, end - 1)
-            yield Verb(start, end, first, last, cls.said(phrase, text))
+            said = cls.said(phrase, text)
+            yield Verb(said.at, said.fillers, said.notes, start, end, first, last)
 
     @classmethod
     def said(cls, phrase: Phrase, text: str) -> Said:
@@ -104,18 +104,18 @@ class VerbFiller(BlockOperator):
     def _options_each(self, texts: Texts) -> list[Said]:
         """What `_options` gives, sooner where nothing at the first verb is labelled."""
         known, plain = self.kept, texts.task is None
-        found = []
+        found: list[Said] = []
         for i, (text, tags) in enumerate(zip(texts.strings, texts.tags, strict=True)):
             verbs = known.get(text)
             if verbs is None:
                 verbs = self.verbs(text)
             if tags is None:
-                found.append(verbs[0].said if plain and verbs else self._options(texts[i]))
+                found.append(verbs[0] if plain and verbs else self._options(texts[i]))
                 continue
             for verb in verbs:
                 if tags[verb.first] == "O":
-                    said = tags[verb.last] == "O" or _ends(text, tags, verb)
-                    found.append(verb.said if said else self.at(verb, texts[i]))
+                    whole = tags[verb.last] == "O" or _ends(text, tags, verb)
+                    found.append(verb if whole else self.at(verb, texts[i]))
                     break
             else:
                 found.append(_before_slot(text, tags))
@@ -130,7 +130,7 @@ class VerbFiller(BlockOperator):
 
     def at(self, verb: Verb, text: Text) -> Said:
         """What may be said at the utterance's verb."""
-        return verb.said
+        return verb
 
 
 def _ends(text: str, tags: Sequence[str], verb: Verb) -> bool:

@@ -30,7 +30,7 @@ class FillerPostVerb(VerbFiller):
         """A labelled value is said whole, also where it is longer than the object."""
         whole = next((stop for start, stop in text.marked if start < verb.end < stop), verb.end)
         if whole == verb.end:
-            return verb.said
+            return verb
         return self._at(whole, text.text[:whole].rsplit(" ", 1)[-1].lower(), text.text)
 
 
