@@ -152,9 +152,13 @@ def fasttextaug(kind: str, texts: list[str]) -> Alter:
 
 
 def unfazed(name: str, texts: list[Any]) -> Alter:
-    """One of our operators; a text may come with a tag for each token, which comes back moved."""
+    """One of our operators; a text may come with a tag for each token, which comes back moved.
+
+    Texts and labels are taken as columns, as a suite stores them; a note is not made, as no tool that it is held
+    against says what it did.
+    """
     from unfazed.core.values import Example
-    from unfazed.vary.engine import OperatorSpec, Variation, vary
+    from unfazed.vary.engine import OperatorSpec, Variation, Varier, blocks_of
 
     name, _, told = name.partition("?")
     slots = not isinstance(texts[0], str)
@@ -170,11 +174,14 @@ def unfazed(name: str, texts: list[Any]) -> Alter:
 
     def alter(some: slice) -> list[Any]:
         variation = Variation(operators=(spec,), task="slu" if slots else "text", language=language, seed=next(seeds))
-        made: list[Any] = [None] * len(examples[some])
-        for variant in vary(examples[some], variation):
-            text = variant.inputs["text"]
-            made[variant.row] = [text, variant.gold["slots"]] if slots else text
-        return made
+        varier, made = Varier(variation), {}
+        for block in blocks_of(examples[some]):
+            variants, _ = varier.block(block)
+            found = variants.texts
+            if slots:
+                found = zip(found, [gold["slots"] for gold in variants.golds], strict=True)
+            made.update(zip(variants.rows, found, strict=True))
+        return [made.get(example.row) for example in examples[some]]
 
     return alter
 

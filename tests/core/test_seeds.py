@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.seeds import Seeds, Stream
+from unfazed.core.seeds import Seeds, Stream, StreamIds
 
 _SHOW = (
     "from unfazed.core.seeds import Seeds; s = Seeds(7, 'a/b', 1);"
@@ -90,7 +90,7 @@ def test_numpy_streams_repeat() -> None:
 @given(st.lists(st.tuples(st.text(max_size=8), st.integers(1, 2**32 - 1)), min_size=1, max_size=9), st.integers(0, 7))
 def test_numbers_of_many_streams_are_those_of_each(given: list[tuple[str, int]], nth: int) -> None:
     seeds, ids, sizes = Seeds(7, "a/b", 1), [id for id, _ in given], [size for _, size in given]
-    streams = seeds.streams(ids, 3, ["text"] * len(ids))
+    streams = seeds.streams(StreamIds(ids), 3, ["text"] * len(ids))
     alone = [seeds.stream(id, 3, "text") for id in ids]
     for stream in alone:
         for _ in range(nth):
@@ -99,7 +99,7 @@ def test_numbers_of_many_streams_are_those_of_each(given: list[tuple[str, int]],
 
 
 def test_a_stream_of_many_goes_on_where_it_was() -> None:
-    streams = Seeds(7, "a/b", 1).streams(["x", "\ud800"], 0, ["text", "other"])
+    streams = Seeds(7, "a/b", 1).streams(StreamIds(["x", "\ud800"]), 0, ["text", "other"])
     assert streams[0].bits() != streams[0].bits()
     assert [stream.draw for stream in streams] == [0, 0]
     assert streams[1].bits() == Seeds(7, "a/b", 1).stream("\ud800", 0, "other").bits()

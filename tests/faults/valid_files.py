@@ -32,7 +32,7 @@ from unfazed.papers.nature.acceptance import read_acceptance
 from unfazed.papers.parte.ratings import read_ratings
 from unfazed.papers.parte.vectors import Vectors
 from unfazed.papers.readin.correction import score_correction_files
-from unfazed.papers.readin.spider import score_sql_files
+from unfazed.papers.readin.spider_scores import score_sql_files
 from unfazed.run.engine import run_system
 from unfazed.run.plan import read_plan
 from unfazed.run.record import Run

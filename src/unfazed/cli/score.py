@@ -58,7 +58,7 @@ def command(name: str, gold: str, pred: str, level: float, bootstrap: int, forma
 
 
 def _sql(gold: str, pred: str, settings: Any, given: dict[str, Any], whole: bool) -> Any:
-    from unfazed.papers.readin.spider import score_sql_files
+    from unfazed.papers.readin.spider_scores import score_sql_files
 
     if given["tables"] is None:
         raise click.UsageError("sql needs the schemas: --tables tables.json.")

@@ -157,10 +157,11 @@ def _print(plan: Any) -> None:
 
 
 def _tell_unaltered(suite: Any) -> None:
-    from unfazed.report.suites import unaltered
     from unfazed.vary import operators
 
     if any(operators.get(operator["name"]).unaltered for operator in suite.manifest.operators):
+        from unfazed.report.suites import unaltered  # brings all that a report needs
+
         made = suite.sources()
         for name, same in sorted(unaltered(suite).items()):
             click.echo(f"{name}: {same:,} of {made[name]:,} variants are unaltered", err=True)

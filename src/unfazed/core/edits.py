@@ -30,6 +30,7 @@ class OneEach(NamedTuple):
 
 
 Tagged = tuple[str, list[str]]  # a text, and a BIO tag for each of its tokens
+_BETWEEN = ("", " ")  # what is beside a token that is inserted, where it stands against no other
 
 
 class LabelsLost(ValueError):
@@ -139,13 +140,17 @@ def move_tags_each(
                 changed, its = _moved(text, its, start, end, new)
         else:
             behind, added = known.get(new) or known.setdefault(new, _tokens_to_insert(new))
-            place = _place(text, start, behind) if start == end and added else -1
-            if place < 0:
+            beside = text[start : start + 1] if behind else text[start - 1 : start]
+            if start != end or not added or not text or beside not in _BETWEEN:
                 changed, its = _moved(text, its, start, end, new)
-            elif place == len(its) or its[place][:2] != "I-":  # else it would stand inside a slot
-                changed = text[:start] + new + text[start:]
-                its = its[:]
-                its[place:place] = added
+            else:
+                place = text.count(" ", 0, start) + behind
+                if place == len(its):
+                    changed, its = text[:start] + new + text[start:], its + added
+                elif its[place] == "O" or its[place][:2] != "I-":  # else it would stand inside a slot
+                    changed, its = text[:start] + new + text[start:], its.copy()
+                    for tag in added:  # hardly ever more than two
+                        its.insert(place, tag)
         afters.append(changed)
         moved.append(its)
     return afters, moved
@@ -155,15 +160,6 @@ def _tokens_to_insert(new: str) -> tuple[bool, list[str]]:
     """Does it go behind a token? And the tags of its tokens; none if it is not whole tokens."""
     behind = new[0] == " "
     return behind, ["O"] * new.count(" ") if behind != (new[-1] == " ") and "  " not in new else []
-
-
-def _place(text: str, at: int, behind: bool) -> int:
-    """The number of a token that is inserted behind or before the others; -1 if it would stand against one."""
-    if behind:
-        return text.count(" ", 0, at) + 1 if text and (at == len(text) or text[at] == " ") else -1
-    if at == 0:
-        return 0 if text else -1
-    return text.count(" ", 0, at) if text[at - 1] == " " else -1
 
 
 def _moved(text: str, tags: list[str], start: int, end: int, new: str) -> tuple[str | None, list[str]]:

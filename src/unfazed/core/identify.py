@@ -120,18 +120,19 @@ def identify(texts: Iterable[str], rows: bool = True) -> Identified:
 def identify_row(text: str, among: Sequence[str] = ()) -> str:
     """The language of one text: a sure one, or the one of `among` that is likelier by far than the others, or `und`."""
     found = likelihoods(text)
-    known = {language: share for language, share in found.items() if not among or language in among}
+    known = {language: share for language, share in found.items() if language in among} if among else {}
     whole = sum(known.values())
-    if among and whole > _AMONG:
+    if whole > _AMONG:
         return _sure({language: share / whole for language, share in known.items()}, 1)
     return _sure(found, 1)
 
 
 def _sure(shares: Mapping[str, float], count: int) -> str:
-    best, *others = sorted(shares.items(), key=lambda item: (-item[1], item[0])) or [(UNSURE, 0.0)]
+    *_, second, first = (0.0, 0.0, *sorted(shares.values()))
     needed = _SURE_TOGETHER + (_SURE - _SURE_TOGETHER) / max(count, 1)
-    ahead = best[1] - (others[0][1] if others else 0.0)
-    return best[0] if best[1] >= needed and ahead >= _AHEAD else UNSURE
+    if first < needed or first - second < _AHEAD:
+        return UNSURE
+    return next(language for language, share in shares.items() if share == first)
 
 
 def _several(each: Sequence[Mapping[str, float]]) -> list[str]:
@@ -143,8 +144,8 @@ def _several(each: Sequence[Mapping[str, float]]) -> list[str]:
 
 def _scripts(text: str) -> Counter[str]:
     """How many letters of each script there are, by its language; of Latin letters by an empty one."""
-    if text.isascii():
-        return +Counter({"": len(_SHARED[""][0].findall(text))})
+    if text.isascii():  # one script, so it does not matter how many letters
+        return Counter({"": 1} if _SHARED[""][0].search(text) else {})
     counts = Counter({language: len(pattern.findall(text)) for language, pattern in _ALONE.items()})
     counts.update({language: len(letters.findall(text)) for language, (letters, _) in _SHARED.items()})
     if counts["ja"] * 5 > counts["zh"]:  # Japanese is written with kana among its Han characters

@@ -22,9 +22,13 @@ def canonical_each(values: Iterable[Any]) -> bytes:
     return _encoder.encode_lines(values).replace(b"\n", b"")  # no line break stands in JSON itself
 
 
-def json_texts(values: Iterable[Any]) -> list[str]:
-    """The canonical bytes of each value as a text."""
-    return _encoder.encode_lines(values).decode().split("\n")[:-1]
+def json_texts(values: Iterable[Any], name: str | None = None) -> list[str]:
+    """The canonical bytes of each value as a text; with `name`, of an object that has the value under that name."""
+    lines = _encoder.encode_lines(values).decode()
+    if name is None:
+        return lines.split("\n")[:-1]
+    begin = f"{{{canonical(name).decode()}:"
+    return (begin + lines.replace("\n", f"}}\n{begin}")).split("\n")[:-1]
 
 
 def canonical_lines(values: Iterable[Any]) -> list[bytes]:
@@ -35,6 +39,17 @@ def canonical_lines(values: Iterable[Any]) -> list[bytes]:
 def content_id(value: Any, size: int = 8) -> str:
     """A hex id of `size` bytes for any JSON value."""
     return blake2b(canonical(value), digest_size=size).hexdigest()
+
+
+def content_ids(values: Iterable[Any]) -> list[str]:
+    """The same for many values."""
+    found = []
+    copy = blake2b(digest_size=8).copy  # quicker than a new one for each
+    for line in canonical_lines(values):
+        h = copy()
+        h.update(line)
+        found.append(h.hexdigest())
+    return found
 
 
 def file_hash(path: Path) -> str:

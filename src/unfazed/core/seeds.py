@@ -194,6 +194,19 @@ def below(numbers: NDArray[np.uint64], sizes: NDArray[np.uint64]) -> NDArray[np.
     return ((numbers >> half) * sizes + ((numbers & np.uint64(0xFFFFFFFF)) * sizes >> half)) >> half
 
 
+class StreamIds:
+    """The ids of many texts' examples, coded once for all draws and operators as the keys of streams have them."""
+
+    __slots__ = ("coded", "ids")
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self.ids = ids
+        try:
+            self.coded = [f"{len(id)}:{id}".encode() for id in ids]
+        except UnicodeEncodeError:
+            self.coded = [f"{len(id)}:{id}".encode("utf-8", "surrogatepass") for id in ids]
+
+
 class Seeds:
     """Makes the streams of one operator under one seed."""
 
@@ -208,16 +221,15 @@ class Seeds:
         h.update(key.encode() if key.isascii() else key.encode("utf-8", "surrogatepass"))
         return Stream(h.digest(), self._people.get(draw) or self._person(draw), example_id)
 
-    def streams(self, example_ids: Sequence[str], draw: int, fields: Sequence[str]) -> Streams:
+    def streams(self, ids: StreamIds, draw: int, fields: Sequence[str]) -> Streams:
         """The same for many texts of one draw, each with the id of its example and its field."""
         copy, digests = self._prefix.copy, []
-        tails = {field: f"\0{draw}\0{field}" for field in set(fields)}
-        for id, field in zip(example_ids, fields, strict=True):
+        tails = {field: f"\0{draw}\0{field}".encode("utf-8", "surrogatepass") for field in set(fields)}
+        for begin, field in zip(ids.coded, fields, strict=True):
             h = copy()
-            key = f"{len(id)}:{id}{tails[field]}"
-            h.update(key.encode() if key.isascii() else key.encode("utf-8", "surrogatepass"))
+            h.update(begin + tails[field])
             digests.append(h.digest())
-        return Streams(digests, self._people.get(draw) or self._person(draw), example_ids)
+        return Streams(digests, self._people.get(draw) or self._person(draw), ids.ids)
 
     def _person(self, draw: int) -> Person:
         own, all_ = self._prefix.copy(), self._prefix.copy()

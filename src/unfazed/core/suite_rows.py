@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from operator import le, lt
 from typing import Any, NamedTuple, TypeVar
 
 from unfazed.core.errors import DataError
 from unfazed.core.ids import canonical_each, json_texts
 from unfazed.core.values import Example, Variant
+from unfazed.core.variants import Variants
 
 T = TypeVar("T")
 PIECE = 256  # rows that are encoded together
@@ -20,9 +22,9 @@ def example_columns(examples: Iterable[Example], hashed: Hashed) -> Iterator[lis
     last = -1
     for some in pieces(examples):
         rows = [e.row for e in some]
-        for e, before in zip(some, (last, *rows), strict=False):
-            if e.row <= before:
-                raise DataError(f"example {e.id!r} has row {e.row} after row {before}; rows must ascend")
+        if not all(map(lt, (last, *rows), rows)):
+            e, before = next((e, row) for e, row in zip(some, (last, *rows), strict=False) if e.row <= row)
+            raise DataError(f"example {e.id!r} has row {e.row} after row {before}; rows must ascend")
         last = rows[-1]
         yield _hashed(
             hashed,
@@ -42,11 +44,38 @@ class Piece(NamedTuple):
 
 
 def pieces_of(variants: Iterable[Variant]) -> Iterator[Piece]:
-    return map(_piece, pieces(variants))
+    if not isinstance(variants, Variants):
+        return map(_piece, map(_taken_apart, pieces(variants)))
+    columns = _columns_of(variants)
+    return (_piece([column[at : at + PIECE] for column in columns]) for at in range(0, len(variants), PIECE))
 
 
-def _piece(some: list[Variant]) -> Piece:
-    columns: list[list[Any]] = [
+def _piece(columns: list[list[Any]]) -> Piece:
+    return Piece(columns, canonical_each(zip(*columns, strict=True)))
+
+
+def _columns_of(variants: Variants) -> list[list[Any]]:
+    return [
+        variants.rows,
+        variants.example_ids,
+        variants.draws,
+        variants.sources,
+        variants.families,
+        variants.meanings,
+        _inputs_of(variants),
+        json_texts(variants.golds),
+        variants.notes,
+    ]
+
+
+def _inputs_of(variants: Variants) -> list[str]:
+    """The inputs as JSON; without making them first, where all have one text of the same name."""
+    names = {name for example in variants.varied for name in example.inputs}
+    return json_texts(variants.texts, *names) if len(names) == 1 else json_texts(variants.inputs)
+
+
+def _taken_apart(some: list[Variant]) -> list[list[Any]]:
+    return [
         [v.row for v in some],
         [v.example_id for v in some],
         [v.draw for v in some],
@@ -57,7 +86,6 @@ def _piece(some: list[Variant]) -> Piece:
         json_texts([v.gold for v in some]),
         [v.note for v in some],
     ]
-    return Piece(columns, canonical_each(zip(*columns, strict=True)))
 
 
 def variant_columns(variants: Iterable[Piece], hashed: Hashed) -> Iterator[list[list[Any]]]:
@@ -65,9 +93,9 @@ def variant_columns(variants: Iterable[Piece], hashed: Hashed) -> Iterator[list[
     last = -1
     for columns, content in variants:
         rows = columns[0]
-        for row, before in zip(rows, (last, *rows), strict=False):
-            if row < before:
-                raise DataError(f"a variant of row {row} comes after row {before}; variants must follow the examples")
+        if not all(map(le, (last, *rows), rows)):
+            row, before = next((row, before) for row, before in zip(rows, (last, *rows), strict=False) if row < before)
+            raise DataError(f"a variant of row {row} comes after row {before}; variants must follow the examples")
         last = rows[-1]
         hashed(content)
         yield columns

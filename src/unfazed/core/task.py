@@ -37,6 +37,10 @@ class Task:
         """The BIO tags in a gold, one for each token that a single space separates; None where it has none."""
         return None
 
+    def tags_each(self, golds: Sequence[Json]) -> Sequence[Sequence[str] | None]:
+        """The same of many golds. Extend where that is quicker."""
+        return [self.tags(gold) for gold in golds]
+
     def texts(self, inputs: Inputs) -> tuple[str, ...]:
         """The inputs that operators vary by default."""
         if CHOICES in inputs and not self.varied:

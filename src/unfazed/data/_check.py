@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 from unfazed.core.errors import UsageError, nearest, option
-from unfazed.core.ids import canonical, content_id
+from unfazed.core.ids import canonical, canonical_lines, content_id, content_ids
 from unfazed.core.task import Task
 from unfazed.core.values import Example, Json
 from unfazed.data._ids import Ids
 from unfazed.data._reader import Problem
 
 _DEPTH = 100
+_PLAIN = {str, int, bool, type(None)}  # types of golds that can be stored whatever they are
 
 
 class Checks:
@@ -37,10 +38,47 @@ class Checks:
             self._check_label(example)
         return self._with_id(example, line)
 
+    def passed_each(self, examples: list[Example], lines: list[int]) -> list[Example] | None:
+        """What `passed` gives for each, if nothing is wrong with any of them; else None, and nothing is remembered."""
+        golds = [e.gold for e in examples]
+        if self._labels is not None or not examples or (set(map(type, golds)) - _PLAIN and any(map(_unfit, golds))):
+            return None
+        names = self._names_of(examples[0])
+        if any(name not in inputs for inputs in {tuple(e.inputs) for e in examples} for name in names):
+            return None
+        if any(map(self._task.gold_problem, examples)):
+            return None
+        return self._with_ids(examples, lines)
+
+    def _with_ids(self, examples: list[Example], lines: list[int]) -> list[Example] | None:
+        ids = [e.id for e in examples]
+        given = all(ids)
+        if not given and any(ids):
+            return None
+        try:
+            if given:
+                canonical_lines([(e.id, e.inputs, e.gold, e.groups) for e in examples])
+            else:
+                canonical_lines([e.groups for e in examples if e.groups])
+                ids = content_ids([[e.inputs, e.gold] for e in examples])
+        except UnicodeEncodeError:
+            return None
+        again = self._ids.add_each(ids, lines, all_new=given)
+        if again is None:
+            return None
+        if given:
+            return examples
+        for i in again:
+            ids[i] = self._another_id(ids[i], lines[i])
+        return [Example(e.row, id, e.inputs, e.gold, e.groups) for e, id in zip(examples, ids, strict=True)]
+
+    def _names_of(self, example: Example) -> tuple[str, ...]:
+        self._names = self._names or self._task.fields or tuple(example.inputs)
+        return self._names
+
     def _check_inputs(self, example: Example) -> None:
         inputs = example.inputs
-        self._names = self._names or self._task.fields or tuple(inputs)
-        for name in self._names:
+        for name in self._names_of(example):
             if name not in inputs:
                 near = nearest(name, inputs)
                 hint = f" Did you mean {near!r}?" if near else ""
@@ -81,9 +119,13 @@ class Checks:
         return example if example.id else Example(example.row, id, example.inputs, example.gold, example.groups)
 
     def _new_id(self, example: Example, line: int) -> str:
-        content = content_id([example.inputs, example.gold])
+        id = content_id([example.inputs, example.gold])
+        return id if self._ids.add(id, line) is None else self._another_id(id, line)
+
+    def _another_id(self, content: str, line: int) -> str:
+        """For the same row again, or, hardly ever, where a given id is like a row's own."""
         id = content
-        while self._ids.add(id, line) is not None:  # the same row again, or, hardly ever, a given id like it
+        while self._ids.add(id, line) is not None:
             self._copies[content] = self._copies.get(content, 1) + 1
             id = f"{content}-{self._copies[content]}"
         return id

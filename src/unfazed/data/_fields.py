@@ -5,7 +5,8 @@ What is decided on the first record holds for all, so that a row with other fiel
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,10 @@ class Fields:
             return self._form.example(row, record)
         except Problem as problem:
             raise DataError(str(problem), path, line) from None
+
+    def examples(self, row: int, records: Sequence[Record]) -> list[Example] | None:
+        """The examples of records that follow each other; None where they must be looked at one by one."""
+        return self._form.examples(row, records) if isinstance(self._form, _Flat) else None
 
     def guessed(self, path: Path) -> tuple[str, ...]:
         """Which fields were taken, where the user did not choose and other fields are there, or a name is less sure."""
@@ -132,6 +137,23 @@ class _Flat:
             gold = _answers(gold)
         id = _id(_field(record, self._id)) if self._id else ""
         return Example(row, id, inputs, gold, _groups(record, self._groups) if self._groups else {})
+
+    def examples(self, row: int, records: Sequence[Record]) -> list[Example] | None:
+        """What `example` gives for each, where all that is needed is there; else None."""
+        if self._choices is not None or self._is_slu or self._has_answers or self._groups or self._cells:
+            return None
+        try:
+            inputs = [{name: record[name] for name in self._inputs} for record in records]
+            golds = repeat(None) if self.gold is None else [record[self.gold] for record in records]
+            ids = repeat("") if self._id is None else [record[self._id] for record in records]
+        except KeyError:
+            return None
+        if self.gold is None and not all(map(ANY_GOLD.isdisjoint, records)):
+            return None
+        texts = chain.from_iterable(map(dict.values, inputs))
+        if {*map(type, texts), *(map(type, ids) if self._id is not None else ())} != {str}:
+            return None
+        return list(map(Example, range(row, row + len(records)), ids, inputs, golds))
 
     def _gold_of(self, record: Record) -> Json:
         if self.gold is None:

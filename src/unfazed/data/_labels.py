@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from unfazed.core.errors import DataError, option
@@ -32,6 +33,17 @@ class LabelCounts:
         self._seen.add(hash(label))
         if self._rows == _SOON and not self._meant:
             self._refuse("the first ")
+
+    def add_each(self, examples: Sequence[Example]) -> None:
+        if self._seen is None:
+            return
+        if self._rows < _SOON <= self._rows + len(examples):  # it may be refused halfway
+            for example in examples:
+                self.add(example)
+            return
+        labels = [label for e in examples if (label := self._task.label(e.gold)) is not None]
+        self._rows += len(labels)
+        self._seen.update(map(hash, labels))
 
     def check(self) -> None:
         """To be called after the last row. Raises, or warns on standard error."""

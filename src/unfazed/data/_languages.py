@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,13 +59,13 @@ def in_languages(examples: Iterable[Example], kind: Kind, path: Path | None = No
 
 def _watched(examples: Iterable[Example], task: Task, language: str, path: Path) -> Iterator[Example]:
     found: Counter[str] = Counter()
-    due = 0
-    for number, example in enumerate(examples):
-        if number == due:
-            step = 1 + number // _ALL  # rows up to the next that is watched, for which this one stands
-            found[identify_row(_text(example, task))] += step
-            due += step
+    number, rest = 0, iter(examples)
+    for example in rest:
+        step = 1 + number // _ALL  # rows up to the next that is watched, for which this one stands
+        found[identify_row(_text(example, task))] += step
+        number += step
         yield example
+        yield from islice(rest, step - 1)
     other, count = next(((tag, n) for tag, n in found.most_common() if tag not in (language, UNSURE)), ("", 0))
     if count > max(_FEW, _OTHERS * found.total()):
         raise DataError(

@@ -21,7 +21,7 @@ from unfazed.data._guess import Guess, guess
 from unfazed.data._labels import LabelCounts
 from unfazed.data._languages import about_language, identified, in_languages
 from unfazed.data._memory import guessed_examples
-from unfazed.data._reader import Problem, Reader, ReadOptions, readers
+from unfazed.data._reader import Placed, Problem, ReadBlock, Reader, ReadOptions, readers
 
 PEEK = 200  # examples looked at to guess the task and the language
 SHOWN = 5  # bad rows in one message
@@ -36,12 +36,6 @@ class Kind(NamedTuple):
     language_guessed: bool
     compared: dict[str, str] = {}  # noqa: RUF012 - never changed; extract and equivalent, where the data decides
     notes: tuple[str, ...] = ()  # what was guessed that the user may want otherwise, in sentences
-
-
-class _Placed(NamedTuple):
-    example: Example
-    file: Path
-    line: int
 
 
 class Source(NamedTuple):
@@ -90,8 +84,8 @@ def _read(path: Path, options: ReadOptions, reader: Reader) -> Iterator[Example]
 class _Opened(NamedTuple):
     """A file of which the first examples were looked at; they are not read again."""
 
-    head: list[_Placed]
-    rest: Iterator[_Placed]
+    head: list[ReadBlock]
+    rest: Iterator[ReadBlock]
     task: Task
     path: Path
     options: ReadOptions
@@ -100,29 +94,37 @@ class _Opened(NamedTuple):
     said: tuple[str, ...]
 
     def kind(self, language: str | None) -> Kind:
-        head = [placed.example for placed in self.head]
-        return _kind(self.guessed, head, language or self.language, self.said)
+        return _kind(self.guessed, _first(self.head), language or self.language, self.said)
 
     def sound(self) -> Iterator[Example]:
         checks, labels = Checks(self.task, self.options.labels), LabelCounts(self.path, self.task, self.options)
-        stream = chain(self.head, self.rest)
-        for placed in stream:
-            try:
-                example = checks.passed(placed.example, placed.line)
-            except Problem as problem:
-                raise _with_more(problem, placed, stream, checks) from None
-            labels.add(example)
-            yield example
+        blocks = chain(self.head, self.rest)
+        for block in blocks:
+            passed = checks.passed_each(block.examples, block.lines)
+            if passed is not None:
+                labels.add_each(passed)
+                yield from passed
+                continue
+            stream = block.placed()
+            for placed in stream:
+                try:
+                    example = checks.passed(placed.example, placed.line)
+                except Problem as problem:
+                    later = chain(stream, chain.from_iterable(map(ReadBlock.placed, blocks)))
+                    raise _with_more(problem, placed, later, checks) from None
+                labels.add(example)
+                yield example
         labels.check()
 
 
 def _open(path: Path, options: ReadOptions, reader: Reader) -> _Opened:
-    head, rest = _peek(_placed(path, options, reader))
-    if not head:
+    head, rest = _peek(reader.blocks(path, options))
+    first = _first(head)
+    if not first:
         next(rest, None)  # raises, if a bad row is why there are none
         raise _empty(path)
     gold = reader.fields.gold if reader.fields else None
-    found = guess([placed.example for placed in head], gold, options.task or reader.task, reader.equivalent)
+    found = guess(first, gold, options.task or reader.task, reader.equivalent)
     said = reader.fields.guessed(path) if reader.fields else ()
     return _Opened(head, rest, task_named(found.task), path, options, found, reader.language, said)
 
@@ -141,27 +143,28 @@ def content_of(path: Path) -> str:
     return content_id([[file.name, file_hash(file)] for file in files], size=16)
 
 
-def _placed(path: Path, options: ReadOptions, reader: Reader) -> Iterator[_Placed]:
-    for example in reader.read(path, options):
-        yield _Placed(example, reader.file, reader.line)
+def _first(blocks: Iterable[ReadBlock]) -> list[Example]:
+    """The examples that are looked at."""
+    return list(islice(chain.from_iterable(block.examples for block in blocks), PEEK))
 
 
-def _peek(stream: Iterator[_Placed]) -> tuple[list[_Placed], Iterator[_Placed]]:
+def _peek(blocks: Iterator[ReadBlock]) -> tuple[list[ReadBlock], Iterator[ReadBlock]]:
     """The first examples, and the rest. A bad row among the first raises only when the rest is asked for."""
-    head: list[_Placed] = []
+    head: list[ReadBlock] = []
     try:
-        head.extend(islice(stream, PEEK))
+        while len(_first(head)) < PEEK and (block := next(blocks, None)):
+            head.append(block)
     except DataError as error:
         return head, _raising(error)
-    return head, stream
+    return head, blocks
 
 
-def _raising(error: DataError) -> Iterator[_Placed]:
+def _raising(error: DataError) -> Iterator[ReadBlock]:
     raise error
     yield
 
 
-def _with_more(problem: Problem, placed: _Placed, stream: Iterator[_Placed], checks: Checks) -> DataError:
+def _with_more(problem: Problem, placed: Placed, stream: Iterator[Placed], checks: Checks) -> DataError:
     """The error for a bad row, with the bad rows soon after it, so that they can be fixed together."""
     more = []
     try:

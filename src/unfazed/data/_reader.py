@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import msgspec
 
@@ -14,7 +15,9 @@ from unfazed.core.registry import Registry
 from unfazed.core.values import Example, Variant
 from unfazed.data._encoding import open_bytes, read_lines, suffix_of
 
-__all__ = ["GoldField", "Problem", "ReadOptions", "Reader", "open_bytes", "read_lines", "readers", "without_break"]
+__all__ = ["GoldField", "Placed", "Problem", "ReadBlock", "ReadOptions", "Reader", "open_bytes", "read_lines",
+    "readers", "without_break"]  # fmt: skip
+_AT_ONCE = 256  # examples of a block
 
 
 class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +62,25 @@ class GoldField(Protocol):
         ...
 
 
+class Placed(NamedTuple):
+    """An example, and where it stands."""
+
+    example: Example
+    file: Path
+    line: int
+
+
+class ReadBlock(NamedTuple):
+    """Examples that were read together, and where each stands."""
+
+    examples: list[Example]
+    files: list[Path]
+    lines: list[int]
+
+    def placed(self) -> Iterator[Placed]:
+        return map(Placed, self.examples, self.files, self.lines)
+
+
 class Reader:
     """Extend, and put in `data/NAME.py` or behind the entry point `unfazed.readers`. One is made for each reading.
 
@@ -87,6 +109,28 @@ class Reader:
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         """The examples as they stand, in order, without holding all of them. `row` counts them from 0."""
         raise NotImplementedError
+
+    def blocks(self, path: Path, options: ReadOptions) -> Iterator[ReadBlock]:
+        """What `read` gives, some at a time. Extend together with `read` where that is quicker.
+
+        What is wrong with a row is raised once the rows before it were given.
+        """
+        return self._gathered(self.read(path, options))
+
+    def _gathered(self, examples: Iterator[Example]) -> Iterator[ReadBlock]:
+        while True:
+            block = ReadBlock([], [], [])
+            try:
+                for example in islice(examples, _AT_ONCE):
+                    block.examples.append(example)
+                    block.files.append(self.file)
+                    block.lines.append(self.line)
+            except Exception:
+                yield block
+                raise
+            if not block.examples:
+                return
+            yield block
 
     def variants(self, path: Path, options: ReadOptions) -> Iterator[Variant]:
         """The examples said another way, where the data has that, in the order of the examples and with their ids."""

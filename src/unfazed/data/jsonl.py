@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,9 @@ import msgspec
 
 from unfazed.core.errors import DataError
 from unfazed.core.values import Example
-from unfazed.data._encoding import suffix_of
+from unfazed.data._encoding import read_line_blocks, suffix_of
 from unfazed.data._fields import Fields
-from unfazed.data._reader import Reader, ReadOptions, open_bytes, read_lines
+from unfazed.data._reader import ReadBlock, Reader, ReadOptions, open_bytes
 from unfazed.data._tagged import as_record
 
 # one object that holds the rows in a list, such as {"version": 1, "data": [{…}]}
@@ -31,20 +31,47 @@ class Jsonl(Reader):
     """`{"inputs": {…}, "gold": …}` or `{"text": …, "label": …}` a line; blank lines are passed over."""
 
     suffixes = (".jsonl", ".ndjson", ".json-lines", ".jsonlines")
+    fields: Fields
 
     def accepts(self, path: Path) -> bool:
         return super().accepts(path) or (path.is_file() and suffix_of(path) == ".json" and _first_is_object(path))
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
-        self.file = path
-        self.fields = fields = Fields(options)
-        row = 0
-        for number, line in enumerate(read_lines(path, options.encoding), 1):
-            if line.isspace():
-                continue
-            self.line = number
-            yield fields.example(row, json_object(line, path, number), path, number)
-            row += 1
+        for examples, _, lines in self.blocks(path, options):
+            for example, self.line in zip(examples, lines, strict=True):
+                yield example
+
+    def blocks(self, path: Path, options: ReadOptions) -> Iterator[ReadBlock]:
+        self.file, self.fields = path, Fields(options)
+        row = before = 0  # examples and lines so far
+        for lines in read_line_blocks(path, options.encoding):
+            numbers = range(before + 1, before + len(lines) + 1)
+            records = _plain_objects(lines)
+            examples = None if records is None else self.fields.examples(row, records)
+            if examples is not None:
+                yield ReadBlock(examples, [path] * len(examples), list(numbers))
+                row += len(examples)
+            else:
+                for block in self._gathered(self._one_by_one(row, numbers, lines)):
+                    yield block
+                    row += len(block.examples)
+            before += len(lines)
+
+    def _one_by_one(self, row: int, numbers: Iterable[int], lines: Iterable[str]) -> Iterator[Example]:
+        for number, line in zip(numbers, lines, strict=True):
+            if not line.isspace():
+                self.line = number
+                yield self.fields.example(row, json_object(line, self.file, number), self.file, number)
+                row += 1
+
+
+def _plain_objects(lines: list[str]) -> list[dict[str, Any]] | None:
+    """The objects that lines are; None if any is something else, which is then found one by one."""
+    try:
+        records = list(map(_decode, lines))
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+    return records if set(map(type, records)) == {dict} else None
 
 
 def json_object(line: str, path: Path, number: int) -> dict[str, Any]:

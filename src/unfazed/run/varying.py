@@ -34,7 +34,7 @@ class VaryingWork:
 
     def do(self, block: Sequence[Example]) -> tuple[list[Variant] | list[Piece], Mapping[str, int]]:
         variants, none = self._varier.block(block)
-        return list(pieces_of(variants)) if self._encoded else variants, none
+        return list(pieces_of(variants)) if self._encoded else list(variants), none
 
     def close(self) -> None:
         """Operators hold nothing that needs to be let go of."""

@@ -7,15 +7,16 @@ streams, edits and notes one by one; `BlockOperator` does that for whole blocks,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from unfazed.core.edits import Edit, OneEach
 from unfazed.core.identify import UNSURE
-from unfazed.core.seeds import Stream, Streams
+from unfazed.core.seeds import Stream, StreamIds, Streams
 from unfazed.core.suite import LANGUAGE
 from unfazed.core.task import TAGGED, Task
-from unfazed.core.values import Example
+from unfazed.core.values import Example, Json
 from unfazed.vary.operator import Change, Operator, Text
 
 if TYPE_CHECKING:
@@ -50,6 +51,15 @@ class Texts(Sequence[Text]):
         self.strings = [e.inputs[field] for e, field in zip(examples, fields, strict=True)]
         self._made: dict[int, Text] = {}
         self._found: dict[Any, Any] = {}
+
+    @cached_property
+    def ids(self) -> StreamIds:
+        return StreamIds([e.id for e in self.examples])
+
+    @cached_property
+    def golds(self) -> list[Json]:
+        """The gold of each text's example."""
+        return [e.gold for e in self.examples]
 
     def __len__(self) -> int:
         return len(self.strings)
@@ -95,8 +105,8 @@ class Texts(Sequence[Text]):
 def _tags(texts: Texts) -> list[Sequence[str] | None]:
     if texts.task is None:
         return [None] * len(texts)
-    tags = texts.task.tags
-    return [tags(e.gold) if field == TAGGED else None for e, field in zip(texts.examples, texts.fields, strict=True)]
+    found = texts.task.tags_each(texts.golds)
+    return [tags if field == TAGGED else None for tags, field in zip(found, texts.fields, strict=True)]
 
 
 def _letters(texts: Texts) -> Letters:
@@ -133,12 +143,26 @@ class Block(NamedTuple):
 
 
 class SingleEdits(Sequence[Change | None]):
-    """Changes as columns, where nearly all have one edit; the others, by their place, are in `others`."""
+    """Changes as columns, where nearly all have one edit; the others, by their place, are in `others`.
 
-    __slots__ = ("edits", "notes", "others")
+    `notes` are the notes, or a function that makes them, which is called only if they are stored or shown.
+    """
 
-    def __init__(self, edits: OneEach, notes: Sequence[str], others: dict[int, Change] | None = None) -> None:
-        self.edits, self.notes, self.others = edits, notes, others or {}
+    __slots__ = ("_notes", "edits", "others")
+
+    def __init__(
+        self,
+        edits: OneEach,
+        notes: Sequence[str] | Callable[[], Sequence[str]],
+        others: dict[int, Change] | None = None,
+    ) -> None:
+        self.edits, self._notes, self.others = edits, notes, others or {}
+
+    @property
+    def notes(self) -> Sequence[str]:
+        if callable(self._notes):
+            self._notes = self._notes()
+        return self._notes
 
     @classmethod
     def of(cls, changes: Iterable[Change | None]) -> SingleEdits:
@@ -160,7 +184,7 @@ class SingleEdits(Sequence[Change | None]):
         return cls(OneEach(starts, ends, news), notes, others)
 
     def __len__(self) -> int:
-        return len(self.notes)
+        return len(self.edits.news)
 
     @overload
     def __getitem__(self, at: int) -> Change | None: ...

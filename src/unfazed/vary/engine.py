@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, islice
+from operator import eq
 from typing import Literal
 
 import msgspec
 
+from unfazed.core.collecting import collecting_later
 from unfazed.core.edits import LabelsLost, apply, apply_each
 from unfazed.core.errors import CannotKeepLabels, UnknownName, UsageError, option
 from unfazed.core.identify import UNSURE
@@ -17,6 +19,7 @@ from unfazed.core.seeds import Seeds
 from unfazed.core.suite import LANGUAGE
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json, Variant
+from unfazed.core.variants import Maker, VariantColumn, Variants
 from unfazed.vary import operators
 from unfazed.vary.block import Block, SingleEdits, Texts
 from unfazed.vary.guard import LabelGuard
@@ -105,7 +108,7 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _Place = tuple[int, int]  # an example's place in a block, and a draw
-_Column = list[Variant | None]  # a variant of each example; None where there is nothing to change
+_Column = list[Variant | None] | VariantColumn  # a variant of each example; None where there is nothing to change
 
 
 def _every(operator: PromptOperator) -> int:
@@ -146,21 +149,28 @@ class Varier:
         self._by_name = sorted(range(len(self.operators)), key=lambda k: self.operators[k].name)
         self._lots = Seeds(variation.seed, "set/random", 1)
 
-    def block(self, examples: Sequence[Example]) -> tuple[list[Variant], Counter[str]]:
-        """The variants of these examples in their order, and how often an operator or set found nothing to change."""
-        block = self._block(examples)
-        return self._each(block) if self.variation.set == "each" else self._random(block)
+    def block(self, examples: Sequence[Example]) -> tuple[Sequence[Variant], Counter[str]]:
+        """The variants of these examples in their order, and how often an operator or set found nothing to change.
 
-    def _each(self, block: Block) -> tuple[list[Variant], Counter[str]]:
+        They are `Variants`, which have them as columns, where each example has one text and nearly all have one edit.
+        """
+        with collecting_later():
+            block = self._block(examples)
+            return self._each(block) if self.variation.set == "each" else self._random(block)
+
+    def _each(self, block: Block) -> tuple[Sequence[Variant], Counter[str]]:
         columns: list[_Column] = []
         unchanged: Counter[str] = Counter()
         count = len(block.examples)
         for k, operator in enumerate(self.operators):
             its = [i for i in range(count) if self._knows(k, block.examples[i])] if self._mixed else range(count)
             own = [self._applied(k, draw, block.some(its)) for draw in range(self.variation.draws)]
-            if left := 0 if all(map(all, own)) else sum(not any(row) for row in zip(*own, strict=True)):
+            if left := _left(own):
                 unchanged[operator.name] += left
             columns += [_spread(column, its, count) for column in own] if len(its) < count else own
+        plain = [column for column in columns if isinstance(column, VariantColumn)]
+        if len(plain) == len(columns):
+            return Variants(plain), unchanged
         return list(filter(None, chain.from_iterable(zip(*columns, strict=True)))), unchanged
 
     def _random(self, block: Block) -> tuple[list[Variant], Counter[str]]:
@@ -199,7 +209,7 @@ class Varier:
         guard = self.variation.guard if operator.meaning == "same" else None
         if guard is None:
             return self._attempt(k, draw, block)
-        made: _Column = [None] * len(block.examples)
+        made: list[Variant | None] = [None] * len(block.examples)
         at: Sequence[int] = range(len(made))
         for attempt in range(_TRIES):
             refused = []
@@ -217,7 +227,7 @@ class Varier:
     def _attempt(self, k: int, draw: int, block: Block, attempt: int = 0) -> _Column:
         operator, texts = self.operators[k], block.texts
         fields = [f"{field} again {attempt}" for field in texts.fields] if attempt else texts.fields
-        changes = operator.changes(texts, self.seeds[k].streams([e.id for e in texts.examples], draw, fields))
+        changes = operator.changes(texts, self.seeds[k].streams(texts.ids, draw, fields))
         if not isinstance(changes, SingleEdits):
             _check_changes(operator, changes)
         if block.one_each:
@@ -225,27 +235,26 @@ class Varier:
         spans = zip(block.examples, (0, *block.ends), block.ends, strict=False)
         return [self._variant(operator, draw, e, texts.fields[a:b], changes[a:b]) for e, a, b in spans]
 
-    def _single(self, operator: Operator, draw: int, texts: Texts, changes: SingleEdits) -> _Column:
+    def _single(self, operator: Operator, draw: int, texts: Texts, changes: SingleEdits) -> VariantColumn:
         """What `_variant` makes, where each example has one text and nearly all have one edit: the common case."""
-        name, family, meaning = operator.name, operator.family, operator.meaning
-        examples, fields, befores = texts.examples, texts.fields, texts.strings
-        golds = [e.gold for e in examples]
+        maker = Maker(draw, operator.name, operator.family, operator.meaning)
+        examples, fields, befores, golds = texts.examples, texts.fields, texts.strings, texts.golds
         if self._aligned:
             afters, golds = self.task.move_each(golds, fields, befores, changes.edits)
         else:
             afters = apply_each(befores, changes.edits)
-        if meaning != "same" and not self.keep_gold:
+        if maker.meaning != "same" and not self.keep_gold:
             golds = [None] * len(examples)  # after a control the answer should differ; which it then is, nobody said
-        made = [
-            None
-            if after is None
-            else Variant(e.row, e.id, draw, name, family, meaning, {**e.inputs, field: after}, gold, note)
-            for e, field, after, gold, note in zip(examples, fields, afters, golds, changes.notes, strict=True)
-        ]
-        same = [i for i, (before, after) in enumerate(zip(befores, afters, strict=True)) if before == after]
-        for i in (*changes.others, *same):
-            made[i] = self._variant(operator, draw, examples[i], fields[i : i + 1], [changes[i]])
-        return made
+        odd = list(changes.others)
+        if any(map(eq, befores, afters)):
+            odd += [i for i, (before, after) in enumerate(zip(befores, afters, strict=True)) if before == after]
+        noted: dict[int, str] = {}
+        if odd:
+            golds = list(golds)  # they may be the examples' own
+        for i in odd:
+            made = self._variant(operator, draw, examples[i], fields[i : i + 1], [changes[i]])
+            afters[i], golds[i], noted[i] = (made.inputs[fields[i]], made.gold, made.note) if made else (None, None, "")
+        return VariantColumn(maker, examples, fields, afters, golds, lambda: _with(changes.notes, noted))
 
     def _rewritten(self, operator: PromptOperator, seeds: Seeds, draw: int, example: Example) -> Variant | None:
         every = _every(operator)
@@ -308,21 +317,38 @@ class Varier:
 
     def _block(self, examples: Sequence[Example]) -> Block:
         """The examples with the texts that are varied, which are the same for every operator and draw."""
-        chosen = [self._chosen or self.task.texts(e.inputs) for e in examples]
-        fields, whose, ends = list(chain.from_iterable(chosen)), examples, list(accumulate(map(len, chosen)))
-        if ends != list(range(1, len(examples) + 1)):
+        every, whose = self._chosen, examples
+        ends: Sequence[int] = range(1, len(examples) + 1)  # as where each has one text
+        chosen = [every] * len(examples) if every else [self.task.texts(e.inputs) for e in examples]
+        fields = list(chain.from_iterable(chosen))
+        if set(map(len, chosen)) != {1}:
+            ends = list(accumulate(map(len, chosen)))
             whose = [e for e, its in zip(examples, chosen, strict=True) for _ in its]
-        for example, field in zip(whose, fields, strict=True):
-            if field not in example.inputs:
-                has = ", ".join(example.inputs)
-                raise UsageError(f"Example {example.id!r} (row {example.row}) has no input {field!r}; it has {has}.")
         aligned, language = self.task if self._aligned else None, "" if self._mixed else self.variation.language
-        return Block(examples, Texts(whose, fields, aligned, language), ends)
+        try:
+            return Block(examples, Texts(whose, fields, aligned, language), ends)
+        except KeyError:
+            example, field = next((e, f) for e, f in zip(whose, fields, strict=True) if f not in e.inputs)
+            has = ", ".join(example.inputs)
+            what = f"Example {example.id!r} (row {example.row}) has no input {field!r}; it has {has}."
+            raise UsageError(what) from None
+
+
+def _with(notes: Sequence[str], others: dict[int, str]) -> Sequence[str]:
+    return [others.get(i, note) for i, note in enumerate(notes)] if others else notes
+
+
+def _left(columns: Sequence[_Column]) -> int:
+    """How many examples have a variant in no column."""
+    made = [column.texts if isinstance(column, VariantColumn) else column for column in columns]
+    if not any(None in column for column in made):
+        return 0
+    return sum(row.count(None) == len(row) for row in zip(*made, strict=True))
 
 
 def _spread(column: _Column, at: Sequence[int], count: int) -> _Column:
     """A column of all examples, from that of some."""
-    whole: _Column = [None] * count
+    whole: list[Variant | None] = [None] * count
     for i, variant in zip(at, column, strict=True):
         whole[i] = variant
     return whole
@@ -346,9 +372,6 @@ def in_other_languages(names: Iterable[str], languages: Mapping[str, int]) -> It
             varies = f"it varies {', '.join(known)}" if len(known) <= MOST_SHOWN else "which it does not vary"
             count = f"{sum(others.values()):,} of {sum(languages.values()):,}"
             yield f"{name}: {count} examples left out ({listed}; {varies})"
-
-
-Made = tuple[list[Variant], Mapping[str, int]]  # the variants of a block, and `unchanged` of it
 
 
 def blocks_of(examples: Iterable[Example]) -> Iterator[list[Example]]:

@@ -24,6 +24,9 @@ class Slu(Task):
     def tags(self, gold: Json) -> Sequence[str] | None:
         return gold["slots"] if gold else None
 
+    def tags_each(self, golds: Sequence[Json]) -> Sequence[Sequence[str] | None]:
+        return [gold["slots"] if gold else None for gold in golds]
+
     def gold_problem(self, example: Example) -> str | None:
         return _problem(example.gold, example.inputs.get("text", ""), "gold")
 
@@ -58,9 +61,12 @@ class Slu(Task):
             return super().move_each(golds, fields, texts, edits)
         before = [gold["slots"] for gold in golds]
         afters, tags = move_tags_each(texts, before, edits)
-        return afters, [
-            gold if now is old else {**gold, "slots": now} for gold, old, now in zip(golds, before, tags, strict=True)
-        ]
+        moved = list(golds)
+        for i, (old, now) in enumerate(zip(before, tags, strict=True)):
+            if now is not old:
+                moved[i] = gold = golds[i].copy()
+                gold["slots"] = now
+        return afters, moved
 
 
 def marked_tags(text: str, tags: Sequence[str]) -> list[tuple[int, int]]:

@@ -142,12 +142,15 @@ class Adjacent(BlockOperator):
         places: list[int] = at.tolist()
         kinds: list[int] = chosen.tolist()
         news: list[str | None] = [table.news[kind] for kind in kinds]
-        notes = [f"{table.notes[kind]}{place}" for kind, place in zip(kinds, places, strict=True)]
         for i in np.flatnonzero(counts == 0).tolist():  # no letter was found, or the text is not plain
             news[i] = None
             if change := self.change(texts[i], streams[i]):
                 others[i] = change
-        return SingleEdits(OneEach(places, (at + 1).tolist(), news), notes, others)
+        return SingleEdits(
+            OneEach(places, (at + 1).tolist(), news),
+            lambda: [f"{table.notes[kind]}{place}" for kind, place in zip(kinds, places, strict=True)],
+            others,
+        )
 
     def _slips_in(self, language: str) -> Slips:
         slips = self._slips.get(language) if self._chosen is None else self._chosen

@@ -118,20 +118,18 @@ class Homophone(BlockOperator):
             return [self.change(text, rng) for text, rng in zip(texts, streams, strict=True)]
         codes, counts, firsts, lasts = self._replaced(texts, streams)
         new = codes.tobytes().decode("utf-32-le", "surrogatepass")
-        news: list[str | None] = []
-        notes, others = [], {}
-        starts = texts.letters.starts.tolist()
-        for i, (text, start, count, first, end) in enumerate(
-            zip(texts.strings, starts, counts, firsts, lasts, strict=True)
-        ):
-            if count:
-                news.append(new[start + first : start + end])
-                notes.append(f"{text[first]}→{new[start + first]} at {first}, {count} in all")
-                continue
-            news.append(None)
-            notes.append("")
-            if change := self._change(text, streams[i]):
-                others[i] = change
+        starts: list[int] = texts.letters.starts.tolist()
+        news = [
+            new[start + first : start + end] if count else None
+            for start, count, first, end in zip(starts, counts, firsts, lasts, strict=True)
+        ]
+        none = [i for i, count in enumerate(counts) if not count]
+        others = {i: change for i in none if (change := self._change(texts.strings[i], streams[i]))}
+
+        def notes() -> list[str]:
+            each = zip(texts.strings, news, counts, firsts, strict=True)
+            return [f"{text[at]}→{new[0]} at {at}, {count} in all" if new else "" for text, new, count, at in each]
+
         return SingleEdits(OneEach(firsts, lasts, news), notes, others)
 
     def _replaced(self, texts: Texts, streams: Streams) -> tuple[NDArray[np.uint32], list[int], list[int], list[int]]:

@@ -75,7 +75,9 @@ class Misspell(BlockOperator):
         starts, ends, olds = zip(*found, strict=True)
         wrong = {word: _wrong(word, streams[0]) for word in {old.lower() for old in olds if old}}
         news = [cased(wrong[old.lower()], old) if old else None for old in olds]
-        return SingleEdits(OneEach(starts, ends, news), [f"{old}→{new}" for old, new in zip(olds, news, strict=True)])
+        return SingleEdits(
+            OneEach(starts, ends, news), lambda: [f"{old}→{new}" for old, new in zip(olds, news, strict=True)]
+        )
 
 
 _Place = tuple[int, int, str]  # where a word begins and ends, and the word

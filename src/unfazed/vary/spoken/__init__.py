@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
+
+import msgspec
 
 from unfazed.core.edits import Edit, OneEach
 from unfazed.core.seeds import Stream, Streams
@@ -22,8 +24,11 @@ _NOMINAL = _NOUNS | {"DT", "PDT", "PRP$", "JJ", "JJR", "JJS", "CD", "POS"}
 Phrase = tuple[Word, ...]  # a verb, and the particles and object pronouns that go with it
 
 
-class Said(NamedTuple):
-    """What may be said at a place of a text, and the note on each. Texts share them, so that they are found quickly."""
+class Said(msgspec.Struct, frozen=True, gc=False):
+    """What may be said at a place of a text, and the note on each. Texts share them, so that they are found quickly.
+
+    Thousands are remembered: with `gc=False`, Python's collector need not look at them over and over.
+    """
 
     at: int
     fillers: tuple[str, ...]
@@ -35,13 +40,13 @@ _LIKE = ("like ",), ('"like" before the first slot',)
 _KEPT = 8192  # texts whose verbs are remembered
 
 
-class Verb(NamedTuple):
-    """A verb of a text as a filler sees it."""
+class Verb(Said, frozen=True, gc=False):
+    """What may be said at a verb, and where the verb is, with what belongs to it."""
 
-    phrase: Phrase
+    start: int
+    end: int
     first: int  # the token that it begins in, where single spaces separate them
     last: int  # and the one that it ends in
-    said: Said
 
 
 class VerbFiller(BlockOperator):
@@ -69,8 +74,10 @@ class VerbFiller(BlockOperator):
     @classmethod
     def _verbs(cls, text: str) -> Iterator[Verb]:
         for phrase in verb_phrases(text, cls.objects):
-            first, last = text.count(" ", 0, phrase[0].start), text.count(" ", 0, phrase[-1].end - 1)
-            yield Verb(phrase, first, last, cls.said(phrase, text))
+            start, end = phrase[0].start, phrase[-1].end
+            first, last = text.count(" ", 0, start), text.count(" ", 0, end - 1)
+            said = cls.said(phrase, text)
+            yield Verb(said.at, said.fillers, said.notes, start, end, first, last)
 
     @classmethod
     def said(cls, phrase: Phrase, text: str) -> Said:
@@ -78,48 +85,58 @@ class VerbFiller(BlockOperator):
         raise NotImplementedError
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        at, fillers, notes = self._options(text)
-        if not fillers:
+        said = self._options(text)
+        if not said.fillers:
             return None
-        n = rng.below(len(fillers))
-        return Change((Edit(at, at, fillers[n]),), notes[n])
+        n = rng.below(len(said.fillers))
+        return Change((Edit(said.at, said.at, said.fillers[n]),), said.notes[n])
 
     def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
-        places, fillers, notes = zip(*texts.once(self._options_each), strict=True)
+        said = texts.once(self._options_each)
+        places, fillers = [its.at for its in said], [its.fillers for its in said]
         chosen = streams.below(0, list(map(len, fillers)))
         news = [its[n] if its else None for its, n in zip(fillers, chosen, strict=True)]
-        noted = [its[n] if its else "" for its, n in zip(notes, chosen, strict=True)]
-        return SingleEdits(OneEach(places, places, news), noted)
+        return SingleEdits(
+            OneEach(places, places, news),
+            lambda: [its.notes[n] if its.notes else "" for its, n in zip(said, chosen, strict=True)],
+        )
 
     def _options_each(self, texts: Texts) -> list[Said]:
         """What `_options` gives, sooner where nothing at the first verb is labelled."""
         known, plain = self.kept, texts.task is None
-        found = []
+        found: list[Said] = []
         for i, (text, tags) in enumerate(zip(texts.strings, texts.tags, strict=True)):
             verbs = known.get(text)
             if verbs is None:
                 verbs = self.verbs(text)
-            if verbs:
-                _, first, last, said = verbs[0]
-                if plain if tags is None else tags[first] == tags[last] == "O":
-                    found.append(said)
-                    continue
-            elif tags is not None:
-                found.append(_before_slot(text, tags))
+            if tags is None:
+                found.append(verbs[0] if plain and verbs else self._options(texts[i]))
                 continue
-            found.append(self._options(texts[i]))
+            for verb in verbs:
+                if tags[verb.first] == "O":
+                    whole = tags[verb.last] == "O" or _ends(text, tags, verb)
+                    found.append(verb if whole else self.at(verb, texts[i]))
+                    break
+            else:
+                found.append(_before_slot(text, tags))
         return found
 
     def _options(self, text: Text) -> Said:
         """What may be said in this text, with its labels."""
         for verb in self.verbs(text.text):
-            if not text.labelled(verb.phrase[0].start):
+            if not text.labelled(verb.start):
                 return self.at(verb, text)
         return Said(text.marked[0][0], *_LIKE) if text.marked else _NOTHING
 
     def at(self, verb: Verb, text: Text) -> Said:
         """What may be said at the utterance's verb."""
-        return verb.said
+        return verb
+
+
+def _ends(text: str, tags: Sequence[str], verb: Verb) -> bool:
+    """Does the slot that the verb's last token is in end with it?"""
+    after = tags[verb.last + 1 : verb.last + 2]
+    return text[verb.end : verb.end + 1] in ("", " ") and not (after and after[0][:1] in ("I", "E"))
 
 
 def _before_slot(text: str, tags: Sequence[str]) -> Said:

@@ -31,7 +31,7 @@ class FillerBegin(BlockOperator):
         chosen = streams.below(0, [len(FILLERS)] * len(texts))
         news = [_SAID[n] if there else None for n, there in zip(chosen, texts.once(_ends), strict=True)]
         nowhere = [0] * len(texts)
-        return SingleEdits(OneEach(nowhere, nowhere, news), [_NOTES[n] for n in chosen])
+        return SingleEdits(OneEach(nowhere, nowhere, news), lambda: [_NOTES[n] for n in chosen])
 
 
 def _ends(texts: Texts) -> list[int]:

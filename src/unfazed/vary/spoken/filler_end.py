@@ -39,7 +39,7 @@ class FillerEnd(BlockOperator):
         ends, said = texts.once(_found)
         chosen = streams.below(0, [len(FILLERS)] * len(texts))
         news = [its[n] if end else None for its, n, end in zip(said, chosen, ends, strict=True)]
-        return SingleEdits(OneEach(ends, ends, news), [_NOTES[n] for n in chosen])
+        return SingleEdits(OneEach(ends, ends, news), lambda: [_NOTES[n] for n in chosen])
 
 
 def _found(texts: Texts) -> tuple[list[int], list[list[str]]]:

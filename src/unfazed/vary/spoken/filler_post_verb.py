@@ -28,10 +28,9 @@ class FillerPostVerb(VerbFiller):
 
     def at(self, verb: Verb, text: Text) -> Said:
         """A labelled value is said whole, also where it is longer than the object."""
-        end = verb.phrase[-1].end
-        whole = next((stop for start, stop in text.marked if start < end < stop), end)
-        if whole == end:
-            return verb.said
+        whole = next((stop for start, stop in text.marked if start < verb.end < stop), verb.end)
+        if whole == verb.end:
+            return verb
         return self._at(whole, text.text[:whole].rsplit(" ", 1)[-1].lower(), text.text)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -54,7 +55,7 @@ _ZH = _groups(_HAN)
 _JA = {**_groups(_KANA), **{c: other for c, other in _ZH.items() if c not in _groups(_KANA)}}
 _WORD = re.compile(r"\w+")
 _LONG = 40  # letters of what is no word
-_MOST = 50_000  # tokens of a language whose places are remembered
+_MOST = 50_000  # tokens of a language whose places are remembered between blocks
 
 
 class _Place(NamedTuple):
@@ -66,21 +67,41 @@ class _Place(NamedTuple):
     notes: tuple[str, ...]
 
 
-class _Tokens(dict[str, tuple[_Place, ...]]):
-    """The places in the tokens of one language, in order and apart. Words come again and again, so they are kept."""
+_NONE = _Place(0, 0, (), ())
+
+
+class _Tokens(dict[str, int]):
+    """Tokens of one language by number. Words come again and again, so they are kept.
+
+    `places` has the places in each, in order and apart; `counts`, how many these are. The first is of no token, and
+    has a place where nothing is read.
+    """
 
     def __init__(self, language: str) -> None:
         super().__init__()
         self.language = language
         self._words = base(language) not in ("zh", "ja")  # else a token is a sentence
+        self._forget()
 
-    def __missing__(self, token: str) -> tuple[_Place, ...]:
+    def __missing__(self, token: str) -> int:
         found = tuple(_places(token, self.language))
+        number = len(self.places)
+        self.places.append(found)
+        self.counts.append(len(found))
         if self._words and len(token) <= _LONG:
-            if len(self) >= _MOST:
-                self.clear()
-            self[token] = found
-        return found
+            self[token] = number
+        return number
+
+    def numbers(self, tokens: Iterable[str]) -> Iterator[int]:
+        """The number of each token, which holds until this is called again."""
+        if len(self.places) > _MOST:
+            self._forget()
+        return map(self.__getitem__, tokens)
+
+    def _forget(self) -> None:
+        self.clear()
+        self.places: list[tuple[_Place, ...]] = [(_NONE,)]
+        self.counts = array("q", [1])
 
 
 @lru_cache(64)
@@ -91,11 +112,12 @@ def _tokens_in(language: str) -> _Tokens:
 class _Block(NamedTuple):
     """The places in the tokens of all texts of a block, and which numbers they have if all are counted.
 
-    For each token, the number of its first place, and where it begins in its text. For each text, the number of its
-    first place, and how many it has. The last token is of none: it has a place where nothing is read.
+    For each token, its places, the number of its first place, and where it begins in its text. For each text, the
+    number of its first place, and how many it has. The last token is of none: it has a place where nothing is read.
     """
 
-    tokens: list[tuple[_Place, ...]]
+    places: list[tuple[_Place, ...]]
+    tokens: NDArray[np.int64]
     begins: NDArray[np.int64]
     shifts: NDArray[np.int64]
     firsts: NDArray[np.int64]
@@ -120,8 +142,9 @@ class Ocr(BlockOperator):
         written = text.text[:LONGEST]
         found, at = [], 0
         known = _tokens_in(text.language)
-        for token in _apart(written):
-            found += [(at + start, at + end, news) for start, end, news, _ in known[token]]
+        tokens = _apart(written)
+        for token, number in zip(tokens, known.numbers(tokens), strict=True):
+            found += [(at + start, at + end, news) for start, end, news, _ in known.places[number]]
             at += len(token) + 1
         edits = tuple(Edit(start, end, rng.choice(news)) for start, end, news in some(found, self.rate, rng))
         return Change(edits, noted(written, edits)) if edits and text.keeps(edits) else None
@@ -129,26 +152,23 @@ class Ocr(BlockOperator):
     def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
         if self.rate or not texts.language:
             return [self.change(text, rng) for text, rng in zip(texts, streams, strict=True)]
-        tokens, begins, shifts, firsts, counts = texts.once(_of_each)
+        places, tokens, begins, shifts, firsts, counts = texts.once(_of_each)
         at = firsts + below(streams.numbers[:, 0], counts).astype(firsts.dtype)
         token = begins.searchsorted(at, "right") - 1
-        chosen = [tokens[k][n] for k, n in zip(token.tolist(), (at - begins[token]).tolist(), strict=True)]
-        kinds = streams.below(1, [len(place.news) for place in chosen])
+        both = zip(tokens[token].tolist(), (at - begins[token]).tolist(), strict=True)
+        begin, end, readings, said = zip(*[places[k][n] for k, n in both], strict=True)
+        kinds = streams.below(1, list(map(len, readings)))
         shifts = shifts[token]
-        starts: list[int] = (shifts + [place.start for place in chosen]).tolist()
-        ends: list[int] = (shifts + [place.end for place in chosen]).tolist()
-        news = [place.news[n] if place.news else None for place, n in zip(chosen, kinds, strict=True)]
-        notes = [
-            f"{place.notes[n]}{start}" if place.notes else ""
-            for place, n, start in zip(chosen, kinds, starts, strict=True)
-        ]
+        starts: list[int] = (shifts + begin).tolist()
+        ends: list[int] = (shifts + end).tolist()
+        news = [its[n] if its else None for its, n in zip(readings, kinds, strict=True)]
         for i in texts.once(_doubtful):
             if (new := news[i]) is not None and not texts[i].keeps((Edit(starts[i], ends[i], new),)):
                 news[i] = None
-        return SingleEdits(OneEach(starts, ends, news), notes)
-
-
-_NONE = _Place(0, 0, (), ())
+        return SingleEdits(
+            OneEach(starts, ends, news),
+            lambda: [f"{its[n]}{at}" if its else "" for its, n, at in zip(said, kinds, starts, strict=True)],
+        )
 
 
 def _apart(text: str) -> list[str]:
@@ -160,18 +180,36 @@ def _of_each(texts: Texts) -> _Block:
     """The places of each text. One without any has a place where nothing can be read."""
     import numpy as np
 
-    apart = [_apart(text[:LONGEST]) for text in texts.strings]
-    tokens = list(chain.from_iterable(apart))
-    found = list(map(_tokens_in(texts.language).__getitem__, tokens))
-    sizes = np.array(list(map(len, tokens))) + 1
-    starts = np.cumsum(sizes) - sizes  # if all tokens were one text
-    begins = np.cumsum([0, *map(len, found)])
-    first = np.cumsum([0, *map(len, apart)])  # token of each text
+    tokens, starts, first = _all_apart(texts.strings)
+    known = _tokens_in(texts.language)
+    numbers = np.fromiter(chain(known.numbers(tokens), (0,)), np.int64, len(tokens) + 1)
+    counts = np.array(known.counts)[numbers]
+    begins = np.cumsum(counts) - counts
     ends = begins[first]
     counts = np.diff(ends)
     shifts = np.append(starts - np.repeat(starts[first[:-1]], np.diff(first)), 0)
     firsts = np.where(counts > 0, ends[:-1], begins[-1])
-    return _Block([*found, (_NONE,)], begins, shifts, firsts, counts.astype(np.uint64))
+    return _Block(known.places, numbers, begins, shifts, firsts, counts.astype(np.uint64))
+
+
+def _all_apart(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+    """The tokens of all texts; where each would begin if they were one text, with spaces between; and the number of
+    each text's first token, and how many tokens there are."""
+    import numpy as np
+
+    joined = " ".join(texts)
+    if "<" in joined or max(map(len, texts)) > LONGEST:
+        apart = [_apart(text[:LONGEST]) for text in texts]
+        tokens = list(chain.from_iterable(apart))
+        sizes = np.array(list(map(len, tokens))) + 1
+        return tokens, np.cumsum(sizes) - sizes, np.cumsum([0, *map(len, apart)])
+    tokens = joined.split(" ")
+    ascii = joined.isascii()
+    coded = joined.encode("ascii" if ascii else "utf-32-le", "surrogatepass")
+    spaces = np.flatnonzero(np.frombuffer(coded, np.uint8 if ascii else "<u4") == ord(" "))
+    starts = np.append(0, spaces + 1)
+    begins = np.cumsum([0, *map(len, texts)]) + np.arange(len(texts) + 1)  # of texts; the last is of none
+    return tokens, starts, starts.searchsorted(begins)
 
 
 def _doubtful(texts: Texts) -> list[int]:

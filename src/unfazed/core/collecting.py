@@ -1,0 +1,23 @@
+"""Python's collector of garbage, put off while many small objects are made that will stay."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def collecting_later() -> Iterator[None]:
+    """Puts the collector off for a moment, for work that makes thousands of lists and dicts and leaves none behind.
+
+    It would start again and again and look at all that is there, which takes longer than the work itself.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
