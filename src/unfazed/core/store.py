@@ -25,7 +25,7 @@ from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.locks import Lock
 from unfazed.core.session import Asked, Session
 from unfazed.core.sqlite import interrupted
-from unfazed.core.store_batches import Batches, lines_of, split_keys, split_lines
+from unfazed.core.store_batches import Batches, lines_of, split_lines
 from unfazed.core.store_file import (
     connect_to_read,
     connect_to_write,
@@ -35,7 +35,7 @@ from unfazed.core.store_file import (
     put_aside,
     unwritable,
 )
-from unfazed.core.store_keys import Key, Keyer, keyer
+from unfazed.core.store_keys import Key, Keyer, keyer, split_keys
 from unfazed.core.store_rows import Rows
 from unfazed.core.store_waiting import Waiting, batch_and_others
 from unfazed.core.values import BatchOutputs, Output

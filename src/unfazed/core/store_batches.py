@@ -75,13 +75,13 @@ class Batches:
         self._answers += len(keys)
         self._text += len(lines)
 
-    def write(self) -> list[Key]:
-        """Hands what waits to SQLite; returns its keys."""
+    def write(self) -> bytes:
+        """Hands what waits to SQLite; returns its keys in one piece."""
         new, self._new = self._new, []
         self._answers = self._text = 0
         if new:
             self._db.executemany(_INSERT, new)
-        return split_keys(b"".join([row[3] for row in new]))
+        return b"".join([row[3] for row in new])
 
     def sessions(self, keys: Sequence[Key]) -> Iterator[tuple[Key, int]]:
         """Those of the keys that are there, with the sessions of their answers."""
@@ -140,11 +140,6 @@ def check_batches(numbers: Sequence[int], contents: Sequence[bytes]) -> None:
         raise ValueError("a batch of an odd number")
     if any(len(content) % KEY_BYTES for content in contents):
         raise ValueError("a key of another length")
-
-
-def split_keys(content: bytes) -> list[Key]:
-    """The keys in one piece as a list."""
-    return [content[at : at + KEY_BYTES] for at in range(0, len(content), KEY_BYTES)]
 
 
 def split_lines(content: bytes, text: bytes) -> list[bytes]:

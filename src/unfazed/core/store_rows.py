@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from unfazed.core.store_file import RECENT, ROWS, has_table
-from unfazed.core.store_keys import Key
+from unfazed.core.store_keys import Key, split_keys
 from unfazed.core.store_waiting import Waiting
 from unfazed.core.values import Output
 
@@ -76,10 +76,10 @@ class Rows:
             self._any = True
             waiting.write(self._db, ROWS)
 
-    def drop(self, keys: Sequence[Key]) -> None:
-        """Drops the rows of keys that were answered since."""
+    def drop(self, keys: bytes) -> None:
+        """Drops the rows of keys that were answered since, which are in one piece."""
         if self._any:
-            self._db.executemany(f"DELETE FROM {ROWS} WHERE key = ?", zip(keys, strict=True))  # noqa: S608 - our name
+            self._db.executemany(f"DELETE FROM {ROWS} WHERE key = ?", zip(split_keys(keys), strict=True))  # noqa: S608
 
     def _select(self, columns: str, keys: Sequence[Key]) -> Iterator[tuple[Any, ...]]:
         for at in range(0, len(keys) if self._any else 0, _KEYS_A_QUERY):
