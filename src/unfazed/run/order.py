@@ -73,8 +73,8 @@ class Order:
         """The same, some examples at a time."""
         held = self._held
         for at in range(0, len(self.places), _DECODED):
-            some = b",".join(held.texts(self.places[at : at + _DECODED].tolist()))
-            yield msgspec.json.decode(b"[" + some + b"]")
+            some = "],[".join(held.texts(self.places[at : at + _DECODED].tolist()))
+            yield msgspec.json.decode(f"[[{some}]]")
 
     @cached_property
     def _held(self) -> _Held | _Spilled:
@@ -90,7 +90,7 @@ def _requests(suite: Suite, wanted: npt.NDArray[np.bool_] | None = None) -> tupl
     for ids, groups in _groups(suite):
         if wanted is not None:
             due = wanted[place : place + len(ids)].tolist()
-            groups = [text if is_due else b"" for text, is_due in zip(groups, due, strict=True)]
+            groups = [text if is_due else "" for text, is_due in zip(groups, due, strict=True)]
         some = _ranks(suite, ids)
         held.add(groups, some[::_RANK_BYTES])
         ranks += some
@@ -98,13 +98,13 @@ def _requests(suite: Suite, wanted: npt.NDArray[np.bool_] | None = None) -> tupl
     return held, bytes(ranks)
 
 
-class _Held(list[bytes]):
+class _Held(list[str]):
     """Texts by place. They come with the first bytes of their ranks."""
 
-    def add(self, texts: list[bytes], lots: bytes) -> None:
+    def add(self, texts: list[str], lots: bytes) -> None:
         self += texts
 
-    def texts(self, places: Sequence[int]) -> list[bytes]:
+    def texts(self, places: Sequence[int]) -> list[str]:
         return [self[place] for place in places]
 
 
@@ -112,7 +112,7 @@ class _Piece(NamedTuple):
     """Texts that were written to a file together, lot by lot."""
 
     places: npt.NDArray[np.uint32]
-    lengths: npt.NDArray[np.uint32]
+    lengths: npt.NDArray[np.uint32]  # in characters
     first: Ints  # of each lot, in those columns; then how many there are
     start: Ints  # of each lot in the file; then the end
 
@@ -125,11 +125,11 @@ class _Spilled:
         weakref.finalize(self, self._file.close)
         self._lot_of = bytearray()  # by place
         self._pieces: list[_Piece] = []
-        self._unwritten: list[bytes] = []
+        self._unwritten: list[str] = []
         self._size = 0  # of those
-        self._at_hand: tuple[int, dict[int, bytes]] = -1, {}
+        self._at_hand: tuple[int, dict[int, str]] = -1, {}
 
-    def add(self, texts: list[bytes], lots: bytes) -> None:
+    def add(self, texts: list[str], lots: bytes) -> None:
         self._lot_of += lots
         self._unwritten += texts
         self._size += sum(map(len, texts))
@@ -141,38 +141,40 @@ class _Spilled:
         before = len(self._lot_of) - len(texts)
         lots = np.frombuffer(bytes(self._lot_of[before:]), dtype=np.uint8)
         order = lots.argsort(kind="stable")
-        lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))[order]
         first = lots[order].searchsorted(np.arange(_LOTS + 1))
-        start = self._file.tell() + np.append(0, lengths.cumsum())[first]
-        self._file.write(b"".join([texts[place] for place in order.tolist()]))
+        texts = [texts[place] for place in order.tolist()]
+        lengths = np.fromiter(map(len, texts), dtype=np.uint32, count=len(texts))
+        written = ["".join(texts[start:end]).encode() for start, end in pairwise(first.tolist())]
+        start = np.array(list(accumulate(map(len, written), initial=self._file.tell())))
+        self._file.write(b"".join(written))
         self._file.flush()
-        self._pieces.append(_Piece((before + order).astype(np.uint32), lengths.astype(np.uint32), first, start))
+        self._pieces.append(_Piece((before + order).astype(np.uint32), lengths, first, start))
 
-    def texts(self, places: Sequence[int]) -> list[bytes]:
+    def texts(self, places: Sequence[int]) -> list[str]:
         if self._unwritten:
             self._write()
-        found: list[bytes] = []
+        found: list[str] = []
         for lot, own in groupby(places, self._lot_of.__getitem__):
             if lot != self._at_hand[0]:
                 self._at_hand = lot, self._texts(lot)
             found += map(self._at_hand[1].__getitem__, own)
         return found
 
-    def _texts(self, lot: int) -> dict[int, bytes]:
+    def _texts(self, lot: int) -> dict[int, str]:
         """The texts of a lot by place."""
-        found: dict[int, bytes] = {}
+        found: dict[int, str] = {}
         for piece in self._pieces:
             first, end = piece.first[lot : lot + 2].tolist()
             start, stop = piece.start[lot : lot + 2].tolist()
-            text = os.pread(self._file.fileno(), stop - start, start)
+            text = os.pread(self._file.fileno(), stop - start, start).decode()
             parts = pairwise(accumulate(piece.lengths[first:end].tolist(), initial=0))
             own = [text[at:to] for at, to in parts]
             found.update(zip(piece.places[first:end].tolist(), own, strict=True))
         return found
 
 
-def _groups(suite: Suite) -> Iterator[tuple[list[str], list[bytes]]]:
-    """The ids of some examples, and a list of the requests of each as JSON, in the order of the file."""
+def _groups(suite: Suite) -> Iterator[tuple[list[str], list[str]]]:
+    """The ids of some examples, and the requests of each as JSON with commas between, in the order of the file."""
     more = suite.lists("variants", "row", "inputs")
     owners: list[int] = []  # of variants that were read: the rows of their examples,
     varied: list[str] = []  # and their inputs
@@ -180,12 +182,9 @@ def _groups(suite: Suite) -> Iterator[tuple[list[str], list[bytes]]]:
         while (not owners or owners[-1] <= rows[-1]) and (batch := next(more, None)) is not None:
             owners += batch[0]
             varied += batch[1]
-        first, end = (np.array(owners).searchsorted(rows, side=side).tolist() for side in ("left", "right"))
-        yield (
-            ids,
-            [
-                f"[{','.join([own, *varied[start:stop]])}]".encode()
-                for own, start, stop in zip(texts, first, end, strict=True)
-            ],
-        )
-        del owners[: end[-1]], varied[: end[-1]]
+        if owners:
+            first, end = (np.array(owners).searchsorted(rows, side=side).tolist() for side in ("left", "right"))
+            parts = zip(texts, first, end, strict=True)
+            texts = [",".join([own, *varied[start:stop]]) for own, start, stop in parts]
+            del owners[: end[-1]], varied[: end[-1]]
+        yield ids, texts
