@@ -1,4 +1,4 @@
-"""The store beside a plain dict, through its small table and out of it; its rows; killed as it moves; one of before."""
+"""The store beside a plain dict, in batches and rows; what is in its file; killed as it writes; one of before."""
 
 from __future__ import annotations
 
@@ -7,28 +7,38 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from old_store import LATER, make_old
 
-from unfazed.core import secrets, store_waiting
-from unfazed.core import store as store_module
+from unfazed.core import secrets, store_batches, store_index, store_waiting
 from unfazed.core.store import AnswerStore, keyer
+from unfazed.core.store_index import KeyIndex
 from unfazed.core.store_sieve import Sieve
-from unfazed.core.values import Output
+from unfazed.core.values import BatchOutputs, Output
 
 KEY = keyer("a system")
-ANSWER = st.one_of(st.text(max_size=5).map(Output), st.just(Output(error="it broke")))
+ANSWER = st.one_of(
+    st.text(max_size=5).map(Output),
+    st.just(Output(error="it broke")),
+    st.builds(Output, st.text(max_size=5), seconds=st.sampled_from([0.5, 2.0]), attempts=st.integers(1, 2)),
+)
 PUTS = st.lists(st.lists(st.tuples(st.integers(0, 40), ANSWER), max_size=9), max_size=12)
 
 
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(store_module, "_DIRECTLY", 5)
-    monkeypatch.setattr(store_module, "_RECENTLY", 7)
+    """What is done for many is done for few, and an answer may be long enough to go by itself."""
+    monkeypatch.setattr(store_batches, "_MOST_ANSWERS", 7)
+    monkeypatch.setattr(store_batches, "_LONG", 20)
+    monkeypatch.setattr(store_batches, "_BATCHES_A_QUERY", 3)
+    monkeypatch.setattr(store_batches, "_BATCHES_A_READ", 2)
+    monkeypatch.setattr(store_index, "_MOST_TOGETHER", 12)
 
 
 def key(number: int) -> bytes:
@@ -36,36 +46,82 @@ def key(number: int) -> bytes:
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(puts=PUTS, reopened=st.sets(st.integers(0, 12)))
-def test_it_is_a_dict_on_disk(small, tmp_path_factory, puts, reopened):
+@given(puts=PUTS, reopened=st.sets(st.integers(0, 12)), committed=st.sets(st.integers(0, 12)))
+def test_it_is_a_dict_on_disk(small, tmp_path_factory, puts, reopened, committed):
     folder = tmp_path_factory.mktemp("run")
     expected = {}
     store = AnswerStore.writer(folder)
     for i, rows in enumerate(puts):
         store.put((key(number), output) for number, output in rows)
         expected |= {key(number): output for number, output in rows}
-        store.commit()
+        if i in committed:
+            store.commit()
         if i in reopened:
             store.close()
             store = AnswerStore.writer(folder)
         everything = [key(number) for number in range(41)]
         assert store.get(everything) == expected
         assert store.answered(everything).keys() == {k for k, output in expected.items() if output.ok}
+        assert store.tried(everything) == expected.keys()
     store.close()
     with AnswerStore.reader(folder) as reader:
         assert reader.get([key(number) for number in range(41)]) == expected
 
 
-def test_outputs_are_moved_to_the_large_table(small, tmp_path):
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(puts=PUTS)
+def test_an_index_tells_every_batch_that_has_a_key(small, puts):
+    index = KeyIndex()
+    batches = [b"".join(key(i) for i, _ in rows) for rows in puts]
+    for number, keys in enumerate(batches, 1):
+        index.add([number], [keys])
+        for wanted in range(41):
+            among = {n for n, of in enumerate(batches[:number], 1) if key(wanted) in of}
+            assert set(index.find([key(wanted)])) >= among
+    found = index.find([key(i) for i in range(41)])
+    assert list(found) == sorted(found)
+
+
+def test_a_key_is_not_found_across_two_others(tmp_path):
+    """Keys lie in one piece: the end of one and the beginning of the next are no key."""
+    one, two = b"a" * 16, b"b" * 16
     with AnswerStore.writer(tmp_path) as store:
-        for number in range(30):
-            store.put([(key(number), Output("x"))])
+        store.put_block([one, two, b"aaaabbbb" * 2], BatchOutputs(["one", "two", "three"], 0.5))
+        across = [b"a" * n + b"b" * (16 - n) for n in range(1, 16)]
+        assert store.get([one, two, *across]) == {one: Output("one", None, 0.5), two: Output("two", None, 0.5)}
+
+
+def test_of_a_key_that_stands_in_a_batch_twice_the_last_answer_counts(tmp_path):
+    with AnswerStore.writer(tmp_path) as store:
+        store.put_block([key(1), key(2), key(1)], BatchOutputs(["first", "other", "last"], 0.5))
+        assert store.get([key(1)])[key(1)].value == "last"
+
+
+def test_a_reader_sees_what_is_written_after_it_was_opened(tmp_path):
+    with AnswerStore.writer(tmp_path) as store, AnswerStore.reader(tmp_path) as reader:
+        for number in range(3):
+            store.put([(key(number), Output(number)), (key(10 + number), Output(error="it broke"))])
             store.commit()
-    with sqlite3.connect(tmp_path / "outputs.sqlite") as db:
-        large, recent = (db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("outputs", "recent"))
-    db.close()
-    assert large + recent == 30
-    assert large == 5 + 7 * 3
+            assert reader.get([key(number)]) == {key(number): Output(number)}
+        store.put([(key(10), Output("at last"))])
+        store.commit()
+        assert reader.get([key(10)]) == {key(10): Output("at last")}
+
+
+@pytest.mark.parametrize("lacking", [(), LATER[:2], LATER])
+@pytest.mark.parametrize("in_recent", [0, 15, 30])
+def test_rows_of_before_are_read_and_continued(tmp_path, lacking, in_recent):
+    expected = {key(number): Output(number, None, 0.5) for number in range(30)}
+    with AnswerStore.writer(tmp_path) as store:
+        store.put(expected.items())
+    make_old(tmp_path / "outputs.sqlite", lacking, in_recent)
+    with AnswerStore.reader(tmp_path) as store:
+        assert store.get(list(expected)) == expected
+    with AnswerStore.writer(tmp_path) as store:
+        expected |= {key(number): Output("new", None, 0.25) for number in range(25, 40)}
+        store.put((k, expected[k]) for k in list(expected)[25:])
+    with AnswerStore.reader(tmp_path) as store:
+        assert store.get(list(expected)) == expected
 
 
 def test_a_store_of_before_is_read_and_continued(tmp_path):
@@ -87,21 +143,21 @@ def test_a_store_of_before_is_read_and_continued(tmp_path):
 
 WRITING = """
 import sys
+from contextlib import closing
 from pathlib import Path
 from unfazed.core.values import Output
 from unfazed.core import store
-store._DIRECTLY, store._RECENTLY = 500, 1000
 key = store.keyer("a system")
 with store.AnswerStore.writer(Path(sys.argv[1])) as kept:
     for number in range(int(sys.argv[2]), 10**9):
-        kept.put([(key({"text": str(number)}), Output(number))])
+        kept.put([(key({"text": str(number)}), Output(number, attempts=1 + number % 2))])
         if number % 50 == 0:
             kept.commit()
             print(number, flush=True)
 """
 
 
-def test_kills_while_it_moves_lose_nothing_that_was_said_to_be_stored(tmp_path: Path) -> None:
+def test_kills_lose_nothing_that_was_said_to_be_stored(tmp_path: Path) -> None:
     last = 0
     for _ in range(5):
         writing = subprocess.Popen(
@@ -139,7 +195,7 @@ def test_answers_that_go_to_the_file_together_are_there_byte_for_byte(tmp_path, 
     answers = {key(i): Output(value, None, 0.1 * i + 1e-9) for i, value in enumerate(VALUES)}
     answers |= {key(100): Output("late", None, 0.5, 3), key(101): Output("counted", None, 2.0, 1, 7, 0)}
     answers[key(102)] = Output(None, "it broke", 0.25, 2)
-    with AnswerStore.writer(tmp_path) as store:
+    with AnswerStore.shared(tmp_path / "outputs.sqlite") as store:
         store.put(answers.items())
         assert store.get(list(answers)) == answers
     with AnswerStore.reader(tmp_path) as reader:
@@ -152,13 +208,32 @@ def test_answers_that_go_to_the_file_together_are_there_byte_for_byte(tmp_path, 
     )  # fmt: skip
 
 
-def test_many_answers_are_written_before_they_fill_the_memory(tmp_path, monkeypatch):
+@pytest.mark.parametrize("seconds", [[0.5], [0.5, 0.25]])
+def test_answers_in_a_batch_are_those_that_were_given(tmp_path, monkeypatch, seconds):
+    """Those of a batch that took equally long are one row, and all others have rows of their own."""
+    answers = {key(i): Output(value, None, seconds[i % len(seconds)]) for i, value in enumerate(VALUES)}
+    answers |= {key(100): Output("late", None, 0.5, 3), key(102): Output(None, "it broke", 0.25, 2)}
+    with AnswerStore.writer(tmp_path) as store:
+        store.put(answers.items())
+        assert store.get(list(answers)) == answers
+    with AnswerStore.reader(tmp_path) as reader:
+        assert reader.get(list(answers)) == answers
+        assert {k: v for rows in reader.scan() for k, v, _ in rows if v is not None} == {
+            k: msgspec.json.encode(o.value) for k, o in answers.items() if o.ok
+        }
+    with closing(sqlite3.connect(tmp_path / "outputs.sqlite")) as db:
+        assert db.execute("SELECT count(*) FROM batches").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("output", [Output("x"), Output(error="it broke")])
+def test_many_answers_are_written_before_they_fill_the_memory(tmp_path, monkeypatch, output):
     monkeypatch.setattr(store_waiting, "_MOST_ROWS", 50)
+    monkeypatch.setattr(store_batches, "_MOST_ANSWERS", 50)
     with AnswerStore.writer(tmp_path) as store:
         for start in range(0, 400, 20):
-            store.put((key(number), Output(number)) for number in range(start, start + 20))
-            assert len(store._waiting) < 50
-        assert store.get([key(i) for i in range(401)]) == {key(i): Output(i) for i in range(400)}
+            store.put((key(number), output) for number in range(start, start + 20))
+            assert len(store._waiting) + store._batches._answers < 50
+        assert store.get([key(i) for i in range(401)]) == dict.fromkeys(map(key, range(400)), output)
 
 
 def test_an_answer_that_its_owner_changes_later_is_stored_as_it_was(tmp_path):
@@ -172,7 +247,7 @@ def test_an_answer_that_its_owner_changes_later_is_stored_as_it_was(tmp_path):
 
 @pytest.mark.parametrize("long", [1 << 20, 5])
 def test_of_answers_to_the_same_request_the_last_is_stored(tmp_path, monkeypatch, long):
-    monkeypatch.setattr(store_waiting, "_LONG", long)
+    monkeypatch.setattr(store_batches, "_LONG", long)
     late, failed = Output("late", None, 0.5, 3), Output(None, "it broke")
     given = [(1, Output("short")), (1, Output("a longer one")), (2, Output("a longer one")), (2, Output("s")),
              (3, failed), (3, Output("then right")), (4, Output("right")), (4, late)]  # fmt: skip

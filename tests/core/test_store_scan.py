@@ -51,15 +51,14 @@ def test_keys_with_equal_halves_are_looked_up():
     assert store_scan._Held(same[1:], numbers[1:], []).sure
 
 
-def test_a_damaged_answer_is_named(tmp_path):
+@pytest.mark.parametrize("output", [Output("on"), Output("on", attempts=2)])  # in a batch, and in a row
+def test_a_damaged_answer_is_named(tmp_path, output):
     with AnswerStore.writer(tmp_path) as store:
-        store.put([(key(1), Output("on"))])
+        store.put([(key(1), output)])
     with sqlite3.connect(tmp_path / "outputs.sqlite") as db:
-        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        for table in tables:
-            columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-            if {"key", "value", "error"} <= set(columns):
-                db.execute(f"UPDATE {table} SET value = ? WHERE value IS NOT NULL", (b'"on',))
+        changed = db.execute("UPDATE outputs SET value = ?", (b'"on',)).rowcount
+        changed += db.execute("UPDATE batches SET answers = ?", (b'"on\n',)).rowcount
     db.close()
+    assert changed == 1
     with AnswerStore.reader(tmp_path) as store, pytest.raises(StoredFileError, match=r"outputs\.sqlite"):
         StoredAnswers(store, MISSING, 1)

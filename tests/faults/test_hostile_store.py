@@ -16,6 +16,7 @@ from pathlib import Path
 
 import commands
 import pytest
+from old_store import make_old
 
 import unfazed
 from unfazed.collect.database import open_database
@@ -186,20 +187,38 @@ def test_a_pipe_does_not_hang(place: Path) -> None:
     assert "not a regular file" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "value = zeroblob(300000000)",
-        "value = 7",
-        "value = NULL",
-        "error = x'ff'",
-        "value = CAST('" + "[" * 5000 + "]" * 5000 + "' AS BLOB)",
-        "attempts = 'many'",
-        "value = x'22ff22'",
-    ],
-)
+NESTED = "[" * 5000 + "]" * 5000
+ODD = [
+    "UPDATE outputs SET value = zeroblob(300000000)",
+    "UPDATE outputs SET value = 7",
+    "UPDATE outputs SET value = NULL",
+    "UPDATE outputs SET error = x'ff'",
+    f"UPDATE outputs SET value = CAST('{NESTED}' AS BLOB)",
+    "UPDATE outputs SET attempts = 'many'",
+    "UPDATE outputs SET value = x'22ff22'",
+    "UPDATE batches SET keys = zeroblob(300000000)",
+    "UPDATE batches SET keys = 7",
+    "UPDATE batches SET keys = keys || x'00'",
+    "UPDATE batches SET keys = keys || keys",
+    "UPDATE batches SET id = -1",
+    "UPDATE batches SET id = 1 << 40",
+    "UPDATE batches SET answers = 7",
+    "UPDATE batches SET answers = x''",
+    "UPDATE batches SET answers = answers || answers",
+    "UPDATE batches SET answers = replace(answers, x'22', x'ff')",
+    f"UPDATE batches SET answers = replace(answers, x'0a', CAST('{NESTED}' AS BLOB) || x'0a')",
+    "UPDATE batches SET seconds = 'long'",
+]
+
+
+@pytest.mark.parametrize("change", ODD)
 def test_odd_values_are_refused(place: Path, change: str) -> None:
-    sql(place / "run/outputs.sqlite", f"UPDATE outputs SET {change} WHERE rowid = 1")
+    file = place / "run/outputs.sqlite"
+    if " outputs " in change:
+        make_old(file)
+    with closing(sqlite3.connect(file)) as db:
+        assert db.execute(f"{change} WHERE rowid = (SELECT min(rowid) FROM {change.split()[1]})").rowcount == 1
+        db.commit()
     with pytest.raises(StoredFileError, match=r"outputs\.sqlite"):
         list(Run(place / "run").items())
 

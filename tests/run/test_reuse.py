@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import random
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import commands
 import pytest
+from old_store import LATER, make_old
 
 import unfazed
 from unfazed.core.asking import Asking, ask
@@ -98,8 +97,8 @@ def test_a_changed_system_of_the_same_name_is_refused(
     assert fresh.session is not None
     aside = at_work / f"run/outputs.{TODAY}.sqlite"
     assert fresh.session.aside == str(aside)
-    with closing(sqlite3.connect(aside)) as db:
-        assert {v for (v,) in db.execute("SELECT value FROM outputs")} == {b'"a"'}
+    with AnswerStore.reading(aside) as store:
+        assert {value for rows in store.scan() for _, value, _ in rows} == {b'"a"'}
     run_system(suite, "silent:predict", at_work / "run", engine=engine, fresh=True)
     assert (at_work / f"run/outputs.{TODAY}-2.sqlite").exists()
 
@@ -180,12 +179,7 @@ def test_a_metric_a_judge_or_a_recogniser_is_checked_too(tmp_path: Path) -> None
 def test_a_store_of_before_sessions_is_checked_and_goes_on(make: Make, tmp_path: Path) -> None:
     suite = make()
     run_system(suite, Answers(), tmp_path / "run")
-    with sqlite3.connect(tmp_path / "run/outputs.sqlite") as db:
-        for table in ("outputs", "recent"):
-            for column in ("tokens_out", "tokens_in", "session"):
-                db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        db.execute("DROP TABLE sessions")
-    db.close()
+    make_old(tmp_path / "run/outputs.sqlite", LATER)
     with pytest.raises(StaleAnswers):
         run_system(suite, Answers(lambda t: "b"), tmp_path / "run")
     again = run_system(suite, Answers(), tmp_path / "run").session
@@ -196,11 +190,7 @@ def test_a_store_of_before_sessions_is_checked_and_goes_on(make: Make, tmp_path:
 def test_a_store_of_before_tokens_were_noted_is_read_and_goes_on(make: Make, tmp_path: Path) -> None:
     suite = make()
     run = run_system(suite, Answers(), tmp_path / "run")
-    with sqlite3.connect(tmp_path / "run/outputs.sqlite") as db:
-        for table in ("outputs", "recent"):
-            for column in ("tokens_out", "tokens_in"):
-                db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-    db.close()
+    make_old(tmp_path / "run/outputs.sqlite", LATER[:2], in_recent=5)
     assert all(output.ok and output.tokens_in is None for _, output in run)
     again = run_system(suite, Answers(), tmp_path / "run").session
     assert again is not None

@@ -20,7 +20,7 @@ from unfazed.core.http.pace import Pace
 from unfazed.core.meter import Spent, metered
 from unfazed.core.own_code import described, said, traced, whole
 from unfazed.core.store import AnswerStore, Key, keyer
-from unfazed.core.values import UNREADABLE, Failed, Inputs, Json, Output
+from unfazed.core.values import UNREADABLE, BatchOutputs, Failed, Inputs, Json, Output
 
 _ALIKE = 3  # equal errors of the first items after which a system counts as broken
 # Errors of Python's own that a local function raises again if it is asked the same again.
@@ -72,7 +72,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
 class Answers(NamedTuple):
     """An output for each request of a batch, and what answering used."""
 
-    outputs: list[Output]
+    outputs: Sequence[Output]
     used: dict[str, float]
 
 
@@ -109,7 +109,7 @@ class Asker:
     def close(self) -> None:
         self.system.close()
 
-    def ask(self, batch: Sequence[Inputs]) -> list[Output]:
+    def ask(self, batch: Sequence[Inputs]) -> Sequence[Output]:
         """An output for each request. What fails in a batch is asked again by itself."""
         if len(batch) == 1:
             return [self.ask_again(batch[0], None)]
@@ -125,9 +125,9 @@ class Asker:
             shares = _shared_out(spent, seconds, len(batch))
         if values is None:
             return self.ask_each(batch)
-        outputs = self.checked_together(values, batch, shares)
-        if outputs is not None:
-            return outputs
+        together = self.checked_together(values, batch, shares)
+        if together is not None:
+            return together
         outputs = [self.checked(v, item, share) for v, item, share in zip(values, batch, shares, strict=True)]
         for i, value in enumerate(values):
             if isinstance(value, Failed) and not value.final:
@@ -212,7 +212,7 @@ class Asker:
 
     def checked_together(
         self, values: Sequence[Json | Failed], batch: Sequence[Inputs], shares: Sequence[Output]
-    ) -> list[Output] | None:
+    ) -> BatchOutputs | None:
         """The same for a batch of a system that counts no tokens; None where something is wrong with any of it."""
         took = shares[0]
         if took.tokens_in is not None or took.tokens_out is not None:
@@ -223,7 +223,7 @@ class Asker:
         if self._problem is not None and any(map(self._problem, values, batch)):
             return None
         self.worked = True
-        return [Output(value, None, took.seconds) for value in values]
+        return BatchOutputs(values, took.seconds)
 
 
 def _shared_out(spent: Spent, seconds: float, items: int) -> list[Output]:

@@ -35,6 +35,10 @@ class Guarded(sqlite3.Connection):
         self.looks = 0
         return super().execute(sql, *values)
 
+    def executemany(self, sql: str, values: Iterable[Any], /) -> sqlite3.Cursor:
+        self.looks = 0
+        return super().executemany(sql, values)
+
     def guard(self, size: int) -> None:
         self.most = _LOOKS_AT_LEAST + size * _OPCODES_A_BYTE // _OPCODES
         self.set_progress_handler(self._look, _OPCODES)

@@ -1,8 +1,8 @@
 """The store of answers, whoever gave them: one SQLite file, written as answers come, safe against kill -9.
 
-A key is the system's identity and the request, so that no system is ever given another's answers. Keys are random:
-once there are too many for each page to be met again while it is at hand, outputs go to a small table first, which is
-moved to the large one in the order of keys whenever it is full. Each answer belongs to a session, which has a day.
+A key is the system's identity and the request, so that no system is ever given another's answers. Answers to a whole
+batch are kept together, as one row; what differs from others, such as failures, has a row of its own, by its key. Each
+answer belongs to a session, which has a day.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import repeat
 from pathlib import Path
-from types import NoneType
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,9 +25,8 @@ from unfazed.core.errors import StoredFileError, UsageError
 from unfazed.core.locks import Lock
 from unfazed.core.session import Asked, Session
 from unfazed.core.sqlite import interrupted
+from unfazed.core.store_batches import Batches, lines_of, split_lines
 from unfazed.core.store_file import (
-    ALL,
-    RECENT,
     connect_to_read,
     connect_to_write,
     damaged,
@@ -36,26 +35,20 @@ from unfazed.core.store_file import (
     put_aside,
     unwritable,
 )
-from unfazed.core.store_keys import Key, Keyer, keyer
-from unfazed.core.store_waiting import Waiting
-from unfazed.core.values import Output
+from unfazed.core.store_keys import Key, Keyer, keyer, split_keys
+from unfazed.core.store_rows import Rows
+from unfazed.core.store_waiting import Waiting, batch_and_others
+from unfazed.core.values import BatchOutputs, Output
 
 if TYPE_CHECKING:
     from unfazed.core.store_sieve import Sieve
 
 __all__ = ["AnswerStore", "Key", "Keyer", "keyer"]
 
-_ALL, _RECENT = ALL, RECENT  # what is in both is newer in the second
-_DIRECTLY = 1_000_000  # outputs up to which all are written to the large table at once
-_RECENTLY = 500_000  # outputs in the small table when it is moved
-_PIECES = 16  # in which it is moved, so that no transaction is large
 _COMMIT_SECONDS = 0.1  # a system that answers faster than this has its batches committed together,
 _COMMIT_SHARE = 50  # and where a commit takes long, no more often than costs a fiftieth of the time,
 _COMMIT_AT_LEAST = 1.0  # but at least every second
-_KEYS_A_QUERY = 900
-_ROWS_A_SCAN = 4096
 
-_MOVE = f"INSERT OR REPLACE INTO {_ALL} SELECT * FROM {_RECENT} WHERE key >= ? AND key < ? ORDER BY key"  # noqa: S608
 _USUAL = (  # told in this order, others after them
     "requests", "retries", "429", "5xx", "time-outs", "refusals", "cut off", "tokens in", "tokens out", "cost",
 )  # fmt: skip
@@ -75,7 +68,7 @@ class AnswerStore:
         self._shared = shared  # other processes wait for what is not committed
         self._committed = time.monotonic()
         self._commit_every = _COMMIT_SECONDS
-        self._waiting = Waiting()
+        self._waiting = Waiting()  # rows; while there are any, no batch waits
         self._sieve: Sieve | None = None  # holds back keys that are surely not there, where that is known
         self._used: Counter[str] = Counter()
         self.spent: Counter[str] = Counter()  # what was used since this was opened
@@ -88,23 +81,12 @@ class AnswerStore:
         self.checked: Counter[str] = Counter()  # answers that were asked again first, by identity
         self.warnings: list[str] = []
         try:
-            there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_RECENT,)).fetchone()
-            self._tables = (_ALL, _RECENT) if there else (_ALL,)  # a run of before this was made has no second table
-            self._sizes = {table: self._rows(table) for table in self._tables} if lock else {}
-            self._columns = "key, value, error, seconds, attempts"
-            if any(column[1] == "tokens_out" for column in connection.execute(f"PRAGMA table_info({_ALL})").fetchall()):
-                self._columns += ", tokens_in, tokens_out"
-            if shared:
-                self._tables, self._sizes = (_ALL,), {_ALL: 0, _RECENT: 0}
+            self._rows = Rows(connection, alone=lock is not None)
+            self._batches = Batches(connection)
         except (sqlite3.DatabaseError, ValueError, TypeError) as error:
             connection.close()
             interrupted(connection, error)
             raise damaged(self.file, error) from error
-
-    def _rows(self, table: str) -> int:
-        """About how many rows there are; counting them would read all."""
-        (last,) = self._db.execute(f"SELECT max(rowid) FROM {table}").fetchone()  # noqa: S608 - one of our names
-        return int(last or 0)
 
     @classmethod
     def writer(cls, folder: Path, fresh: bool = False, expected: int | None = None) -> AnswerStore:
@@ -120,11 +102,10 @@ class AnswerStore:
             db = connect_to_write(folder / "outputs.sqlite")
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
-            db.execute("PRAGMA cache_size=-65536")  # KiB; keys are random, so pages come up again and again
-            make_tables(db, folder / "outputs.sqlite", (_ALL, _RECENT))
+            make_tables(db, folder / "outputs.sqlite", batches=True)
             store = cls(folder / "outputs.sqlite", db, lock)
             store.aside = aside
-            if not any(store._sizes.values()):
+            if not store.size:
                 from unfazed.core.store_sieve import MOST, Sieve
 
                 store._sieve = Sieve(MOST if expected is None else expected)
@@ -145,7 +126,7 @@ class AnswerStore:
             db = connect_to_write(file)
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
-            make_tables(db, file, (_ALL,))
+            make_tables(db, file, batches=False)
         except sqlite3.DatabaseError as error:
             raise damaged(file, error) from error
         return cls(file, db, None, shared=True)
@@ -154,7 +135,7 @@ class AnswerStore:
     def in_memory(cls) -> AnswerStore:
         """A store that is gone when it is closed."""
         db = sqlite3.connect(":memory:", check_same_thread=False)
-        make_tables(db, Path(":memory:"), (_ALL,))
+        make_tables(db, Path(":memory:"), batches=False)
         store = cls(Path(":memory:"), db, None, shared=True)
         weakref.finalize(store, db.close)  # also where nobody calls close()
         return store
@@ -242,18 +223,40 @@ class AnswerStore:
 
     def put_block(self, keys: Sequence[Key], outputs: Sequence[Output]) -> None:
         """The same for keys and their outputs apart."""
-        session = self._session()
-        if session != self._waiting.session:
-            self._flush()
-            self._waiting.session = session
-        self._waiting.add(keys, outputs)
         self.asked += len(keys)
         if self._sieve is not None:
             self._sieve.add(keys)
+        if self._shared:
+            self._put_rows(keys, outputs)
+        elif isinstance(outputs, BatchOutputs):
+            self._put_batch(keys, outputs)
+        else:
+            batch, others = batch_and_others(keys, outputs)
+            if batch:
+                seconds = next(iter(batch.values())).seconds
+                self._put_batch(list(batch), BatchOutputs([output.value for output in batch.values()], seconds))
+            if others:
+                self._put_rows(list(others), list(others.values()))
         if self._shared or time.monotonic() - self._committed > self._commit_every:
             self.commit()
-        elif self._waiting.enough:
+        elif self._waiting.enough or self._batches.enough:
             self._flush()
+
+    def _put_batch(self, keys: Sequence[Key], outputs: BatchOutputs) -> None:
+        lines = lines_of(outputs)
+        if lines is None:
+            self._put_rows(keys, outputs)
+        else:
+            if self._waiting:  # of rows and batches that are written together, rows would count
+                self._flush()
+            self._batches.add(self._session(), keys, lines, outputs.seconds)
+
+    def _put_rows(self, keys: Sequence[Key], outputs: Sequence[Output]) -> None:
+        session = self._session()
+        if self._batches.waiting or session != self._waiting.session:
+            self._flush()
+            self._waiting.session = session
+        self._waiting.add(keys, outputs)
 
     def use(self, amounts: Mapping[str, float]) -> None:
         """Adds to what the run has used, which is written with the outputs."""
@@ -280,49 +283,56 @@ class AnswerStore:
             self._db.commit()
         except sqlite3.OperationalError as error:
             raise unwritable(self.file, error) from error
-        if self._sizes[_RECENT] >= _RECENTLY and not self._shared:
-            self._move()
         self._committed = time.monotonic()
         cost = self._committed - began
         self._commit_every = min(max(_COMMIT_SECONDS, _COMMIT_SHARE * cost), _COMMIT_AT_LEAST)
 
     def get(self, keys: Sequence[Key]) -> dict[Key, Output]:
         """The stored outputs of these keys; keys that were never asked are not in it."""
-        decode = msgspec.json.decode
-        found = {}
-        try:
-            for key, value, error, seconds, attempts, *tokens in self._select(self._columns, keys):
-                if not isinstance(error, (str, NoneType)) or not isinstance(attempts, int):
-                    raise TypeError("a value of another type")
-                if not all(isinstance(count, (int, NoneType)) for count in tokens):
-                    raise TypeError("a count of tokens of another type")
-                answer = None if error is not None else decode(value)
-                found[key] = Output(answer, error, float(seconds), attempts, *tokens)
-        except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as damage:
-            raise damaged(self.file, damage) from damage
-        return found
+        with self._reading():
+            keys = self._perhaps_there(keys)
+            found = dict(self._rows.outputs(keys))
+            return found | dict(self._batches.outputs([key for key in keys if key not in found]))
+
+    def answered(self, keys: Sequence[Key]) -> dict[Key, int]:
+        """Which of these keys have an answer that is not a failure, each with its session."""
+        with self._reading():
+            keys = self._perhaps_there(keys)
+            found = self._rows.sessions(keys)
+            answered = {key: session for key, session in found.items() if session is not None}
+            return answered | dict(self._batches.sessions([key for key in keys if key not in found]))
+
+    def tried(self, keys: Sequence[Key]) -> set[Key]:
+        """Which of these keys have an answer or a failure."""
+        with self._reading():
+            keys = self._perhaps_there(keys)
+            return self._rows.tried(keys) | {key for key, _ in self._batches.sessions(keys)}
 
     def most_tokens(self) -> tuple[int, int]:
         """The most tokens that any answer took, in and out; 0 where none are known."""
-        if "tokens_in" not in self._columns:
-            return 0, 0
-        found = [self._db.execute(f"SELECT max(tokens_in), max(tokens_out) FROM {t}").fetchone() for t in self._tables]  # noqa: S608
-        return max(int(row[0] or 0) for row in found), max(int(row[1] or 0) for row in found)
+        return self._rows.most_tokens()
 
     @property
     def size(self) -> int:
         """About how many outputs there are."""
-        return sum(self._rows(table) for table in self._tables)
+        return self._rows.size + self._batches.size
 
     def scan(self) -> Iterator[list[tuple[Key, bytes | None, str | None]]]:
         """All keys with answers, as JSON, or errors, some at a time. If a key comes again, the last one counts."""
-        try:
-            for table in self._tables:
-                rows = self._db.execute(f"SELECT key, value, error FROM {table}")  # noqa: S608 - one of our names
-                yield from iter(lambda rows=rows: rows.fetchmany(_ROWS_A_SCAN), [])  # type: ignore[misc]
-        except sqlite3.DatabaseError as error:
-            interrupted(self._db, error)
-            raise damaged(self.file, error) from error
+        for keys, answers in self.scan_batches():
+            yield list(zip(split_keys(keys), answers, repeat(None)))
+        yield from self.scan_rows()
+
+    def scan_batches(self) -> Iterator[tuple[bytes, list[bytes]]]:
+        """All answers in batches, some at a time: their keys in one piece, and the answers as JSON."""
+        with self._reading():
+            for some in self._batches.scan():
+                yield b"".join([keys for keys, _ in some]), [line for batch in some for line in split_lines(*batch)]
+
+    def scan_rows(self) -> Iterator[list[tuple[Key, bytes | None, str | None]]]:
+        """All rows, some at a time; they count before batches."""
+        with self._reading():
+            yield from self._rows.scan()
 
     def damage(self, error: Exception) -> StoredFileError:
         """The error of a store that holds what no store writes."""
@@ -331,60 +341,44 @@ class AnswerStore:
     def content(self) -> str:
         """An id of all outputs, which is another once one is added or changed."""
         h = blake2b(digest_size=16)
-        for rows in self.scan():
+        with self._reading():
+            for some in self._batches.scan():
+                h.update(msgspec.msgpack.encode(some))
+        for rows in self.scan_rows():
             h.update(msgspec.msgpack.encode(rows))
         return h.hexdigest()
 
-    def answered(self, keys: Sequence[Key]) -> dict[Key, int]:
-        """Which of these keys have an answer that is not a failure, each with its session."""
-        found = dict(self._select("key, CASE WHEN error IS NULL THEN session ELSE -1 END", keys))
-        return {key: session for key, session in found.items() if session != -1}
-
-    def tried(self, keys: Sequence[Key]) -> set[Key]:
-        """Which of these keys have an answer or a failure."""
-        return {key for (key,) in self._select("key", keys)}
-
-    def _select(self, columns: str, keys: Sequence[Key]) -> Iterator[tuple]:  # type: ignore[type-arg]
+    def _perhaps_there(self, keys: Sequence[Key]) -> Sequence[Key]:
+        """Those of the keys that may be in the file, which has all by then that was put."""
         keys = keys if self._sieve is None else self._sieve.through(keys)
-        if keys and self._waiting:
+        if keys and (self._waiting or self._batches.waiting):
             self._flush()
-        for at in range(0, len(keys), _KEYS_A_QUERY):
-            part = keys[at : at + _KEYS_A_QUERY]
-            marks = ",".join("?" * len(part))
-            for table in self._tables if self._sizes.get(_RECENT, 1) else (_ALL,):
-                query = f"SELECT {columns} FROM {table} WHERE key IN ({marks})"  # noqa: S608 - no outside text
-                try:
-                    yield from self._db.execute(query, part)
-                except sqlite3.DatabaseError as error:
-                    interrupted(self._db, error)
-                    raise damaged(self.file, error) from error
+        return keys
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Whatever is wrong with what is read is an error that names the file."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            interrupted(self._db, error)
+            raise damaged(self.file, error) from error
+        except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
+            raise damaged(self.file, error) from error
 
     def _flush(self) -> None:
-        """Hands waiting rows to SQLite."""
+        """Hands what waits to SQLite."""
         waiting, self._waiting = self._waiting, Waiting(self._waiting.session)
-        table = _ALL if self._shared or self._sizes[_ALL] < _DIRECTLY else _RECENT
-        self._sizes[table] += len(waiting)
         try:
-            waiting.write(self._db, table)
-            self._db.executemany(_ADD, self._used.items())
-            self._used.clear()
+            self._rows.write(waiting)
+            self._rows.drop(self._batches.write())
+            if self._used:
+                self._db.executemany(_ADD, self._used.items())
+                self._used.clear()
         except sqlite3.OperationalError as error:
             raise unwritable(self.file, error) from error
         except sqlite3.DatabaseError as error:
             raise damaged(self.file, error) from error
-
-    def _move(self) -> None:
-        """Moves the small table to the large one. Stopped half-way, all is still in one of them, and is moved again."""
-        ends = [bytes([i * 256 // _PIECES]) for i in range(_PIECES)] + [b"\xff" * 17]
-        try:
-            for piece in pairwise(ends):
-                self._db.execute(_MOVE, piece)
-                self._db.commit()
-            self._db.execute(f"DELETE FROM {_RECENT}")  # noqa: S608 - one of our names
-            self._db.commit()
-        except sqlite3.OperationalError as error:
-            raise unwritable(self.file, error) from error
-        self._sizes[_RECENT] = 0
 
     def close(self) -> None:
         try:

@@ -26,24 +26,34 @@ _LATER = (_SESSION, *_TOKENS)  # columns that older stores lack, in the order in
 _SESSIONS = "CREATE TABLE IF NOT EXISTS sessions (id INTEGER PRIMARY KEY, day TEXT NOT NULL, identity TEXT)"
 _OLD = 0  # the session of answers from before sessions were noted; its identity is not known
 _USAGE = "CREATE TABLE IF NOT EXISTS usage (name TEXT PRIMARY KEY, amount REAL NOT NULL)"
-ALL, RECENT = "outputs", "recent"
+_BATCHES = """
+CREATE TABLE IF NOT EXISTS batches (
+    id INTEGER PRIMARY KEY, session INTEGER NOT NULL, seconds REAL NOT NULL, keys BLOB NOT NULL, answers BLOB NOT NULL
+)
+"""
+ROWS = "outputs"
+RECENT = "recent"  # an older store's second table of rows; what is in both is newer there
+_EMPTY_RECENT = (f"INSERT OR REPLACE INTO {ROWS} SELECT * FROM {RECENT} ORDER BY key", f"DROP TABLE {RECENT}")  # noqa: S608
 
 
-def _schema(columns: Sequence[str], tables: Sequence[str] = (ALL, RECENT)) -> tuple[str, ...]:
+def _schema(columns: Sequence[str], tables: Sequence[str] = (ROWS, RECENT)) -> tuple[str, ...]:
     made = [_FIRST.format(table, "".join(f", {column}" for column in columns)) for table in tables]
     return (*made, _USAGE, *([_SESSIONS] if columns else []))
 
 
 # All that a store may hold: today's, one from before tokens were noted, and one from before sessions were.
-_OURS = (_schema(_LATER), _schema(_LATER[:1]), _schema(()))
+_OURS = ((*_schema(_LATER), _BATCHES), _schema(_LATER[:1]), _schema(()))
 
 
-def make_tables(db: sqlite3.Connection, file: Path, tables: Sequence[str]) -> None:
+def make_tables(db: sqlite3.Connection, file: Path, batches: bool) -> None:
     """Makes the tables that are not there, and adds to those of an older store what they lack, all at once."""
     db.execute("BEGIN IMMEDIATE")
-    for schema in _schema(_LATER, tables):
+    recent = has_table(db, RECENT)
+    for schema in _schema(_LATER, (ROWS,)):
         db.execute(schema)
-    for table in tables:
+    if batches:
+        db.execute(_BATCHES)
+    for table in (ROWS, RECENT) if recent else (ROWS,):
         there = {column[1] for column in db.execute(f"PRAGMA table_info({table})").fetchall()}
         for column in _LATER:
             if column.split()[0] not in there:
@@ -51,7 +61,13 @@ def make_tables(db: sqlite3.Connection, file: Path, tables: Sequence[str]) -> No
         if "session" not in there:
             day = date.fromtimestamp(file.stat().st_mtime).isoformat()
             db.execute("INSERT OR IGNORE INTO sessions VALUES (?, ?, NULL)", (_OLD, day))
+    for statement in _EMPTY_RECENT if recent else ():
+        db.execute(statement)
     db.commit()
+
+
+def has_table(db: sqlite3.Connection, name: str) -> bool:
+    return db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone() is not None
 
 
 def put_aside(file: Path) -> Path | None:

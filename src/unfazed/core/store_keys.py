@@ -42,3 +42,8 @@ class Keyer:
 def keyer(identity: str) -> Keyer:
     """What gives the keys of requests to the system of that identity."""
     return Keyer(identity)
+
+
+def split_keys(content: bytes) -> list[Key]:
+    """The keys in one piece as a list."""
+    return [content[at : at + KEY_BYTES] for at in range(0, len(content), KEY_BYTES)]

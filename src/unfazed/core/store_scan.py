@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Any
 
 import msgspec
@@ -80,11 +81,16 @@ def _scanned(store: AnswerStore) -> _Held | None:
     """All answers of a store; None where they are too many or too long to be held."""
     known = _Numbers(store)
     keys, numbers = bytearray(), array("i")
-    for rows in store.scan():
+    for some, answers in store.scan_batches():
+        keys += some
+        numbers.extend(map(known.__getitem__, zip(answers, repeat(None))))
+        if known.too_many:
+            return None
+    for rows in store.scan_rows():
         column, *said = zip(*rows, strict=True)
         keys += b"".join(column)
         numbers.extend(map(known.__getitem__, zip(*said, strict=True)))
-        if len(known) > _MOST_DISTINCT or known.size > _MOST_BYTES:
+        if known.too_many:
             return None
     if len(keys) != 16 * len(numbers):
         raise store.damage(ValueError("a key of another length"))
@@ -101,6 +107,10 @@ class _Numbers(dict[tuple[Any, Any], int]):
         self.answers: list[Output] = []
         self.size = 0
         self._damage: Callable[[Exception], StoredFileError] = store.damage
+
+    @property
+    def too_many(self) -> bool:
+        return len(self) > _MOST_DISTINCT or self.size > _MOST_BYTES
 
     def __missing__(self, said: tuple[Any, Any]) -> int:
         value, error = said

@@ -33,10 +33,17 @@ class Sieve:
 
     def through(self, keys: Sequence[Key]) -> list[Key]:
         if self._new:
-            np.bitwise_or.at(self._words, *self._places(self._new))
+            self._set(*self._places(self._new))
             self._new = []
         words, bits = self._places(keys)
         return [keys[place] for place in np.flatnonzero(self._words[words] & bits == bits).tolist()]
+
+    def _set(self, words: Words, bits: Words) -> None:
+        """Of keys that share a word, one is set at a time: that is faster than to look for them beforehand."""
+        while len(words):
+            self._words[words] |= bits
+            left = self._words[words] & bits != bits
+            words, bits = words[left], bits[left]
 
     def _places(self, keys: Sequence[Key]) -> tuple[Words, Words]:
         """For each key its word, and its bits in there."""

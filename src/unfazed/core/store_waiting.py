@@ -38,6 +38,14 @@ def as_kept(output: Output) -> Output:
     return output if kept == content else msgspec.structs.replace(output, value=msgspec.json.decode(kept))
 
 
+def batch_and_others(keys: Sequence[Key], outputs: Sequence[Output]) -> tuple[dict[Key, Output], dict[Key, Output]]:
+    """Those that can be kept as a batch, as they took equally long and differ in nothing but the answer; the others."""
+    last = dict(zip(keys, outputs, strict=True))
+    seconds = next((output.seconds for output in last.values() if _is_alike(output)), None)
+    batch = {key: output for key, output in last.items() if output.seconds == seconds and _is_alike(output)}
+    return batch, {key: output for key, output in last.items() if key not in batch} if len(batch) < len(last) else {}
+
+
 class Waiting:
     """Outputs of one session. Those that came at the first attempt from a system that counts no tokens are alike but
     for the answer and its seconds; all others are rows by key."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal, overload
 
 import msgspec
 
@@ -73,6 +74,30 @@ class Output(msgspec.Struct, frozen=True):
     def unreadable(self) -> bool:
         """Was there an answer, but not in the task's form? Such an answer is wrong, not missing."""
         return self.error is not None and self.error.startswith(UNREADABLE)
+
+
+class BatchOutputs(Sequence[Output]):
+    """The outputs of a batch that was answered as a whole, at the first attempt and without a count of tokens.
+
+    They are kept as values and the seconds that each took; an `Output` is made of those that are looked at.
+    """
+
+    __slots__ = ("seconds", "values")
+
+    def __init__(self, values: Sequence[Json], seconds: float) -> None:
+        self.values, self.seconds = values, seconds
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, at: int) -> Output: ...
+    @overload
+    def __getitem__(self, at: slice) -> BatchOutputs: ...
+    def __getitem__(self, at: int | slice) -> Output | BatchOutputs:
+        if isinstance(at, slice):
+            return BatchOutputs(self.values[at], self.seconds)
+        return Output(self.values[at], None, self.seconds)
 
 
 class Failed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from itertools import islice
 
 from unfazed.core.canary import Kept, how_many, lot
@@ -40,7 +41,7 @@ def stored_answers(suite: Suite, order: Order, system: System, store: AnswerStor
 def asked_again(pool: Pool, size: int, give_up: int, store: AnswerStore, inputs: list[Inputs]) -> list[Output]:
     """An output for each, none of which is stored. Gives up where as many as that fail and none is answered."""
     batches = deque(inputs[at : at + size] for at in range(0, len(inputs), size))
-    outputs = [[Output(error="not asked")] * len(batch) for batch in batches]
+    outputs: list[Sequence[Output]] = [[Output(error="not asked")] * len(batch) for batch in batches]
     place, failed, answered = 0, 0, False
     waiting: dict[int, int] = {}
     while batches or waiting:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import compress
+from itertools import chain, compress
+
+import numpy as np
 
 from unfazed.core.ids import canonical_lines
 from unfazed.core.progress import Progress
@@ -38,7 +40,8 @@ class Requests:
 
     def by_size(self) -> Requests:
         """The shortest first."""
-        return self.at(sorted(range(len(self)), key=self.sizes.__getitem__))
+        sizes = np.array(self.sizes, dtype=np.min_scalar_type(max(self.sizes, default=0)))  # small numbers sort fast
+        return self.at(sizes.argsort(kind="stable").tolist())
 
     def cut(self, start: int, end: int | None = None) -> Requests:
         return Requests(self.keys[start:end], self.inputs[start:end], [])
@@ -101,22 +104,29 @@ class Due:
         seen, enough = 0, _BATCHES_A_WINDOW * size if size > 1 else _LOOK_AHEAD // 64
         if self.early:
             enough = _FIRST_LOOK * (1 + self.suite.manifest.variants // max(1, self.suite.manifest.examples))
-        for number, group in enumerate(self.order.groups()):
-            if self.sample and number == self.sample:
-                yield self.keyed(window, again)
-                if window:
+        number = 0
+        for block in self.order.blocks():
+            number += len(block)
+            ends = number - len(block) <= self.sample < number if self.sample else False
+            if not ends and not self.repeats and len(window) + sum(map(len, block)) < enough:
+                window += chain.from_iterable(block)  # nothing to note of any of them
+                continue
+            for at, group in enumerate(block, number - len(block)):
+                if self.sample and at == self.sample:
+                    yield self.keyed(window, again)
+                    if window:
+                        seen += len(window)
+                        yield NONE
+                    window, again = [], []
+                window += group
+                if self.repeats:
+                    window += group[:1] * self.repeats
+                    again += [0] * len(group) + list(range(1, self.repeats + 1))
+                if len(window) >= enough:
                     seen += len(window)
-                    yield NONE
-                window, again = [], []
-            window += group
-            if self.repeats:
-                window += group[:1] * self.repeats
-                again += [0] * len(group) + list(range(1, self.repeats + 1))
-            if len(window) >= enough:
-                seen += len(window)
-                self.looks.append(seen)
-                yield self.keyed(window, again)
-                window, again, enough = [], [], min(max(enough, seen // 4), max(_LOOK_AHEAD, enough))
+                    self.looks.append(seen)
+                    yield self.keyed(window, again)
+                    window, again, enough = [], [], min(max(enough, seen // 4), max(_LOOK_AHEAD, enough))
         if window:
             yield self.keyed(window, again)
         if self.sample and self.sample >= len(self.order.places):
@@ -132,18 +142,23 @@ class Due:
 
     def of(self, window: Requests) -> Requests:
         """What of a window is to be asked; notes what need not be."""
+        known: set[Key] = set()
         answered = self.store.answered(window.keys)
-        new = set(window.keys)
         if answered:
             self.answers |= bool(self.store.reuse(answered))
-            new.difference_update(answered)
+            known.update(answered)
+        new = set(window.keys)
         if not self.in_flight.isdisjoint(new):
-            new -= self.in_flight
-        if len(new) < len(window):
-            first = dict(zip(reversed(window.keys), range(len(window) - 1, -1, -1), strict=True))
-            self.progress.skip(len(window) - len(new))
-            window = window.at(sorted(first[key] for key in new))
-        self.in_flight |= new
+            known |= self.in_flight & new
+        if known or len(new) < len(window):
+            places = []
+            for place, key in enumerate(window.keys):
+                if key not in known:
+                    known.add(key)
+                    places.append(place)
+            self.progress.skip(len(window) - len(places))
+            window = window.at(places)
+        self.in_flight.update(window.keys)
         return window
 
     def keys(self, group: list[Inputs]) -> list[Key]:

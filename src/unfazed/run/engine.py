@@ -22,7 +22,7 @@ from unfazed.core.files import as_path
 from unfazed.core.progress import Progress
 from unfazed.core.store import AnswerStore, Key
 from unfazed.core.suite import Suite
-from unfazed.core.values import Output
+from unfazed.core.values import BatchOutputs, Output
 from unfazed.run.answering import Answering, asker_of, placed_options, reference_of, require_prompt, shared_rate
 from unfazed.run.checking import asked_again, stored_answers
 from unfazed.run.due import Due, Requests
@@ -357,4 +357,6 @@ class _Engine:
 
 def _failed(answers: Answers) -> list[int]:
     """The places of outputs that are failures."""
+    if isinstance(answers.outputs, BatchOutputs):
+        return []
     return [place for place, output in enumerate(answers.outputs) if output.error is not None]

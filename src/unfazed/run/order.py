@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import weakref
-from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from itertools import accumulate, count, pairwise
+from itertools import accumulate, groupby, pairwise
 from tempfile import TemporaryFile
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -23,8 +23,7 @@ _IN_MEMORY = 100_000  # requests; more lie in a temporary file
 _RANK_BYTES = 8
 _LOTS = 256  # in a temporary file: one for each first byte of a rank
 _UNWRITTEN = 4 << 20  # bytes that wait to be written there together
-_DECODED = 256  # examples whose requests are decoded together
-_NO_MORE = (None, "")
+_DECODED = 64  # examples whose requests are decoded together
 
 
 def seed_of(suite: Suite) -> int:
@@ -67,10 +66,15 @@ class Order:
 
     def groups(self) -> Iterator[list[Inputs]]:
         """The requests of each example and its variants, in the order."""
+        for block in self.blocks():
+            yield from block
+
+    def blocks(self) -> Iterator[list[list[Inputs]]]:
+        """The same, some examples at a time."""
         held = self._held
         for at in range(0, len(self.places), _DECODED):
-            some = b",".join(map(held.__getitem__, self.places[at : at + _DECODED].tolist()))
-            yield from msgspec.json.decode(b"[" + some + b"]")
+            some = "],[".join(held.texts(self.places[at : at + _DECODED].tolist()))
+            yield msgspec.json.decode(f"[[{some}]]")
 
     @cached_property
     def _held(self) -> _Held | _Spilled:
@@ -86,7 +90,7 @@ def _requests(suite: Suite, wanted: npt.NDArray[np.bool_] | None = None) -> tupl
     for ids, groups in _groups(suite):
         if wanted is not None:
             due = wanted[place : place + len(ids)].tolist()
-            groups = [text if is_due else b"" for text, is_due in zip(groups, due, strict=True)]
+            groups = [text if is_due else "" for text, is_due in zip(groups, due, strict=True)]
         some = _ranks(suite, ids)
         held.add(groups, some[::_RANK_BYTES])
         ranks += some
@@ -94,11 +98,23 @@ def _requests(suite: Suite, wanted: npt.NDArray[np.bool_] | None = None) -> tupl
     return held, bytes(ranks)
 
 
-class _Held(list[bytes]):
+class _Held(list[str]):
     """Texts by place. They come with the first bytes of their ranks."""
 
-    def add(self, texts: list[bytes], lots: bytes) -> None:
+    def add(self, texts: list[str], lots: bytes) -> None:
         self += texts
+
+    def texts(self, places: Sequence[int]) -> list[str]:
+        return [self[place] for place in places]
+
+
+class _Piece(NamedTuple):
+    """Texts that were written to a file together, lot by lot."""
+
+    places: npt.NDArray[np.uint32]
+    lengths: npt.NDArray[np.uint32]  # in characters
+    first: Ints  # of each lot, in those columns; then how many there are
+    start: Ints  # of each lot in the file; then the end
 
 
 class _Spilled:
@@ -108,56 +124,67 @@ class _Spilled:
         self._file = TemporaryFile()  # noqa: SIM115 - closed with this object
         weakref.finalize(self, self._file.close)
         self._lot_of = bytearray()  # by place
-        self._places = [array("Q") for _ in range(_LOTS)]  # of the texts of each lot,
-        self._lengths = [array("Q") for _ in range(_LOTS)]
-        self._pieces: list[list[tuple[int, int]]] = [[] for _ in range(_LOTS)]  # where they begin and end in the file,
-        self._unwritten: list[list[bytes]] = [[] for _ in range(_LOTS)]  # and those that are not there yet
-        self._size = 0
-        self._at_hand: tuple[int, dict[int, bytes]] = -1, {}
+        self._pieces: list[_Piece] = []
+        self._unwritten: list[str] = []
+        self._size = 0  # of those
+        self._at_hand: tuple[int, dict[int, str]] = -1, {}
 
-    def add(self, texts: list[bytes], lots: bytes) -> None:
-        places, lengths, unwritten = self._places, self._lengths, self._unwritten
-        for place, lot, text in zip(count(len(self._lot_of)), lots, texts, strict=False):
-            places[lot].append(place)
-            lengths[lot].append(len(text))
-            unwritten[lot].append(text)
+    def add(self, texts: list[str], lots: bytes) -> None:
         self._lot_of += lots
+        self._unwritten += texts
         self._size += sum(map(len, texts))
-        if self._size - self._file.tell() > _UNWRITTEN:
+        if self._size > _UNWRITTEN:
             self._write()
 
     def _write(self) -> None:
-        for pieces, texts in zip(self._pieces, self._unwritten, strict=True):
-            start = self._file.tell()
-            self._file.write(b"".join(texts))
-            pieces.append((start, self._file.tell()))
-            texts.clear()
+        texts, self._unwritten, self._size = self._unwritten, [], 0
+        before = len(self._lot_of) - len(texts)
+        lots = np.frombuffer(bytes(self._lot_of[before:]), dtype=np.uint8)
+        order = lots.argsort(kind="stable")
+        first = lots[order].searchsorted(np.arange(_LOTS + 1))
+        texts = [texts[place] for place in order.tolist()]
+        lengths = np.fromiter(map(len, texts), dtype=np.uint32, count=len(texts))
+        written = ["".join(texts[start:end]).encode() for start, end in pairwise(first.tolist())]
+        start = np.array(list(accumulate(map(len, written), initial=self._file.tell())))
+        self._file.write(b"".join(written))
         self._file.flush()
+        self._pieces.append(_Piece((before + order).astype(np.uint32), lengths, first, start))
 
-    def __getitem__(self, place: int) -> bytes:
-        lot, texts = self._at_hand
-        if lot != self._lot_of[place]:
-            lot = self._lot_of[place]
-            texts = self._texts(lot)
-            self._at_hand = lot, texts
-        return texts[place]
+    def texts(self, places: Sequence[int]) -> list[str]:
+        if self._unwritten:
+            self._write()
+        found: list[str] = []
+        for lot, own in groupby(places, self._lot_of.__getitem__):
+            if lot != self._at_hand[0]:
+                self._at_hand = lot, self._texts(lot)
+            found += map(self._at_hand[1].__getitem__, own)
+        return found
 
-    def _texts(self, lot: int) -> dict[int, bytes]:
+    def _texts(self, lot: int) -> dict[int, str]:
         """The texts of a lot by place."""
-        pieces = [os.pread(self._file.fileno(), end - start, start) for start, end in self._pieces[lot]]
-        text = b"".join(pieces + self._unwritten[lot])
-        ends = accumulate(self._lengths[lot], initial=0)
-        return {place: text[start:end] for place, (start, end) in zip(self._places[lot], pairwise(ends), strict=True)}
+        found: dict[int, str] = {}
+        for piece in self._pieces:
+            first, end = piece.first[lot : lot + 2].tolist()
+            start, stop = piece.start[lot : lot + 2].tolist()
+            text = os.pread(self._file.fileno(), stop - start, start).decode()
+            parts = pairwise(accumulate(piece.lengths[first:end].tolist(), initial=0))
+            own = [text[at:to] for at, to in parts]
+            found.update(zip(piece.places[first:end].tolist(), own, strict=True))
+        return found
 
 
-def _groups(suite: Suite) -> Iterator[tuple[list[str], list[bytes]]]:
-    """The ids of some examples, and a list of the requests of each as JSON, in the order of the file."""
-    variants = suite.columns("variants", "row", "inputs")
-    row, text = next(variants, _NO_MORE)
+def _groups(suite: Suite) -> Iterator[tuple[list[str], list[str]]]:
+    """The ids of some examples, and the requests of each as JSON with commas between, in the order of the file."""
+    more = suite.lists("variants", "row", "inputs")
+    owners: list[int] = []  # of variants that were read: the rows of their examples,
+    varied: list[str] = []  # and their inputs
     for rows, ids, texts in suite.lists("examples", "row", "id", "inputs"):
-        if row is not None:
-            for place, number in enumerate(rows):
-                while row == number:
-                    texts[place] += f",{text}"
-                    row, text = next(variants, _NO_MORE)
-        yield ids, [f"[{text}]".encode() for text in texts]
+        while (not owners or owners[-1] <= rows[-1]) and (batch := next(more, None)) is not None:
+            owners += batch[0]
+            varied += batch[1]
+        if owners:
+            first, end = (np.array(owners).searchsorted(rows, side=side).tolist() for side in ("left", "right"))
+            parts = zip(texts, first, end, strict=True)
+            texts = [",".join([own, *varied[start:stop]]) for own, start, stop in parts]
+            del owners[: end[-1]], varied[: end[-1]]
+        yield ids, texts

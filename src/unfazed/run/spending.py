@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -164,7 +164,7 @@ class Purse:
         self.judged = 0  # examples that a judge has seen,
         self._each = 0.0  # and what it cost for each of them
 
-    def pay(self, cost: float, outputs: list[Output], shown: str) -> None:
+    def pay(self, cost: float, outputs: Sequence[Output], shown: str) -> None:
         self.spent += cost
         if self.prices is None:
             return
