@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import repeat
 from math import isnan
+from operator import contains
 from typing import NamedTuple
 
 import msgspec
@@ -112,10 +114,10 @@ def _changed(run: Runlike, block: Block, comparing: Comparing, right: Right) -> 
     changed = np.flatnonzero(compared(block, comparing).flip == 1)
     owner = block.owner[changed]
     cases, numbers = _cases(block, right, changed, owner)
-    known = {of: block.example(of) for of in np.unique(owner).tolist()}
-    places = changed.tolist()
-    examples, varied = [known[of] for of in owner.tolist()], [block.varied[at] for at in places]
-    if isinstance(run, Run) and any(PROMPT in inputs for inputs in varied):
+    places, owners = changed.tolist(), owner.tolist()
+    known = {of: block.example(of) for of in dict.fromkeys(owners)}
+    examples, varied = [known[of] for of in owners], [block.varied[at] for at in places]
+    if isinstance(run, Run) and any(map(contains, varied, repeat(PROMPT))):
         shown = [_shown(run, *both) for both in zip(examples, varied, strict=True)]
         examples, varied = [example for example, _ in shown], [inputs for _, inputs in shown]
     return FlipBlock(examples, varied, [block.notes[at] for at in places], numbers.tolist(), cases)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import compress
 from typing import Any, cast
 
@@ -40,9 +41,11 @@ def stored_blocks(run: Run) -> Iterator[Block]:
         variants = _Variants(suite)
         for examples in _examples(suite, size):
             rows, ids = examples["row"], examples["id"]
-            texts, inputs = _read_inputs(suite, "examples", examples["inputs"], ids)
+            texts, inputs = _read_inputs(suite, "examples", examples["inputs"], partial(list, ids))
             theirs = variants.up_to(rows, ids)
-            varied_texts, varied = _read_inputs(suite, "variants", theirs["inputs"], variants.names)
+            varied_texts, varied = _read_inputs(
+                suite, "variants", theirs["inputs"], partial(_listed, theirs["example_id"])
+            )
             keys = key.of_lines([*texts, *varied_texts])
             outputs, out = answers.of(keys)
             first_halves = np.frombuffer(b"".join(keys), dtype=np.uint64)[::2]
@@ -95,7 +98,6 @@ class _Variants:
         self._more = suite.numbered("variants", "example_id", "source", "family", "meaning", "gold", "note")
         self._waiting: list[_Columns] = []
         self.sizes = np.zeros(0, dtype=np.int64)  # how many each of the examples had that were asked for last
-        self.names: list[str] = []  # the example of each of these variants
 
     def up_to(self, rows: Ints, ids: list[str]) -> dict[str, Any]:
         """The columns of these examples' variants. What is repeated comes in pieces, with numbers of their own."""
@@ -124,11 +126,12 @@ class _Variants:
         if wrong.any():
             self._refuse(int(found[wrong.argmax()]))
         self.sizes = np.bincount(at, minlength=len(rows))
-        self.names = [ids[place] for place in at.tolist()]
-        if self.names != _listed(names):
-            pairs = zip(found.tolist(), self.names, _listed(names), strict=True)
-            row = next(row for row, a, b in pairs if a != b)
-            raise self._suite.odd("variants.parquet", f"row {row}", "it has a variant of another example")
+        own, number = _distinct(names)
+        place = at * (len(own) + 1) + number
+        others = np.flatnonzero(np.append(True, place[1:] != place[:-1])[: len(place)])  # neighbours are mostly alike
+        for where, example, name in zip(others, at[others].tolist(), number[others].tolist(), strict=True):
+            if ids[example] != own[name]:
+                raise self._suite.odd("variants.parquet", f"row {found[where]}", "it has a variant of another example")
 
     def end(self) -> None:
         """Raises if variants are left."""
@@ -141,7 +144,7 @@ class _Variants:
         raise self._suite.odd("variants.parquet", f"row {row}", what)
 
 
-def _listed(pieces: list[Repeated]) -> list[str]:
+def _listed(pieces: Sequence[Repeated]) -> list[str]:
     """The value of each row."""
     return [value for values, numbers in pieces for value in map(values.__getitem__, numbers.tolist())]
 
@@ -196,15 +199,17 @@ def _text_numbers(hashes: _Halves, sizes: Ints, own: list[bytes], varied: list[b
     return found
 
 
-def _read_inputs(suite: Suite, table: str, texts: list[str], ids: list[str]) -> tuple[list[bytes], list[Inputs]]:
-    """Inputs as canonical JSON, by which they are told apart, and as they are."""
+def _read_inputs(
+    suite: Suite, table: str, texts: list[str], ids: Callable[[], list[str]]
+) -> tuple[list[bytes], list[Inputs]]:
+    """Inputs as canonical JSON, by which they are told apart, and as they are. `ids` are of their examples."""
     try:
         inputs = _inputs("[" + ",".join(texts) + "]")
         if len(inputs) != len(texts):
             raise msgspec.DecodeError("it is not one JSON value")
         return canonical_lines(inputs), inputs
     except _ODD:
-        for text, id in zip(texts, ids, strict=True):
+        for text, id in zip(texts, ids(), strict=True):
             try:
                 msgspec.json.decode(text, type=dict[str, str])
             except _ODD as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate, chain, islice
+from itertools import islice
 
 from unfazed.core.text import ANSWER, shorten, spelled, visible
 from unfazed.core.values import Example, Inputs, Json, Output
@@ -44,25 +44,37 @@ class Columns:
 
     def add(self, flips: FlipBlock) -> None:
         """Texts are numbered as they come: fields, the example's, what was said, then the note."""
-        known, rows, spans = self._known, [], []
-        last, place, plain = None, -1, False
-        said_of: dict[int, tuple[Json, ...]] = {}
+        known, cases, said_of = self._known, flips.cases, dict[int, tuple[Json, ...]]()
+        places, notes, said, spans, ends = (
+            list[int](),
+            list[int](),
+            list[tuple[Json, ...]](),
+            list[_Span](),
+            list[int](),
+        )
+        last, place, plain, own = None, -1, False, dict[str, str]()
         for example, inputs, note, number in flips.rows():
-            own = example.inputs
-            if example is not last:
+            is_new = example is not last
+            if is_new:
+                last, own = example, example.inputs
                 plain = all(map(_plain, own.values()))
-            pairs = [(name, own.get(name, ""), text) for name, text in inputs.items()]
-            spans.append([_span(known[name], before, after, plain) for name, before, after in pairs if before != after])
-            if example is not last:
-                last, place = example, self._example(example.id, example)
-            said = said_of.get(number)
-            if said is None:
-                case = flips.cases[number]
-                said = self._said(case, own, inputs)
-                if _as_texts(case):
-                    said_of[number] = said
-            rows.append((place, *said, known[note] if len(note) <= NOTE else self._text(note, NOTE)))
-        self._flips.add(rows, spans)
+            for name, after in inputs.items():
+                before = own.get(name, "")
+                if before != after:
+                    spans.append(_span(known[name], before, after, plain))
+            ends.append(len(spans))
+            if is_new:
+                place = self._example(example.id, example)
+            places.append(place)
+            told = said_of.get(number)
+            if told is None:
+                told = self._said(cases[number], own, inputs)
+                if _as_texts(cases[number]):
+                    said_of[number] = told
+            said.append(told)
+            notes.append(known[note] if len(note) <= NOTE else self._text(note, NOTE))
+        if places:
+            self._flips.add([places, *zip(*said, strict=True), notes], spans, ends)
 
     def _said(self, case: Case, own: Inputs, inputs: Inputs) -> tuple[Json, ...]:
         """The columns of a changed answer that are neither its example's nor its note's."""
@@ -82,12 +94,14 @@ class Columns:
         made = _Set("Lost and gained between A and B", _CHANGES, "A", "B", self._spill)
         stream = iter(answers)
         while some := list(islice(stream, _TOGETHER)):
-            made.add(*zip(*map(self._changed, some), strict=True))
+            found = [self._changed(one) for one in some]
+            spans = [span for span, _ in found]
+            made.add(list(zip(*(row for _, row in found), strict=True)), spans, range(1, len(spans) + 1))
         return made.columns()
 
-    def _changed(self, one: Changed) -> tuple[tuple[Json, ...], list[_Span]]:
+    def _changed(self, one: Changed) -> tuple[_Span, tuple[Json, ...]]:
         known = self._known
-        spans = [(known["text"], _kept(one.text, _CHANGE), "", "", "")]
+        span = known["text"], _kept(one.text, _CHANGE), "", "", ""
         row = (
             self._example(one.example, None),
             known[one.operator or "clean input"],
@@ -99,7 +113,7 @@ class Columns:
             1 if one.change == "lost" else -1,
             known[""],
         )
-        return row, spans
+        return span, row
 
     def _text(self, text: str, limit: int = ANSWER) -> int:
         return self._texts.setdefault(visible(shorten(text, limit)), len(self._texts))
@@ -115,11 +129,13 @@ class Columns:
         place = self._examples.get(name)
         if place is None:
             place = self._examples[name] = len(self._examples)
-            row: dict[str, Json] = {"id": visible(shorten(name, ANSWER)), "groups": {}, "inputs": []}
+            groups: dict[str, Json] = {}
+            inputs: list[Json] = []
+            shown = visible(shorten(name, ANSWER))
             if example is not None:
-                row["groups"] = {visible(key): self._known[value] for key, value in example.groups.items()}
-                row["inputs"] = [[self._known[key], self._text(text)] for key, text in example.inputs.items()]
-            self._rows.append(row)
+                groups = {visible(key): self._known[value] for key, value in example.groups.items()}
+                inputs = [[self._known[key], self._text(text)] for key, text in example.inputs.items()]
+            self._rows.append({"id": shown, "groups": groups, "inputs": inputs})
             self._rows.put_aside()
         return place
 
@@ -178,17 +194,16 @@ class _Set:
         self._columns["spans"].append(0)
         self._size = self._end = 0
 
-    def add(self, rows: Sequence[tuple[Json, ...]], spans: Sequence[list[_Span]]) -> None:
-        """Adds answers: their columns of `_ROW`, and the changes of each."""
-        ends = list(accumulate(map(len, spans), initial=self._end))
-        self._end = ends[-1]
-        self._size += len(rows)
-        self._extend(("spans",), [(end,) for end in ends[1:]])
-        self._extend(_ROW, rows)
-        self._extend(_SPAN, list(chain.from_iterable(spans)))
+    def add(self, columns: Sequence[Sequence[Json]], spans: Sequence[_Span], ends: Iterable[int]) -> None:
+        """Adds answers: their columns of `_ROW`, all their changes, and where among these each one's end."""
+        self._extend(("spans",), [[self._end + end for end in ends]])
+        self._extend(_ROW, columns)
+        self._extend(_SPAN, list(zip(*spans, strict=True)))
+        self._end += len(spans)
+        self._size += len(columns[0])
 
-    def _extend(self, names: Sequence[str], rows: Sequence[tuple[Json, ...]]) -> None:
-        for name, column in zip(names, zip(*rows, strict=True), strict=False):
+    def _extend(self, names: Sequence[str], columns: Sequence[Sequence[Json]]) -> None:
+        for name, column in zip(names, columns, strict=False):  # without a change there are no spans
             self._columns[name].extend(column)
             self._columns[name].put_aside()
 
