@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from unfazed.core.text import label, spelled, title, visible
 from unfazed.core.values import Example, Output, Variant
-from unfazed.measure.changes import Flip
+from unfazed.measure.changes import Flip, FlipBlock
 from unfazed.measure.sampling import Repeats
 from unfazed.measure.sentences import plain, verdict
 from unfazed.report import charts
@@ -89,10 +89,10 @@ def make_flip(i, source, right_before=True, right_after=False):
 def test_the_sample_takes_operators_in_turn_and_right_then_wrong_first():
     sample = FlipSample(10)
     for i in range(500):
-        sample.add(make_flip(i, "common", right_before=i % 2 == 0))
+        sample.add(FlipBlock.of([make_flip(i, "common", right_before=i % 2 == 0)]))
     for i in range(3):
-        sample.add(make_flip(i, "rare"))
-    sample.add(make_flip(9, "fixed", right_before=False, right_after=True))
+        sample.add(FlipBlock.of([make_flip(i, "rare")]))
+    sample.add(FlipBlock.of([make_flip(9, "fixed", right_before=False, right_after=True)]))
     cards = sample.cards()
     assert len(cards) == 10
     assert [card.source for card in cards[:4]] == ["common", "rare", "common", "rare"]
@@ -105,7 +105,7 @@ def test_the_sample_does_not_depend_on_order(order):
     def chosen(ids):
         sample = FlipSample(7)
         for i in ids:
-            sample.add(make_flip(i, f"op{i % 2}"))
+            sample.add(FlipBlock.of([make_flip(i, f"op{i % 2}")]))
         return [card.example for card in sample.cards()]
 
     assert chosen(order) == chosen(range(30))

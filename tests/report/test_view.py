@@ -12,7 +12,7 @@ from commands import unfazed
 
 import unfazed as library
 from unfazed.core.values import Example, Output, Variant
-from unfazed.measure.changes import Flip
+from unfazed.measure.changes import Flip, FlipBlock
 from unfazed.report.json_stream import json_pieces
 from unfazed.report.view_columns import Columns
 
@@ -201,7 +201,7 @@ def test_long_texts_are_cut_around_the_change():
     example = Example(0, "e", {"text": text + "end"}, "x")
     variant = Variant(0, "e", 0, "keyboard/adjacent", "keyboard", "same", {"text": text + "ebd"}, "x", "")
     columns = Columns()
-    columns.add(Flip(example, variant, Output("x"), Output("y"), True, False, 1.0))
+    columns.add(FlipBlock.of([Flip(example, variant, Output("x"), Output("y"), True, False, 1.0)]))
     made = b"".join(json_pieces([columns.flips(), columns.shared()]))
     found = json.loads(made)[0]
     assert (found["old"], found["new"]) == (["end"], ["ebd"])

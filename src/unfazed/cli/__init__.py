@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import os
 import signal
@@ -111,6 +112,7 @@ def unfazed() -> None:
     """
 
 
+_NEW_OBJECTS = 100_000  # between searches for cycles: commands hold thousands of rows and make few cycles
 _GRACE = 10.0  # seconds after SIGTERM in which a command saves what it has
 _terminated = threading.Event()
 
@@ -118,6 +120,7 @@ _terminated = threading.Event()
 def main() -> None:
     """Runs a command and turns every way it can end into its exit code."""
     signal.signal(signal.SIGTERM, _terminate)
+    gc.set_threshold(_NEW_OBJECTS)
     if "_UNFAZED_COMPLETE" in os.environ:
         from unfazed.cli._completion import complete
 

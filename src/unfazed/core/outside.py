@@ -90,6 +90,11 @@ def _hash(file: BinaryIO, stamp: _Stamp) -> str:
     return h.hexdigest()
 
 
+def state_folder() -> Path:
+    """Where unfazed keeps what is this user's own on this machine; RuntimeError if the user has no home."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "unfazed"
+
+
 @lru_cache
 def own_key() -> bytes | None:
     """A secret of this user on this machine, made on first use; None where it can't be kept.
@@ -97,7 +102,7 @@ def own_key() -> bytes | None:
     What is signed with it was made here, which somebody else's file can't pretend to be.
     """
     with suppress(OSError, RuntimeError):
-        file = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "unfazed" / "key"
+        file = state_folder() / "key"
         if not file.exists():
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as new:

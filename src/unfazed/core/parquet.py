@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from unfazed.core.errors import StoredFileError, UsageError, option
 from unfazed.core.footer import Footer
 from unfazed.core.outside import open_hashed, open_regular
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 ROWS_A_BATCH = 16_384
 BYTES_A_BATCH = 32 << 20
@@ -145,10 +149,48 @@ def read_columns(
 ) -> Iterator[list[list[Any]]]:
     """The same, some rows at a time, as one list for each column."""
     chosen = list(columns) if chosen is None else chosen
+    for batch in _checked(path, columns, sha256):
+        yield [batch[name].to_pylist() for name in chosen]
+
+
+class Repeated(NamedTuple):
+    """A column in which values come again and again: the distinct ones, and the number of each row's."""
+
+    values: list[str]
+    numbers: npt.NDArray[np.int64]
+
+
+def read_numbered(
+    path: Path, columns: Mapping[str, str], sha256: str, repeated: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    """The same by name: a column of `int` as an array, and one of `str` as a list, or as `Repeated` where named so."""
+    import numpy as np
+
+    for batch in _checked(path, columns, sha256):
+        found: dict[str, Any] = {}
+        for name, kind in columns.items():
+            if name in repeated:
+                found[name] = _repeated(batch[name])
+            else:
+                found[name] = np.asarray(batch[name]) if kind == "int" else batch[name].to_pylist()
+        yield found
+
+
+def _repeated(column: Any) -> Repeated:
+    import numpy as np
+    from arro3.core import DataType, dictionary_dictionary, dictionary_indices
+
+    told = column.cast(DataType.dictionary(DataType.int32(), DataType.large_utf8()))
+    numbers = np.asarray(dictionary_indices(told)).astype(np.int64)
+    return Repeated(dictionary_dictionary(told).to_pylist(), numbers)
+
+
+def _checked(path: Path, columns: Mapping[str, str], sha256: str) -> Iterator[Any]:
+    """Batches of a file of that hash, whose columns are these."""
     with open_hashed(path, sha256) as file:
         for batch in _batches(path, file):
             _check_columns(path, batch, columns)
-            yield [batch[name].to_pylist() for name in chosen]
+            yield batch
 
 
 def read_batches(path: Path) -> Iterator[tuple[list[str], dict[str, list[Any]]]]:

@@ -68,9 +68,13 @@ class _Held:
         wanted = _halves(keys)
         if not len(self.first):
             return np.zeros(len(keys), dtype=np.int64)
+        order = np.argsort(wanted[:, 0])  # those near to each other are looked up together, which is much faster
+        wanted = wanted[order]
         at = np.maximum(np.searchsorted(self.first, wanted[:, 0], side="right") - 1, 0)  # the last of equal ones
         there = (self.first[at] == wanted[:, 0]) & (self.second[at] == wanted[:, 1])
-        return np.where(there, self._numbers[at], 0).astype(np.int64)
+        found = np.empty(len(keys), dtype=np.int64)
+        found[order] = np.where(there, self._numbers[at], 0)
+        return found
 
 
 def _halves(keys: Sequence[Key]) -> npt.NDArray[np.uint64]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
 from hashlib import blake2b
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 import msgspec
 
@@ -22,17 +21,19 @@ from unfazed.core.files import as_path, free, growing_folder, refuse_foreign, un
 from unfazed.core.ids import canonical, canonical_each, content_id, file_hash
 from unfazed.core.json import decode
 from unfazed.core.outside import open_hashed, read_bounded
-from unfazed.core.parquet import joined_columns, read_columns, read_rows, write_columns
+from unfazed.core.parquet import joined_columns, read_columns, read_numbered, read_rows, write_columns
 from unfazed.core.registry import VERSION
 from unfazed.core.suite_rows import Piece, example_columns, pieces_of, variant_columns
 from unfazed.core.task import Task, task_named, tasks
 from unfazed.core.text import html_table, pandas_frame, polars_frame
 from unfazed.core.values import Example, Inputs, Json, Meaning, Variant
+from unfazed.core.verified import is_noted, note_down
 
 FORMAT = 1
 LANGUAGE = "language"  # the group that holds an example's own language, where rows are in several
 _SHOWN = 5  # variants in a notebook
 _MOST_MANIFEST = 64 << 20  # bytes
+_LARGE = 20_000  # examples and variants, which take a thirtieth of a second to verify
 _EXAMPLE_COLUMNS = {"row": "int", "id": "str", "inputs": "str", "gold": "str", "groups": "str"}
 _VARIANT_COLUMNS = {
     "row": "int", "example_id": "str", "draw": "int", "source": "str", "family": "str", "meaning": "str",
@@ -139,7 +140,8 @@ class Suite:
             unwritable(to, "the suite"),
         ):
             for name in _COLUMNS:  # and nothing else that somebody put there
-                with self._opened(name) as file, (partial / name).open("wb") as new:
+                hashed = open_hashed(self.path / name, self.manifest.hashes[name])
+                with hashed as file, (partial / name).open("wb") as new:
                     shutil.copyfileobj(file, new, 1 << 20)
             _write_manifest(partial, self.manifest)
         return Suite(to)
@@ -159,9 +161,7 @@ class Suite:
         suite.path, suite.manifest = as_path(path, "path"), _read_manifest(Path(path))
         if suite.manifest != manifest:
             raise StoredFileError(f"{path}: this is another suite than the one that was verified.")
-        for name in _COLUMNS:
-            with suite._opened(name):
-                pass
+        suite._check_hashes()
         return suite
 
     def sources(self) -> dict[str, int]:
@@ -205,8 +205,11 @@ class Suite:
         """Raises if a file is not the one that the manifest was written for, or the manifest is not of its content.
 
         The content id is made from what the files hold. Both happen once per process, and again after a file changed.
+        The content of a large suite is read once per user; later, its files' hashes tell that it is the same.
         """
         facts = canonical([self.manifest.hashes, _decisive(self.manifest)])
+        if facts not in _verified and is_noted(_claim(self.manifest)):
+            _verified[facts] = self.manifest.content, self.manifest.examples, self.manifest.variants
         if facts not in _verified:
             content = _content(self.manifest)
             counts = dict.fromkeys(_COLUMNS, 0)
@@ -216,14 +219,13 @@ class Suite:
                     counts[name] += len(columns[0])
             _verified[facts] = content.hexdigest(), counts["examples.parquet"], counts["variants.parquet"]
         else:
-            for name in _COLUMNS:
-                with self._opened(name):
-                    pass
+            self._check_hashes()
         if _verified[facts] != (self.manifest.content, self.manifest.examples, self.manifest.variants):
             raise StoredFileError(
                 f"{self.path / 'manifest.json'}: its content id or its counts are not those of the suite's files. "
                 f"Make the suite again."
             )
+        note_down(_claim(self.manifest))
 
     def columns(self, table: str, *names: str) -> Iterator[tuple[Any, ...]]:
         """Some columns of `examples` or `variants` as they are stored, where texts and golds are JSON."""
@@ -234,11 +236,18 @@ class Suite:
         name = f"{table}.parquet"
         return read_columns(self.path / name, _COLUMNS[name], self.manifest.hashes[name], names or None)
 
+    def numbered(self, table: str, *repeated: str) -> Iterator[dict[str, Any]]:
+        """The same by name, where what comes again and again, in the columns `repeated`, is numbered."""
+        name = f"{table}.parquet"
+        return read_numbered(self.path / name, _COLUMNS[name], self.manifest.hashes[name], repeated)
+
     def _rows(self, name: str, chosen: list[str] | None = None) -> Iterator[tuple[Any, ...]]:
         return read_rows(self.path / name, _COLUMNS[name], self.manifest.hashes[name], chosen)
 
-    def _opened(self, name: str) -> AbstractContextManager[BinaryIO]:
-        return open_hashed(self.path / name, self.manifest.hashes[name])
+    def _check_hashes(self) -> None:
+        for name in _COLUMNS:
+            with open_hashed(self.path / name, self.manifest.hashes[name]):
+                pass
 
     def odd(self, name: str, where: str, what: object) -> StoredFileError:
         """The error that says what is wrong with a file, and where."""
@@ -255,6 +264,13 @@ def _meaning(name: str) -> Meaning:
     if name not in ("same", "changed"):
         raise msgspec.ValidationError(f"its meaning is {name!r:.60}, not same or changed")
     return cast(Meaning, name)
+
+
+def _claim(manifest: Manifest) -> bytes | None:
+    """What is noted of a large suite once it was verified; None for a small one, which takes no time."""
+    said = [manifest.content, manifest.examples, manifest.variants]
+    large = manifest.examples + manifest.variants >= _LARGE
+    return canonical([VERSION, manifest.hashes, _decisive(manifest), said]) if large else None
 
 
 def _decisive(manifest: Manifest) -> list[Json]:
@@ -320,6 +336,7 @@ def write_pieces(
         )  # fmt: skip
         with unwritable(path, "the suite"):
             _write_manifest(partial, manifest)
+    note_down(_claim(manifest))
     return Suite.known(path, manifest)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import repeat
 from math import isnan
+from operator import contains
 from typing import NamedTuple
 
 import msgspec
@@ -17,7 +19,7 @@ from unfazed.measure.block_answers import compared
 from unfazed.measure.measuring import Runlike, blocks_of, folder_of, scorers_for
 from unfazed.measure.results import Results
 from unfazed.measure.stored import KeptScores
-from unfazed.run.block import Block
+from unfazed.run.block import Block, Ints, Kind, first_of_each
 from unfazed.run.record import Run
 from unfazed.score import Comparing, Scorer, Stats, WithInputs, comparing_for, due_of, scorers
 
@@ -37,45 +39,110 @@ class Flip(NamedTuple):
     loss: float | None = None
 
 
+class Case(NamedTuple):
+    """What a changed answer is but for its texts: many changed answers are the same case."""
+
+    kind: Kind
+    gold: Json  # the variant's
+    clean: Output
+    varied: Output
+    right_before: bool | None
+    right_after: bool | None
+    loss: float | None
+
+
+class FlipBlock(NamedTuple):
+    """Changed answers as columns: the example, the variant's inputs and its note, and the place in `cases` of each."""
+
+    examples: list[Example]
+    varied: list[Inputs]
+    notes: list[str]
+    numbers: list[int]
+    cases: list[Case]
+
+    @classmethod
+    def of(cls, flips: Sequence[Flip]) -> FlipBlock:
+        """Changed answers that were made one by one."""
+        variants = [flip.variant for flip in flips]
+        kinds = [Kind(v.draw, v.source, v.meaning, v.family) for v in variants]
+        cases = [Case(kind, flip.variant.gold, *flip[2:]) for kind, flip in zip(kinds, flips, strict=True)]
+        texts, notes = [v.inputs for v in variants], [v.note for v in variants]
+        return cls([flip.example for flip in flips], texts, notes, list(range(len(flips))), cases)
+
+    def flip(self, at: int) -> Flip:
+        example, case = self.examples[at], self.cases[self.numbers[at]]
+        draw, source, meaning, family = case.kind
+        texts, note = self.varied[at], self.notes[at]
+        variant = Variant(example.row, example.id, draw, source, family, meaning, texts, case.gold, note)
+        return Flip(example, variant, case.clean, case.varied, case.right_before, case.right_after, case.loss)
+
+    def each(self) -> Iterator[Flip]:
+        """The same one by one."""
+        return map(self.flip, range(len(self.numbers)))
+
+    def rows(self) -> Iterator[tuple[Example, Inputs, str, int]]:
+        return zip(self.examples, self.varied, self.notes, self.numbers, strict=True)
+
+    def between(self, start: int, stop: int) -> FlipBlock:
+        """Some of them; the numbers of cases stay."""
+        some = slice(start, stop)
+        return FlipBlock(self.examples[some], self.varied[some], self.notes[some], self.numbers[some], self.cases)
+
+
 def flips(
     run: Runlike, score: str | None = None, extract: str = "", equivalent: str = "", rubric: str | None = None
 ) -> Iterator[Flip]:
     """Every changed answer of a run, controls included, in the order of the suite; `score` is the task's main one."""
     for _, changed in flips_by_block(run, score, extract, equivalent, rubric):
-        yield from changed
+        yield from changed.each()
 
 
 def flips_by_block(
     run: Runlike, score: str | None = None, extract: str = "", equivalent: str = "", rubric: str | None = None
-) -> Iterator[tuple[Block, list[Flip]]]:
-    """The same with the blocks in which they are."""
+) -> Iterator[tuple[Block, FlipBlock]]:
+    """The same as columns, with the blocks in which they are."""
     task = run.suite.task
     comparing = comparing_for(run.suite, extract, equivalent, rubric)
     scorer = next(iter(scorers_for(task, [score] if score else None, comparing)), None)
     with KeptScores([run]) as kept, comparing.at(folder_of(run)):
         right = Right(scorer, task, kept)
         for block in blocks_of(run, comparing):
-            yield block, list(_changed(run, block, comparing, right))
+            yield block, _changed(run, block, comparing, right)
 
 
-def _changed(run: Runlike, block: Block, comparing: Comparing, right: Right) -> Iterator[Flip]:
+def _changed(run: Runlike, block: Block, comparing: Comparing, right: Right) -> FlipBlock:
     changed = np.flatnonzero(compared(block, comparing).flip == 1)
     owner = block.owner[changed]
-    outputs, out, clean_out = block.outputs, block.out[changed].tolist(), block.clean_out[owner].tolist()
-    owners = owner.tolist()
-    scores = _scores(block, right, owners, clean_out, block.clean_gold[owner].tolist())
-    later = _scores(block, right, owners, out, block.gold[changed].tolist())
-    example, last = None, -1
-    for at, of, one, other, was, is_ in zip(changed.tolist(), owners, clean_out, out, scores, later, strict=True):
-        if of != last:
-            example, last = block.example(of), of
-        assert example is not None
-        shown, variant = _shown(run, example, block.variant(at, of))
-        clean, output = outputs[one], outputs[other]
+    cases, numbers = _cases(block, right, changed, owner)
+    places, owners = changed.tolist(), owner.tolist()
+    known = {of: block.example(of) for of in dict.fromkeys(owners)}
+    examples, varied = [known[of] for of in owners], [block.varied[at] for at in places]
+    if isinstance(run, Run) and any(map(contains, varied, repeat(PROMPT))):
+        shown = [_shown(run, *both) for both in zip(examples, varied, strict=True)]
+        examples, varied = [example for example, _ in shown], [inputs for _, inputs in shown]
+    return FlipBlock(examples, varied, [block.notes[at] for at in places], numbers.tolist(), cases)
+
+
+def _cases(block: Block, right: Right, changed: Ints, owner: Ints) -> tuple[list[Case], Ints]:
+    """The distinct cases in the order in which they come, and the number of each changed answer's."""
+    kind, gold, out = block.kind[changed], block.gold[changed], block.out[changed]
+    clean_gold, clean_out = block.clean_gold[owner], block.clean_out[owner]
+    first, numbers = np.zeros(0, dtype=np.int64), np.zeros(len(changed), dtype=np.int64)
+    for column in (kind, gold, out, clean_gold, clean_out, *([owner] if right.sees_inputs else [])):
+        size = int(column.max(initial=0)) + 1
+        first, numbers = first_of_each(numbers * size + column, (int(numbers.max(initial=0)) + 1) * size)
+    owners, said, later = owner[first].tolist(), clean_out[first].tolist(), out[first].tolist()
+    scores = _scores(block, right, owners, said, clean_gold[first].tolist())
+    others = _scores(block, right, owners, later, gold[first].tolist())
+    cases = []
+    for at, one, other, was, is_ in zip(first.tolist(), said, later, scores, others, strict=True):
+        clean, output = block.outputs[one], block.outputs[other]
         before = None if clean.unreadable else right.full(was)
         after = False if output.unreadable else right.full(is_)
         loss = None if was is None or is_ is None else was - is_
-        yield Flip(shown, variant, clean, output, before, after, loss)
+        true = block.golds[gold[at]]
+        cases.append(Case(block.kinds[kind[at]], true, clean, output, before, after, loss))
+    return cases, numbers
 
 
 def _scores(block: Block, right: Right, owners: list[int], out: list[int], gold: list[int]) -> list[float | None]:
@@ -88,12 +155,10 @@ def _scores(block: Block, right: Right, owners: list[int], out: list[int], gold:
     return [found[one] for one in due]
 
 
-def _shown(run: Runlike, example: Example, variant: Variant) -> tuple[Example, Variant]:
+def _shown(run: Run, example: Example, varied: Inputs) -> tuple[Example, Inputs]:
     """Both as people should read them: with the prompts, where these differ."""
-    if not isinstance(run, Run) or PROMPT not in variant.inputs:
-        return example, variant
-    before, after = run.shown(example.inputs, variant.inputs)
-    return msgspec.structs.replace(example, inputs=before), msgspec.structs.replace(variant, inputs=after)
+    before, after = run.shown(example.inputs, varied)
+    return msgspec.structs.replace(example, inputs=before), after
 
 
 def flips_of(results: Results, run: Runlike) -> Iterator[Flip]:

@@ -41,13 +41,13 @@ from unfazed.measure.sanity import Sanity
 from unfazed.measure.spill import Spill
 from unfazed.measure.spreading import PromptNotes, measure_spread
 from unfazed.measure.stored import KeptScores, decided_by, find, keep
+from unfazed.measure.stored_blocks import stored_blocks
 from unfazed.measure.table_reader import read_table
 from unfazed.measure.validity import Validity
 from unfazed.measure.within import check_margin, within_margin
 from unfazed.run.block import Answered, Block, in_blocks
 from unfazed.run.plan import MeasurePlan, Missing, Weigh, from_arguments, listed
 from unfazed.run.record import Run
-from unfazed.run.stored_blocks import stored_blocks
 from unfazed.run.workers import Engine
 from unfazed.score import Comparing, Match, Scorer, comparing_for, scorers
 

@@ -53,14 +53,15 @@ class RunTableReader:
 
     def add(self, block: Block) -> None:
         """Takes a block in; a part ends with the example that fills it."""
-        while len(block.rows):
-            filled = np.cumsum(block.sizes + 1) + self._size >= VARIANTS_A_PART
-            end = int(filled.argmax()) + 1 if filled.any() else len(block.rows)
-            now = np.arange(len(block.rows)) < end
-            self._add(block if now.all() else block.only(now))
+        rest: Block | None = block if len(block.rows) else None
+        while rest is not None:
+            filled = np.cumsum(rest.sizes + 1) + self._size >= VARIANTS_A_PART
+            end = int(filled.argmax()) + 1 if filled.any() else len(rest.rows)
+            now = np.arange(len(rest.rows)) < end
+            self._add(rest if now.all() else rest.only(now))
             if filled.any() or self.pairs.full:
                 self._put_aside()
-            block = block.only(~now)
+            rest = None if now.all() else rest.only(~now)
 
     def _add(self, block: Block) -> None:
         found = compared(block, self._compared, self._fill)

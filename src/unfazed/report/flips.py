@@ -1,27 +1,22 @@
-"""Changed answers: all of them written as JSON lines while they stream by, a fair sample to show, and what differs."""
+"""Changed answers to be shown: what differs, and a fair sample of them."""
 
 from __future__ import annotations
 
 import heapq
-import json
 import re
 from collections import Counter
-from collections.abc import Iterable
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import islice
-from pathlib import Path
 from typing import Literal, NamedTuple
 
-import msgspec
 from markupsafe import Markup
 from rapidfuzz.distance import Postfix, Prefix
 
-from unfazed.core.files import replacing
 from unfazed.core.ids import content_id
 from unfazed.core.text import ANSWER, outside, spelled, visible
-from unfazed.core.values import Example, Inputs, Json, Output, Variant
-from unfazed.measure.changes import Flip
+from unfazed.core.values import Example, Output, Variant
+from unfazed.measure.changes import Case, Flip, FlipBlock
+from unfazed.run.block import Kind as VariantKind
 
 LIMIT = 500  # characters shown of one text
 
@@ -72,12 +67,12 @@ def common(before: str, after: str) -> tuple[int, int]:
     """Lengths of the common start and end, moved outwards so that neither splits a word."""
     one, other = len(before), len(after)
     start = longest = Prefix.similarity(before, after)
-    if not (_splits(before, start) and _splits(after, start)):
-        whole = (i for i in _nearby(longest) if _splits(before, i) and _splits(after, i))
+    if start > 0 and not (_ends(before, start) and _ends(after, start)):
+        whole = (i for i in _nearby(longest) if _ends(before, i) and _ends(after, i))
         start = next(whole, longest)
-    end = longest = min(Postfix.similarity(before, after), min(one, other) - start)
-    if not (_splits(before, one - end) and _splits(after, other - end)):
-        whole = (i for i in _nearby(longest) if _splits(before, one - i) and _splits(after, other - i))
+    end = longest = min(Postfix.similarity(before, after), one - start, other - start)
+    if end > 0 and not (_ends(before, one - end) and _ends(after, other - end)):
+        whole = (i for i in _nearby(longest) if _ends(before, one - i) and _ends(after, other - i))
         end = next(whole, longest)
     return start, end
 
@@ -87,11 +82,9 @@ def _nearby(length: int) -> range:
     return range(length, max(-1, length - 100), -1)
 
 
-def _splits(text: str, at: int) -> bool:
+def _ends(text: str, at: int) -> bool:
     """Does a token end at that character?"""
-    if not 0 < at < len(text):
-        return True
-    return _apart(text[at - 1 : at + 1])
+    return not 0 < at < len(text) or _apart(text[at - 1 : at + 1])
 
 
 @lru_cache(maxsize=1 << 14)
@@ -129,7 +122,6 @@ def _shown(kind: Kind, text: str) -> str:
     return visible(text)
 
 
-_LINES = 256  # that are written together
 SHOWN = 50
 FIELDS = 6  # inputs of one example that are shown
 NOTE = 200
@@ -169,14 +161,13 @@ KINDS = (
 _RANKS = {(True, False): 0, (False, False): 1, (False, True): 2, (True, True): 4}
 
 
-def kind_of(flip: Flip) -> int:
+def kind_of(case: Case) -> int:
     """The place of its kind in KINDS, which begins with what matters most."""
-    variant, right_before, right_after = flip.variant, flip.right_before, flip.right_after
-    if variant.meaning == "changed":
+    if case.kind.meaning == "changed":
         return 3
-    if right_before is None or right_after is None:
+    if case.right_before is None or case.right_after is None:
         return 5
-    return _RANKS[right_before, right_after]
+    return _RANKS[case.right_before, case.right_after]
 
 
 class FlipSample:
@@ -188,19 +179,27 @@ class FlipSample:
         self.kinds: Counter[int] = Counter()
         self._kept: dict[str, list[tuple[int, str, Card]]] = {}
 
-    def add(self, flip: Flip) -> None:
-        example, variant = flip[0], flip[1]
-        rank = kind_of(flip)
-        self.counts[variant.source] += 1
-        self.kinds[rank] += 1
-        kept = self._kept.setdefault(variant.source, [])
-        if len(kept) == self.size and -rank < kept[0][0]:
-            return
+    def add(self, flips: FlipBlock) -> None:
+        ranks, wanted = [kind_of(case) for case in flips.cases], set[int]()
+        for number, count in Counter(flips.numbers).items():
+            source, rank = flips.cases[number].kind.source, ranks[number]
+            self.counts[source] += count
+            self.kinds[rank] += count
+            kept = self._kept.setdefault(source, [])
+            if len(kept) < self.size or -rank >= kept[0][0]:
+                wanted.add(number)
+        for at, number in enumerate(flips.numbers):
+            if number in wanted:
+                self._offer(flips, at, ranks[number])
+
+    def _offer(self, flips: FlipBlock, at: int, rank: int) -> None:
+        kind = flips.cases[flips.numbers[at]].kind
+        kept = self._kept[kind.source]
         # heapq keeps the smallest on top, which is the one to lose: the highest rank, then the lowest hash
-        entry = (-rank, _chance(example, variant))
+        entry = (-rank, _chance(flips.examples[at], kind))
         if len(kept) == self.size and entry <= kept[0][:2]:
             return
-        full = (*entry, card(flip, rank))
+        full = (*entry, card(flips.flip(at), rank))
         if len(kept) < self.size:
             heapq.heappush(kept, full)
         else:
@@ -218,9 +217,9 @@ class FlipSample:
         return [turn[3] for turn in turns[: self.size]]
 
 
-def _chance(example: Example, variant: Variant) -> str:
+def _chance(example: Example, kind: VariantKind) -> str:
     # repr first: an id from outside may hold a lone surrogate, which JSON can't
-    return content_id([ascii(example.id), ascii(variant.source), variant.draw])
+    return content_id([ascii(example.id), ascii(kind.source), kind.draw])
 
 
 def card(flip: Flip, rank: int) -> Card:
@@ -254,65 +253,3 @@ def _answer(output: Output, item: Example | Variant) -> Markup:
     if output.error is not None:
         return Markup("<em>no answer:</em> {}").format(outside(output.error, ANSWER))
     return outside(spelled(output.value, item.inputs), ANSWER)
-
-
-class _Line(msgspec.Struct, frozen=True, gc=False):
-    """A flip as it is written."""
-
-    row: int
-    example_id: str
-    draw: int
-    source: str
-    family: str
-    meaning: str
-    note: str
-    groups: dict[str, str]
-    inputs: Inputs
-    varied: Inputs
-    gold: Json
-    varied_gold: Json
-    before: Json
-    after: Json
-    right_before: bool | None
-    right_after: bool | None
-    loss: float | None
-
-
-def _line(flip: Flip) -> _Line:
-    example, variant, before, after, right_before, right_after, loss = flip
-    return _Line(
-        example.row, example.id, variant.draw, variant.source, variant.family, variant.meaning, variant.note,
-        example.groups, example.inputs, variant.inputs, example.gold, variant.gold, before.value, after.value,
-        right_before, right_after, loss,
-    )  # fmt: skip
-
-
-def lines(flips: Iterable[Flip]) -> bytes:
-    """Flips as lines of JSON."""
-    made = [_line(flip) for flip in flips]
-    try:
-        return _encoder.encode_lines(made)
-    except (UnicodeEncodeError, TypeError):
-        return b"".join(map(_encoded, made))
-
-
-_encoder = msgspec.json.Encoder()
-
-
-def _encoded(made: _Line) -> bytes:
-    try:
-        return _encoder.encode(made) + b"\n"
-    except (UnicodeEncodeError, TypeError):  # a lone surrogate, which only an escape can spell
-        return json.dumps(msgspec.structs.asdict(made), default=repr).encode("ascii") + b"\n"
-
-
-def write_flips(flips: Iterable[Flip], path: Path, sample: FlipSample) -> int:
-    """Writes all flips to `path` and offers each to the sample; gives how many there were."""
-    count, stream = 0, iter(flips)
-    with replacing(path, "the report") as write:
-        while some := list(islice(stream, _LINES)):
-            write(lines(some))
-            for flip in some:
-                sample.add(flip)
-            count += len(some)
-    return count

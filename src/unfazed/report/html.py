@@ -20,14 +20,15 @@ from unfazed.core.files import write_atomically
 from unfazed.core.registry import VERSION
 from unfazed.core.text import attribute, number, outside, spelled, title, typeset
 from unfazed.core.values import Json
-from unfazed.measure.changes import Flip
+from unfazed.measure.changes import Flip, FlipBlock
 from unfazed.measure.gates import GateResult
 from unfazed.measure.results import MEASURES, Results
 from unfazed.measure.sentences import verdict
 from unfazed.measure.validity import Reasons
 from unfazed.report import sections
 from unfazed.report.again import commands
-from unfazed.report.flips import KINDS, FlipSample, write_flips
+from unfazed.report.flip_lines import blocks_of_flips, write_flips
+from unfazed.report.flips import KINDS, FlipSample
 from unfazed.report.tables import shown_amount
 from unfazed.run.plan import kept
 
@@ -57,7 +58,7 @@ def write_report(
     sample = FlipSample()
     log = path.with_name(f"{path.stem}.flips.jsonl")
     view = path.with_name(f"{path.stem}.view.html") if run is not None and flips is None else None
-    count = write_flips(_flips_of(run, results, view) if flips is None else flips, log, sample)
+    count = write_flips(_flips_of(run, results, view) if flips is None else blocks_of_flips(flips), log, sample)
     if plan is not None and run is not None:
         judged = {"measure": kept(plan.measure), "gate": kept(plan.gate)}
         provenance = {"commands": commands(run, str(path), judged), **(provenance or {})}
@@ -68,7 +69,7 @@ def write_report(
     return path
 
 
-def _flips_of(run: Run | None, results: Results, view: Path | None) -> Iterable[Flip]:
+def _flips_of(run: Run | None, results: Results, view: Path | None) -> Iterable[FlipBlock]:
     """The run's changed answers, right or wrong by the report's main score; `view` becomes the page of them."""
     if run is None or view is None:
         return ()

@@ -24,7 +24,7 @@ from unfazed.core.files import replacing
 from unfazed.core.text import label, title
 from unfazed.core.values import Estimate, Json
 from unfazed.measure.answers import Changed
-from unfazed.measure.changes import Flip, as_measured, flips_by_block
+from unfazed.measure.changes import FlipBlock, as_measured, flips_by_block
 from unfazed.measure.comparison import compare
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.results import Results
@@ -50,34 +50,43 @@ def write_view(runs: str | Path | Run | Sequence[str | Path | Run], path: str | 
         raise UsageError("A view needs at least one run.")
     opened = [run if isinstance(run, Run) else Run(run) for run in given]
     measured = [measure_run(run) for run in opened]
-    last, results = opened[-1], measured[-1]
-    columns, confusion = Columns(), Confusion() if results.task == "classify" else None
-    for block, flips in flips_by_block(last, *as_measured(results)):
-        if confusion is not None:
-            confusion.see(block)
-        for flip in flips:
-            columns.add(flip)
-    versus = _versus(opened[0], last, columns) if len(opened) > 1 else None
-    data: dict[str, Json] = {
-        **_about(results, confusion),
-        "sets": [columns.flips(), *(versus.pop("sets") if versus else [])],
-        "compared": versus,
-        "history": [_moment(run, one) for run, one in zip(opened, measured, strict=True)] if len(opened) > 1 else [],
-    }
-    return _write(columns, data, results, Path(path))
+    last, page = opened[-1], _Page(measured[-1])
+    for _ in page.gathered(last):
+        pass
+    versus = _versus(opened[0], last, page.columns) if len(opened) > 1 else None
+    history = [_moment(run, one) for run, one in zip(opened, measured, strict=True)] if len(opened) > 1 else []
+    return page.write(Path(path), versus, history)
 
 
-def flips_and_view(results: Results, run: Run, path: Path) -> Iterator[Flip]:
+def flips_and_view(results: Results, run: Run, path: Path) -> Iterator[FlipBlock]:
     """The run's changed answers, by the report's main score, of which a page is written when the last has passed."""
-    columns, confusion = Columns(), Confusion() if results.task == "classify" else None
-    for block, flips in flips_by_block(run, *as_measured(results)):
-        if confusion is not None:
-            confusion.see(block)
-        for flip in flips:
-            columns.add(flip)
-            yield flip
-    data: dict[str, Json] = {**_about(results, confusion), "sets": [columns.flips()], "compared": None, "history": []}
-    _write(columns, data, results, path)
+    page = _Page(results)
+    yield from page.gathered(run)
+    page.write(path)
+
+
+class _Page:
+    """Gathers a run's changed answers as they pass, and writes the page of them."""
+
+    def __init__(self, results: Results) -> None:
+        self._results, self.columns = results, Columns()
+        self._confusion = Confusion() if results.task == "classify" else None
+
+    def gathered(self, run: Run) -> Iterator[FlipBlock]:
+        for block, flips in flips_by_block(run, *as_measured(self._results)):
+            if self._confusion is not None:
+                self._confusion.see(block)
+            self.columns.add(flips)
+            yield flips
+
+    def write(self, path: Path, versus: dict[str, Json] | None = None, history: Sequence[Json] = ()) -> Path:
+        data: dict[str, Json] = {
+            **_about(self._results, self._confusion),
+            "sets": [self.columns.flips(), *(versus.pop("sets") if versus else [])],
+            "compared": versus,
+            "history": history,
+        }
+        return _write(self.columns, data, self._results, path)
 
 
 def _about(results: Results, confusion: Confusion | None) -> dict[str, Json]:

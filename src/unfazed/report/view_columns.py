@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 from unfazed.core.text import ANSWER, shorten, spelled, visible
 from unfazed.core.values import Example, Inputs, Json, Output
 from unfazed.measure.answers import Changed
-from unfazed.measure.changes import Flip
+from unfazed.measure.changes import Case, FlipBlock
 from unfazed.measure.spill import Spill
 from unfazed.report.flips import KINDS, NOTE, common, kind_of
 from unfazed.report.json_stream import LongList
@@ -41,41 +42,78 @@ class Columns:
         """The changed answers that were added."""
         return self._flips.columns()
 
-    def add(self, flip: Flip) -> None:
-        example, variant, clean, varied, _, _, loss = flip
-        own, inputs, known, gold = example.inputs, variant.inputs, self._known, variant.gold
-        texts = ((name, own.get(name, ""), text) for name, text in inputs.items())
-        spans = [_span(known[name], before, after) for name, before, after in texts if before != after]
-        self._flips.add(
-            spans,
-            self._example(example.id, example),
-            known[variant.source],
-            variant.draw,
-            kind_of(flip),
+    def add(self, flips: FlipBlock) -> None:
+        """Texts are numbered as they come: fields, the example's, what was said, then the note."""
+        known, cases, said_of = self._known, flips.cases, dict[int, tuple[Json, ...]]()
+        places, notes, said, spans, ends = (
+            list[int](),
+            list[int](),
+            list[tuple[Json, ...]](),
+            list[_Span](),
+            list[int](),
+        )
+        last, place, plain, own = None, -1, False, dict[str, str]()
+        for example, inputs, note, number in flips.rows():
+            is_new = example is not last
+            if is_new:
+                last, own = example, example.inputs
+                plain = all(map(_plain, own.values()))
+            for name, after in inputs.items():
+                before = own.get(name, "")
+                if before != after:
+                    spans.append(_span(known[name], before, after, plain))
+            ends.append(len(spans))
+            if is_new:
+                place = self._example(example.id, example)
+            places.append(place)
+            told = said_of.get(number)
+            if told is None:
+                told = self._said(cases[number], own, inputs)
+                if _as_texts(cases[number]):
+                    said_of[number] = told
+            said.append(told)
+            notes.append(known[note] if len(note) <= NOTE else self._text(note, NOTE))
+        if places:
+            self._flips.add([places, *zip(*said, strict=True), notes], spans, ends)
+
+    def _said(self, case: Case, own: Inputs, inputs: Inputs) -> tuple[Json, ...]:
+        """The columns of a changed answer that are neither its example's nor its note's."""
+        kind, gold, clean, varied, *_, loss = case
+        return (
+            self._known[kind.source],
+            kind.draw,
+            kind_of(case),
             self._answer(clean, own),
             self._answer(varied, inputs),
-            -1 if gold is None else known[gold if type(gold) is str else spelled(gold, inputs)],
-            known[variant.note] if len(variant.note) <= NOTE else self._text(variant.note, NOTE),
+            -1 if gold is None else self._known[gold if type(gold) is str else spelled(gold, inputs)],
             None if loss is None else round(loss, 6),
         )
 
     def changed(self, answers: Iterable[Changed]) -> dict[str, Json]:
         """The answers that one run has right and another wrong."""
         made = _Set("Lost and gained between A and B", _CHANGES, "A", "B", self._spill)
-        for one in answers:
-            made.add(
-                [(self._known["text"], _kept(one.text, _CHANGE), "", "", "")],
-                self._example(one.example, None),
-                self._known[one.operator or "clean input"],
-                -1 if one.draw is None else one.draw,
-                int(one.change == "gained"),
-                self._known[one.answer_a],
-                self._known[one.answer_b],
-                self._known[one.gold],
-                self._known[""],
-                1 if one.change == "lost" else -1,
-            )
+        stream = iter(answers)
+        while some := list(islice(stream, _TOGETHER)):
+            found = [self._changed(one) for one in some]
+            spans = [span for span, _ in found]
+            made.add(list(zip(*(row for _, row in found), strict=True)), spans, range(1, len(spans) + 1))
         return made.columns()
+
+    def _changed(self, one: Changed) -> tuple[_Span, tuple[Json, ...]]:
+        known = self._known
+        span = known["text"], _kept(one.text, _CHANGE), "", "", ""
+        row = (
+            self._example(one.example, None),
+            known[one.operator or "clean input"],
+            -1 if one.draw is None else one.draw,
+            int(one.change == "gained"),
+            known[one.answer_a],
+            known[one.answer_b],
+            known[one.gold],
+            1 if one.change == "lost" else -1,
+            known[""],
+        )
+        return span, row
 
     def _text(self, text: str, limit: int = ANSWER) -> int:
         return self._texts.setdefault(visible(shorten(text, limit)), len(self._texts))
@@ -91,11 +129,13 @@ class Columns:
         place = self._examples.get(name)
         if place is None:
             place = self._examples[name] = len(self._examples)
-            row: dict[str, Json] = {"id": visible(shorten(name, ANSWER)), "groups": {}, "inputs": []}
+            groups: dict[str, Json] = {}
+            inputs: list[Json] = []
+            shown = visible(shorten(name, ANSWER))
             if example is not None:
-                row["groups"] = {visible(key): self._known[value] for key, value in example.groups.items()}
-                row["inputs"] = [[self._known[key], self._text(text)] for key, text in example.inputs.items()]
-            self._rows.append(row)
+                groups = {visible(key): self._known[value] for key, value in example.groups.items()}
+                inputs = [[self._known[key], self._text(text)] for key, text in example.inputs.items()]
+            self._rows.append({"id": shown, "groups": groups, "inputs": inputs})
             self._rows.put_aside()
         return place
 
@@ -114,14 +154,21 @@ class _Known(dict[str, int]):
         return number
 
 
-def _span(field: int, before: str, after: str) -> _Span:
+def _as_texts(case: Case) -> bool:
+    """Is it spelled the same whatever the inputs are?"""
+    golds, answers = (case.gold is None, type(case.gold) is str), (case.clean, case.varied)
+    return any(golds) and all(answer.error is not None or type(answer.value) is str for answer in answers)
+
+
+def _span(field: int, before: str, after: str, plain: bool) -> _Span:
+    """`plain` says whether all of `before` is: then all of `after` is if what is new in it is."""
     start, end = common(before, after)
     stop, last = len(before) - end, len(after) - end
-    if len(before) <= _SIDE and len(after) <= _SIDE and _plain(before) and _plain(after):
-        return field, before[:start], before[start:stop], after[start:last], before[stop:]
+    old, new = before[start:stop], after[start:last]
+    if plain and len(before) <= _SIDE and len(after) <= _SIDE and _plain(new):
+        return field, before[:start], old, new, before[stop:]
     head, tail = before[max(0, start - _SIDE) : start], before[stop : stop + _SIDE]
     head, tail = f"…{head}" if start > _SIDE else head, f"{tail}…" if end > _SIDE else tail
-    old, new = before[start:stop], after[start:last]
     return field, visible(head), _kept(old, _CHANGE), _kept(new, _CHANGE), visible(tail)
 
 
@@ -134,7 +181,8 @@ def _kept(text: str, limit: int) -> str:
     return visible(shorten(text, limit))
 
 
-_ROW = ("example", "operator", "draw", "kind", "before", "after", "gold", "note", "loss")
+_ROW = ("example", "operator", "draw", "kind", "before", "after", "gold", "loss", "note")
+_ON_A_PAGE = ("spans", *_SPAN, *_ROW[:-2], "note", "loss")  # in which order
 
 
 class _Set:
@@ -142,28 +190,22 @@ class _Set:
 
     def __init__(self, name: str, kinds: tuple[str, ...], before: str, after: str, spill: Spill) -> None:
         self._about = {"name": name, "kinds": kinds, "heads": [before, after]}
-        self._columns = {name: LongList(spill) for name in ("spans", *_SPAN, *_ROW)}
+        self._columns = {name: LongList(spill) for name in _ON_A_PAGE}
         self._columns["spans"].append(0)
-        self._waiting: list[tuple[Json, ...]] = []
-        self._waiting_spans: list[_Span] = []
         self._size = self._end = 0
 
-    def add(self, spans: list[_Span], *row: Json) -> None:
-        """Adds an answer; `row` has the columns of `_ROW`."""
+    def add(self, columns: Sequence[Sequence[Json]], spans: Sequence[_Span], ends: Iterable[int]) -> None:
+        """Adds answers: their columns of `_ROW`, all their changes, and where among these each one's end."""
+        self._extend(("spans",), [[self._end + end for end in ends]])
+        self._extend(_ROW, columns)
+        self._extend(_SPAN, list(zip(*spans, strict=True)))
         self._end += len(spans)
-        self._waiting.append((self._end, *row))
-        self._waiting_spans += spans
-        self._size += 1
-        if len(self._waiting) >= _TOGETHER:
-            self._put_aside()
+        self._size += len(columns[0])
 
-    def _put_aside(self) -> None:
-        for names, rows in ((("spans", *_ROW), self._waiting), (_SPAN, self._waiting_spans)):
-            for name, column in zip(names, zip(*rows, strict=True), strict=False):
-                self._columns[name].extend(column)
-                self._columns[name].put_aside()
-        self._waiting, self._waiting_spans = [], []
+    def _extend(self, names: Sequence[str], columns: Sequence[Sequence[Json]]) -> None:
+        for name, column in zip(names, columns, strict=False):  # without a change there are no spans
+            self._columns[name].extend(column)
+            self._columns[name].put_aside()
 
     def columns(self) -> dict[str, Json]:
-        self._put_aside()
         return {**self._about, "size": self._size, **self._columns}

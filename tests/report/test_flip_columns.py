@@ -1,0 +1,102 @@
+"""Changed answers as columns give what they give one by one."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+
+import unfazed as library
+from unfazed.core.values import Example, Output, Variant
+from unfazed.measure.changes import Flip, FlipBlock, flips, flips_by_block
+from unfazed.report.flip_lines import lines
+from unfazed.report.flips import FlipSample
+from unfazed.report.json_stream import json_pieces
+from unfazed.report.view_columns import Columns
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\u202egnp.exe\u202c \x00\x1b[31mred\x1b[0m \x85",
+    "lone \ud800 surrogate",
+    "a|b`c`*d*\n\t]]><!--",
+    "给我换个说法",
+    "long " * 200,
+)
+NAMES = ("row", "example_id", "draw", "source", "family", "meaning", "note", "groups", "inputs", "varied", "gold",
+         "varied_gold", "before", "after", "right_before", "right_after", "loss")  # fmt: skip
+
+
+def plain_line(flip: Flip) -> bytes:
+    """A flip as it is written, in the plainest way."""
+    e, v = flip.example, flip.variant
+    values = (e.row, e.id, v.draw, v.source, v.family, v.meaning, v.note, e.groups, e.inputs, v.inputs, e.gold, v.gold,
+              flip.clean.value, flip.varied.value, *flip[4:])  # fmt: skip
+    whole = dict(zip(NAMES, values, strict=True))
+    try:
+        return msgspec.json.encode(whole) + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(whole).encode() + b"\n"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Of 60 examples with slots and intents, typed wrong, by a system that reads the length of a text."""
+    place = tmp_path_factory.mktemp("columns")
+    rows = [{"text": f"play song number {i}", "label": "abc"[i % 3], "room": "hall" if i % 2 else "attic"}
+            for i in range(60)]  # fmt: skip
+    suite = library.make_suite(
+        rows, ["keyboard/adjacent", "spoken/filler_begin"], language="en", input="text", gold="label", groups=["room"],
+        draws=4, to=place / "suite",
+    )  # fmt: skip
+    return library.run_system(suite, lambda batch: ["abc"[len(i["text"]) % 3] for i in batch], to=place / "run")
+
+
+def hostile() -> list[Flip]:
+    """Answers of several types, in texts that JSON, a page or a line may stumble over."""
+    made = []
+    for i, text in enumerate(HOSTILE * 2):
+        example = Example(i // 2, text, {"text": text, "more": "x"}, [text, 1.5], {text: text} if i % 2 else {})
+        varied = {"text": text.swapcase() + " x" * (i % 3), "more": "y" if i % 2 else "x"}
+        variant = Variant(i // 2, text, i, text, "f", "changed" if i % 5 == 0 else "same", varied, None, text * i)
+        answers = Output({"intent": text, "slots": [text]}), Output(None, text)
+        made.append(Flip(example, variant, *answers[:: 1 if i % 2 else -1], i % 3 == 0, None if i % 4 else True, 1 / 3))
+    return made
+
+
+def page_of(blocks) -> bytes:
+    columns = Columns()
+    for block in blocks:
+        columns.add(block)
+    return b"".join(json_pieces([columns.flips(), columns.shared()]))
+
+
+def shown_of(blocks):
+    sample = FlipSample(5)
+    for block in blocks:
+        sample.add(block)
+    return sample.cards(), sample.counts, sample.kinds
+
+
+def one_by_one(made: list[Flip]) -> list[FlipBlock]:
+    return [FlipBlock.of([flip]) for flip in made]
+
+
+def test_the_flips_of_a_run_as_columns_are_its_flips(run):
+    blocks = [flips for _, flips in flips_by_block(run)]
+    plain = list(flips(run))
+    assert len(plain) > 100
+    assert max(map(len, (block.cases for block in blocks))) < len(plain)  # some are alike
+    assert b"".join(part for block in blocks for part in lines(block)) == b"".join(map(plain_line, plain))
+    assert page_of(blocks) == page_of(one_by_one(plain))
+    assert shown_of(blocks) == shown_of(one_by_one(plain))
+
+
+def test_hostile_flips_as_columns_are_the_same_one_by_one():
+    plain = hostile()
+    whole = FlipBlock.of(plain)
+    assert list(whole.each()) == plain
+    assert b"".join(lines(whole)) == b"".join(map(plain_line, plain))
+    visible = [flip for flip in plain if "\ud800" not in flip.example.id]
+    assert page_of([FlipBlock.of(visible)]) == page_of(one_by_one(visible))
+    assert shown_of([whole]) == shown_of(one_by_one(plain))
