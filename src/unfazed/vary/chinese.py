@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import zlib
-from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from math import log
 from pathlib import Path
+from string import ascii_lowercase
 from typing import NamedTuple
 
 WORDS_FILE = Path(__file__).parent / "keyboard" / "data" / "words.txt.gz"
 APART = "'"  # between the syllables of a reading
-_NOT_INITIAL = re.compile(r"(?<=[a-z])[a-z]+|'")
+_NOT_INITIALS = str.maketrans("", "", ascii_lowercase + APART)
 # Log frequencies by the letters that `tools/make_pinyin_words.py` writes, each step half a bit.
 _LEVELS = {chr(65 + level): level * (log(2) / 2) for level in range(64)}
 _UNKNOWN = -2.0  # log frequency of a character that is not in the list
@@ -44,6 +42,9 @@ def _pair(frequency: float | None, longest: int) -> _Pair:
     return _Pair(frequency, _NEVER if frequency is None else frequency - _TOTAL, longest)
 
 
+_Abbreviations = tuple[Mapping[str, str], Mapping[str, list[str]]]
+
+
 def _joined(syllable: str, rest: str) -> str:
     """A reading, of its first syllable and those after it."""
     return f"{syllable}{APART}{rest}" if rest else syllable
@@ -67,7 +68,7 @@ class Lexicon:
             self._heads[first.decode()], self._lines[first.decode()] = heads.decode(), rest
         self._rows: dict[str, dict[str, str]] = {}
         self._parsed: dict[str, list[tuple[str, float]]] = {}
-        self._by_initials: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._units: dict[str, list[_Abbreviations]] = {}
         self._starts: dict[str, _Start] = {}
         self._readings: dict[str, str] = {}  # of the words that begin as those in `_starts` do
 
@@ -165,49 +166,48 @@ class Lexicon:
     def syllables(self) -> frozenset[str]:
         return frozenset(self._heads)
 
-    def initials(self, unit: str) -> Mapping[str, tuple[str, ...]]:
-        """The readings that begin with a unit, in order, by the first letters of their syllables.
+    def initials(self, unit: str, cut: bool) -> frozenset[str]:
+        """The first letters of what follows a unit in readings: a syllable, or letters to which one is cut."""
+        return frozenset().union(*[rests for _, rests in self._abbreviations(unit, cut)])
 
-        A unit is a syllable, or letters that stand for one.
-        """
-        found = self._by_initials.get(unit)
+    def _abbreviations(self, unit: str, cut: bool) -> Sequence[_Abbreviations]:
+        """The rows of each syllable that a unit may stand for, and what follows it, by initials."""
+        found = self._units.get(unit)
         if found is None:
-            found = self._by_initials[unit] = self._read_initials(unit)
+            syllables = [s for s in self._heads if s.startswith(unit)] if cut else [unit]
+            found = self._units[unit] = [(self.rows(s), self._by_initials(s)) for s in syllables if s in self._heads]
         return found
 
-    def _read_initials(self, unit: str) -> dict[str, tuple[str, ...]]:
-        found: dict[str, list[str]] = defaultdict(list)
-        if unit in self._heads:
-            readings = self.readings(unit)
-            initials = _NOT_INITIAL.sub("", "\n".join(readings)).split("\n")
-            for short, reading in zip(initials, readings, strict=True):
-                found[short].append(reading)
-        else:
-            for syllable in [syllable for syllable in self._heads if syllable.startswith(unit)]:
-                for short, same in self.initials(syllable).items():
-                    found[short] += same
-        return {short: tuple(same) for short, same in found.items()}  # which cost the collector less than lists
+    def _by_initials(self, syllable: str) -> Mapping[str, list[str]]:
+        """What follows a syllable in readings, by the first letters of its own syllables."""
+        found: dict[str, list[str]] = {}
+        rests = self.rows(syllable)
+        initials = "\n".join(rests).title().translate(_NOT_INITIALS).lower().split("\n")
+        for short, rest in zip(initials, rests, strict=True):
+            found.setdefault(short, []).append(rest)
+        return found
 
     def abbreviated(self, units: Sequence[str], cut: Sequence[bool]) -> list[tuple[float, str]]:
         """The words that an abbreviation may stand for, the commonest first, each after its log frequency below zero.
 
         It is syllables, some of which are cut to their first letters: 华北 for `h b` or `hua b`.
         """
-        readings = self.initials(units[0]).get("".join([unit[0] for unit in units]))
-        if readings is None:
-            return []
-        known = cut.index(True) + 1  # units up to the first that is cut, by which readings, which are sorted, begin
-        if known > 1 or len(units[0]) > 1:
-            start = APART.join(units[:known])
-            readings = readings[bisect_left(readings, start) : bisect_left(readings, start + "~")]
-        for i in range(known, len(units)):
-            unit = units[i]
-            if not cut[i]:  # looked for anywhere first, which is sooner done
-                inside = APART + unit
-                readings = tuple([way for way in readings if inside in way and way.split(APART)[i] == unit])
-            elif len(unit) > 1:
-                readings = tuple([way for way in readings if way.split(APART)[i].startswith(unit)])
-        return sorted([(-count, word) for reading in readings for word, count in self._parse(reading)])
+        size = len(units)
+        if True not in cut[1:]:
+            rest = APART.join(units[1:])
+            found = [rows[rest] for rows, _ in self._abbreviations(units[0], cut[0]) if rest in rows]
+        else:
+            initials = "".join([unit[0] for unit in units[1:]])
+            ways = [(rows, rest) for rows, by in self._abbreviations(units[0], cut[0]) for rest in by.get(initials, ())]
+            for i in range(1, size):
+                if not cut[i]:
+                    ways = [way for way in ways if way[1].split(APART)[i - 1] == units[i]]
+                elif len(units[i]) > 1:
+                    ways = [way for way in ways if way[1].split(APART)[i - 1].startswith(units[i])]
+            found = [rows[rest] for rows, rest in ways]
+        return sorted(
+            [(-_LEVELS[row[end]], row[end - size : end]) for row in found for end in range(size, len(row), size + 1)]
+        )
 
     @cached_property
     def characters(self) -> dict[str, list[tuple[str, float]]]:

@@ -117,7 +117,7 @@ class Embedded(Engine):
         for at in range(len(spelled)):
             here, known = _level(beams[at]), self._known_initials(spelled[at])
             for end in range(at + 1, min(len(spelled), at + _LONGEST) + 1) if here else ():
-                if initials[at:end] not in known:
+                if initials[at + 1 : end] not in known:
                     continue
                 words = self._stretch(spelled[at:end])[:_BEAM]
                 for word, score in words:
@@ -127,10 +127,11 @@ class Embedded(Engine):
         return _level(beams[-1])
 
     def _known_initials(self, unit: str) -> frozenset[str]:
-        """The first letters of the syllables of each word that begins with a unit."""
+        """The first letters of the syllables that follow a unit in words."""
         found = self._initials.get(unit)
         if found is None:
-            found = self._initials[unit] = frozenset(self._lexicon.initials(unit)).union(self._phrases.initials(unit))
+            cut = unit not in self._lexicon.syllables
+            found = self._initials[unit] = self._lexicon.initials(unit, cut) | self._phrases.initials(unit, cut)
         return found
 
     def _words(self, units: tuple[str, ...]) -> tuple[Word, ...]:
