@@ -1,4 +1,4 @@
-"""Makes `vary/keyboard/data/words.txt.xz`, Chinese words by pinyin, and `phrases.txt.xz`, what input methods offer too.
+"""Makes `vary/keyboard/data/words.txt.gz`, Chinese words by pinyin, and `phrases.txt.gz`, what input methods offer too.
 
 Words are from jieba's list with pypinyin's readings, both under the MIT licence. Phrases, such as 急着 and 又是, are what
 Android's Pinyin IME has beyond them (Apache licence 2.0; Debian's rime-data-pinyin-simp). Run it with:
@@ -7,7 +7,7 @@ pip install jieba pypinyin && apt-get install rime-data-pinyin-simp && python to
 
 from __future__ import annotations
 
-import lzma
+import gzip
 import math
 from collections import defaultdict
 from pathlib import Path
@@ -57,16 +57,32 @@ def _phrases(words: dict[str, int]) -> Rows:
 
 
 def _write(name: str, rows: Rows) -> None:
-    """A reading a line, its words ranked, each with its frequency."""
-    lines = []
-    for key in sorted(rows):
-        ranked = sorted(rows[key], key=lambda pair: (-pair[1], pair[0]))
-        lines.append(key + "\t" + "".join(word + _level(count) for word, count in ranked))
-    out = DATA / f"{name}.txt.xz"
-    out.write_bytes(lzma.compress("\n".join(lines).encode(), preset=9 | lzma.PRESET_EXTREME))
+    """The words of each reading ranked, each with its frequency."""
+    ranked = {key: sorted(row, key=lambda pair: (-pair[1], pair[0])) for key, row in rows.items()}
+    text = table({key: "".join(word + _level(count) for word, count in row) for key, row in ranked.items()})
+    out = DATA / f"{name}.txt.gz"
+    out.write_bytes(gzip.compress(text.encode(), mtime=0))
     print(
-        f"{sum(map(len, rows.values())):,} words, {len(lines):,} readings, {out.stat().st_size / 2**20:.2f} MiB in {out}"
+        f"{sum(map(len, rows.values())):,} words, {len(rows):,} readings, {out.stat().st_size / 2**20:.2f} MiB in {out}"
     )
+
+
+def table(rows: dict[str, str]) -> str:
+    """As `Lexicon` reads it: the highest frequency of each length of words, then a line for each first syllable.
+
+    A line has the syllable, all characters that its words begin with, and the rest of each reading before its words.
+    """
+    highest: dict[int, str] = {}
+    lines: dict[str, list[str]] = defaultdict(list)
+    heads: dict[str, str] = defaultdict(str)
+    for key in sorted(rows):
+        syllable, _, rest = key.partition("'")
+        row, size = rows[key], key.count("'") + 1
+        lines[syllable] += [rest, row]
+        heads[syllable] = "".join(dict.fromkeys(heads[syllable] + row[:: size + 1]))
+        highest[size] = max(highest.get(size, "@"), *row[size :: size + 1])
+    letters = "".join(highest.get(size, "A") for size in range(1, max(highest) + 1))
+    return "\n".join([letters, *("\t".join([s, heads[s], *cells]) for s, cells in lines.items())])
 
 
 def _words() -> dict[str, int]:

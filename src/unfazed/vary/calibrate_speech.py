@@ -15,7 +15,8 @@ import msgspec
 
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
-from unfazed.vary.chinese import blocks, han, lexicon
+from unfazed.vary.chinese import han, lexicon
+from unfazed.vary.chinese_slips import blocks
 from unfazed.vary.people import SPOKEN_CLASSES, SpeakerProfile, spoken_class
 from unfazed.vary.speech._numerals import MARKS, WRITINGS, mark_class, rewrites
 from unfazed.vary.speech._sounds import Syllable, halves, pronounced

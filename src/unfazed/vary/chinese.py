@@ -1,41 +1,89 @@
-"""Chinese words and their pinyin, and what a typist did to a text.
-
-The word list gives words by pinyin, their readings and frequencies, and segmentation. `slips` explains the differences
-between a clean text and a typed one: edits, and the kind of slip behind each.
-"""
+"""Chinese words and their pinyin: the words of a reading, a word's reading and frequency, and segmentation."""
 
 from __future__ import annotations
 
-import lzma
-import re
-from bisect import bisect_left
-from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property, lru_cache
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 from math import log
 from pathlib import Path
-from typing import Literal, NamedTuple
+from string import ascii_lowercase
+from typing import NamedTuple
 
-from rapidfuzz.distance.Levenshtein import opcodes
-
-WORDS_FILE = Path(__file__).parent / "keyboard" / "data" / "words.txt.xz"
+WORDS_FILE = Path(__file__).parent / "keyboard" / "data" / "words.txt.gz"
 APART = "'"  # between the syllables of a reading
-_NOT_INITIAL = re.compile(r"(?<=[a-z])[a-z]+|'")
+_NOT_INITIALS = str.maketrans("", "", ascii_lowercase + APART)
 # Log frequencies by the letters that `tools/make_pinyin_words.py` writes, each step half a bit.
 _LEVELS = {chr(65 + level): level * (log(2) / 2) for level in range(64)}
 _UNKNOWN = -2.0  # log frequency of a character that is not in the list
 _TOTAL = log(60_000_000)  # running words that the frequencies were counted in
+_NEVER = float("-inf")
+
+
+class _Pair(NamedTuple):
+    """Two characters that words begin with."""
+
+    frequency: float | None  # log frequency of the word of these two, if there is one
+    worth: float  # the same as `segment` counts it
+    longest: int  # characters of the longest word
+
+
+class _Start(NamedTuple):
+    """The words that begin with a character."""
+
+    frequency: float | None  # of the word that is this character
+    worth: float
+    pairs: Mapping[str, _Pair]  # by the second character
+    longer: Mapping[str, float]  # frequencies of words of three characters and more, by all but the first
+
+
+@cache  # there are few frequencies and few lengths, and pairs that are alike are one
+def _pair(frequency: float | None, longest: int) -> _Pair:
+    return _Pair(frequency, _NEVER if frequency is None else frequency - _TOTAL, longest)
+
+
+_Abbreviations = tuple[Mapping[str, str], Mapping[str, list[str]]]
+
+
+def _joined(syllable: str, rest: str) -> str:
+    """A reading, of its first syllable and those after it."""
+    return f"{syllable}{APART}{rest}" if rest else syllable
 
 
 class Lexicon:
     """Words with frequency and reading. A reading is its syllables joined by apostrophes: `hua'bei`.
 
-    Little is done before it is asked for: the text has a hundred thousand rows, and most are never looked at.
+    The table has a line for each syllable that words begin with. A line is not read before one of its words is needed:
+    there are a hundred thousand words, and to read them all takes longer than to vary a thousand texts. A word of
+    several characters has one reading.
     """
 
-    def __init__(self, text: str) -> None:
-        cells = text.replace("\n", "\t").split("\t")
-        self._rows = dict(zip(cells[::2], cells[1::2], strict=True))
+    def __init__(self, table: bytes) -> None:
+        highest, *lines = table.split(b"\n")
+        self.highest = [_LEVELS[level] for level in highest.decode()]  # of the commonest words, by length from 1
+        self._heads: dict[str, str] = {}  # by first syllable, the characters that words begin with
+        self._lines: dict[str, bytes] = {}  # by first syllable, what is not read yet
+        for line in lines:
+            first, heads, rest = line.split(b"\t", 2)
+            self._heads[first.decode()], self._lines[first.decode()] = heads.decode(), rest
+        self._rows: dict[str, dict[str, str]] = {}
         self._parsed: dict[str, list[tuple[str, float]]] = {}
+        self._units: dict[str, list[_Abbreviations]] = {}
+        self._starts: dict[str, _Start] = {}
+        self._readings: dict[str, str] = {}  # of the words that begin as those in `_starts` do
+
+    @classmethod
+    def read(cls, file: Path) -> Lexicon:
+        return cls(zlib.decompress(file.read_bytes(), 31))  # 31: as gzip writes it
+
+    def rows(self, syllable: str) -> Mapping[str, str]:
+        """Of the readings that begin with a syllable: the rest of each → its words, each before its frequency."""
+        found = self._rows.get(syllable)
+        if found is None:
+            line = self._lines.pop(syllable, b"").decode()
+            cells = line.split("\t") if line else []
+            found = self._rows[syllable] = dict(zip(cells[::2], cells[1::2], strict=True))
+        return found
 
     def words(self, reading: str) -> list[tuple[str, float]]:
         """The words of a reading, commonest first, with their log frequency."""
@@ -47,111 +95,163 @@ class Lexicon:
         return found
 
     def _parse(self, reading: str) -> list[tuple[str, float]]:
-        row, size = self._rows.get(reading, ""), reading.count("'") + 1  # a character for each syllable
+        first, _, rest = reading.partition(APART)
+        row, size = self.rows(first).get(rest, ""), reading.count(APART) + 1  # a character for each syllable
         return [(row[end - size : end], _LEVELS[row[end]]) for end in range(size, len(row), size + 1)]
-
-    def __contains__(self, reading: str) -> bool:
-        return reading in self._rows
 
     def __iter__(self) -> Iterator[str]:
         """All readings, in order."""
-        return iter(self._rows)
+        return (reading for syllable in self._heads for reading in self.readings(syllable))
 
-    @property
+    def readings(self, syllable: str) -> list[str]:
+        """The readings that begin with a syllable, in order."""
+        return [_joined(syllable, rest) for rest in self.rows(syllable)]
+
+    @cached_property
     def frequency(self) -> dict[str, float]:
-        """Log frequency by word, that of the commonest reading."""
-        return self._commonest[0]
-
-    @cached_property
-    def _commonest(self) -> tuple[dict[str, float], dict[str, str]]:
-        """Each word's frequency by its commonest reading, and that reading."""
-        frequency: dict[str, float] = {}
-        readings: dict[str, str] = {}
-        for reading, row in self._rows.items():
-            size = reading.count("'") + 1
-            for end in range(size, len(row), size + 1):
-                word, count = row[end - size : end], _LEVELS[row[end]]
-                if count > frequency.get(word, -1.0):
-                    frequency[word], readings[word] = count, reading
-        return frequency, readings
-
-    @cached_property
-    def _longest(self) -> dict[str, int]:
-        """The length of the longest word that begins with two characters."""
-        found: dict[str, int] = {}
-        for word in sorted(self.frequency, key=len):
-            found[word[:2]] = len(word)
+        """Log frequency by word, that of the commonest reading. This reads all words; see `log_frequency`."""
+        found: dict[str, float] = {}
+        for syllable in self._heads:
+            for rest, row in self.rows(syllable).items():
+                size = rest.count(APART) + 2 if rest else 1
+                for end in range(size, len(row), size + 1):
+                    word, count = row[end - size : end], _LEVELS[row[end]]
+                    if count > found.get(word, -1.0):
+                        found[word] = count
         return found
+
+    def log_frequency(self, word: str) -> float:
+        """That of one word by its commonest reading, 0 if it is not in the list."""
+        start, pair = self._starts.get(word[0]) or self._start(word[0]), None
+        if len(word) == 1:
+            return start.frequency or 0.0
+        if len(word) > 2:
+            return start.longer.get(word[1:], 0.0)
+        pair = start.pairs.get(word[1])
+        return (pair.frequency or 0.0) if pair else 0.0
+
+    def _start(self, c: str) -> _Start:
+        """The words that begin with a character, whose readings are noted too."""
+        single: float | None = None
+        pairs: dict[str, _Pair] = {}
+        longer: dict[str, float] = {}
+        for reading, word, frequency in self._beginning(c):
+            if len(word) == 1:
+                if single is not None and frequency <= single:
+                    continue
+                single = frequency
+            else:
+                known = pairs.get(word[1]) or _pair(None, 2)
+                if len(word) == 2:
+                    pairs[word[1]] = _pair(frequency, known.longest)
+                else:
+                    longer[word[1:]] = frequency
+                    pairs[word[1]] = _pair(known.frequency, max(known.longest, len(word)))
+            self._readings[word] = reading
+        worth = (_UNKNOWN if single is None else single) - _TOTAL
+        self._starts[c] = start = _Start(single, worth, pairs, longer)
+        return start
+
+    def _beginning(self, c: str) -> Iterator[tuple[str, str, float]]:
+        """The words that begin with a character: the reading of each, the word and its log frequency."""
+        for syllable, heads in self._heads.items():
+            for rest, row in self.rows(syllable).items() if c in heads else ():
+                if c in row:
+                    reading, size = _joined(syllable, rest), rest.count(APART) + 2 if rest else 1
+                    for at in range(0, len(row), size + 1):
+                        if row[at] == c:
+                            yield reading, row[at : at + size], _LEVELS[row[at + size]]
 
     @cached_property
     def syllables(self) -> frozenset[str]:
-        return frozenset(reading for reading in self._rows if "'" not in reading)
+        return frozenset(self._heads)
 
-    @cached_property
-    def _by_initials(self) -> dict[str, tuple[str, ...]]:
-        """Readings by the first letters of their syllables."""
+    def initials(self, unit: str, cut: bool) -> frozenset[str]:
+        """The first letters of what follows a unit in readings: a syllable, or letters to which one is cut."""
+        return frozenset().union(*[rests for _, rests in self._abbreviations(unit, cut)])
+
+    def _abbreviations(self, unit: str, cut: bool) -> Sequence[_Abbreviations]:
+        """The rows of each syllable that a unit may stand for, and what follows it, by initials."""
+        found = self._units.get(unit)
+        if found is None:
+            syllables = [s for s in self._heads if s.startswith(unit)] if cut else [unit]
+            found = self._units[unit] = [(self.rows(s), self._by_initials(s)) for s in syllables if s in self._heads]
+        return found
+
+    def _by_initials(self, syllable: str) -> Mapping[str, list[str]]:
+        """What follows a syllable in readings, by the first letters of its own syllables."""
         found: dict[str, list[str]] = {}
-        initials = _NOT_INITIAL.sub("", "\n".join(self._rows)).split("\n")
-        for short, reading in zip(initials, self._rows, strict=True):
-            found.setdefault(short, []).append(reading)
-        return {short: tuple(readings) for short, readings in found.items()}  # which cost the collector less than lists
-
-    def initials(self) -> Collection[str]:
-        """The first letters of the syllables of each reading."""
-        return self._by_initials.keys()
+        rests = self.rows(syllable)
+        initials = "\n".join(rests).title().translate(_NOT_INITIALS).lower().split("\n")
+        for short, rest in zip(initials, rests, strict=True):
+            found.setdefault(short, []).append(rest)
+        return found
 
     def abbreviated(self, units: Sequence[str], cut: Sequence[bool]) -> list[tuple[float, str]]:
         """The words that an abbreviation may stand for, the commonest first, each after its log frequency below zero.
 
         It is syllables, some of which are cut to their first letters: 华北 for `h b` or `hua b`.
         """
-        readings = self._by_initials.get("".join([unit[0] for unit in units]))
-        if readings is None:
-            return []
-        known = cut.index(True) + 1  # units up to the first that is cut, by which readings, which are sorted, begin
-        if known > 1 or len(units[0]) > 1:
-            start = APART.join(units[:known])
-            readings = readings[bisect_left(readings, start) : bisect_left(readings, start + "~")]
-        for i in range(known, len(units)):
-            unit = units[i]
-            if not cut[i]:  # looked for anywhere first, which is sooner done
-                inside = APART + unit
-                readings = tuple([way for way in readings if inside in way and way.split(APART)[i] == unit])
-            elif len(unit) > 1:
-                readings = tuple([way for way in readings if way.split(APART)[i].startswith(unit)])
-        return sorted([(-count, word) for reading in readings for word, count in self._parse(reading)])
+        size = len(units)
+        if True not in cut[1:]:
+            rest = APART.join(units[1:])
+            found = [rows[rest] for rows, _ in self._abbreviations(units[0], cut[0]) if rest in rows]
+        else:
+            initials = "".join([unit[0] for unit in units[1:]])
+            ways = [(rows, rest) for rows, by in self._abbreviations(units[0], cut[0]) for rest in by.get(initials, ())]
+            for i in range(1, size):
+                if not cut[i]:
+                    ways = [way for way in ways if way[1].split(APART)[i - 1] == units[i]]
+                elif len(units[i]) > 1:
+                    ways = [way for way in ways if way[1].split(APART)[i - 1].startswith(units[i])]
+            found = [rows[rest] for rows, rest in ways]
+        return sorted(
+            [(-_LEVELS[row[end]], row[end - size : end]) for row in found for end in range(size, len(row), size + 1)]
+        )
 
     @cached_property
     def characters(self) -> dict[str, list[tuple[str, float]]]:
         """Single characters by syllable, commonest first."""
-        return {syllable: self.words(syllable) for syllable in self.syllables}
+        return {syllable: self.words(syllable) for syllable in self._heads}
 
     def reading(self, word: str) -> tuple[str, ...] | None:
         """The syllables of a word, or of its characters where it is not in the list; None if one has no reading."""
-        readings = self._commonest[1]
-        found = readings.get(word)
+        found = self._reading(word)
         if found:
-            return tuple(found.split("'"))
+            return tuple(found.split(APART))
         if len(word) == 1:
             return None
-        parts = [readings.get(c) for c in word]
+        parts = [self._reading(c) for c in word]
         return None if None in parts else tuple(part for part in parts if part)
+
+    def _reading(self, word: str) -> str | None:
+        if word and word[0] not in self._starts:
+            self._start(word[0])
+        return self._readings.get(word)
 
     def segment(self, text: str) -> list[str]:
         """The likeliest words of a run of Chinese characters, by frequency alone."""
-        known, longest, n = self.frequency.get, self._longest.get, len(text)
-        score = [0.0] * (n + 1)
-        step = [1] * (n + 1)
+        starts, n, after = self._starts, len(text), ""
+        score = [0.0] * (n + 2)  # one more than there are, so that pairs need not ask whether the text ends
+        step = [1] * n
         for i in range(n - 1, -1, -1):
-            best = known(text[i], _UNKNOWN) - _TOTAL + score[i + 1]
-            most = longest(text[i : i + 2])
-            if most:
-                for j in range(i + 2, (i + most if i + most < n else n) + 1):
-                    count = known(text[i:j])
-                    if count is not None:
-                        value = count - _TOTAL + score[j]
-                        if value > best:
-                            best, step[i] = value, j - i
+            c = text[i]
+            _, worth, pairs, longer = starts.get(c) or self._start(c)
+            best = worth + score[i + 1]
+            pair = pairs.get(after)
+            after = c
+            if pair:
+                _, worth, longest = pair
+                value = worth + score[i + 2]
+                if value > best:
+                    best, step[i] = value, 2
+                if longest > 2:
+                    for j in range(i + 3, (i + longest if i + longest < n else n) + 1):
+                        count = longer.get(text[i + 1 : j])
+                        if count is not None:
+                            value = count - _TOTAL + score[j]
+                            if value > best:
+                                best, step[i] = value, j - i
             score[i] = best
         words, at = [], 0
         while at < n:
@@ -163,125 +263,11 @@ class Lexicon:
 @lru_cache(1)
 def lexicon() -> Lexicon:
     """The shipped list, read once a process."""
-    return Lexicon(lzma.decompress(WORDS_FILE.read_bytes()).decode("utf-8"))
-
-
-Kind = Literal[
-    "select_full",  # right keys, wrong word taken: 提现 → 体现
-    "select_abbr",  # letters for syllables, resolved elsewhere: 申请 (sq) → 社区
-    "input_full",  # wrong keys, typed out: 能 (neng) → 呢个 (neg)
-    "input_abbr",  # letters, and wrong ones, or nothing that explains it
-    "false_start",  # a wrong try left standing before the right word: 杰冻结 for 冻结
-    "stray",  # a word that nobody asked for: 的, 是, 在
-    "omitted",  # left out
-    "letters",  # keys that came through as letters: 收咯iu
-    "mark_lost",  # a punctuation mark or space left out
-    "mark_added",
-    "mark_changed",  # widened, or another mark
-    "other_text",  # digits or Latin words that changed
-]
-KINDS: tuple[Kind, ...] = Kind.__args__  # type: ignore[attr-defined]
-
-_SHARED = 4  # characters in a row that both texts have, from which they can be aligned apart
-_GAP, _ALIKE, _START, _OTHER, _FOREIGN = 0.75, 0.5, 0.8, 1.0, 1.7  # costs of aligning characters
-
-
-class Slip(NamedTuple):
-    """Characters `start` to `end` of the clean text came out as `new`, by this kind of slip."""
-
-    start: int
-    end: int
-    new: str
-    kind: Kind
+    return Lexicon.read(WORDS_FILE)
 
 
 def han(c: str) -> bool:
     return "\u4e00" <= c <= "\u9fff"
-
-
-def slips(clean: str, noisy: str) -> list[Slip]:
-    """Every difference between two texts, in order, each explained."""
-    return [Slip(i, j, new, _kind(clean, i, j, new)) for i, j, new in blocks(clean, noisy)]
-
-
-def blocks(clean: str, noisy: str) -> list[tuple[int, int, str]]:
-    """The differing stretches of two texts, aligned by sound; marks are kept apart from characters."""
-    found: list[tuple[int, int, str]] = []
-    for i, j, k, m in _pieces(clean, noisy):
-        a, b = clean[i:j], noisy[k:m]
-        if found and found[-1][1] == i and _joins(found[-1], clean, a, b):
-            start, _, new = found[-1]
-            found[-1] = (start, j, new + b)
-        else:
-            found.append((i, j, b))
-    return found
-
-
-def _joins(last: tuple[int, int, str], clean: str, a: str, b: str) -> bool:
-    before = clean[last[0] : last[1]] + last[2]
-    return all(han(c) or c.isalnum() for c in before + a + b) or not any(han(c) or c.isalnum() for c in before + a + b)
-
-
-def _pieces(clean: str, noisy: str) -> list[tuple[int, int, int, int]]:
-    """Single edits from the cheapest alignment, between stretches that both texts plainly share."""
-    found = []
-    i = k = 0
-    for same in opcodes(clean, noisy):
-        if same.tag == "equal" and same.src_end - same.src_start >= _SHARED:
-            found += _aligned(clean, noisy, (i, same.src_start), (k, same.dest_start))
-            i, k = same.src_end, same.dest_end
-    return found + _aligned(clean, noisy, (i, len(clean)), (k, len(noisy)))
-
-
-def _aligned(clean: str, noisy: str, here: tuple[int, int], there: tuple[int, int]) -> list[tuple[int, int, int, int]]:
-    a, b = clean[slice(*here)], noisy[slice(*there)]
-    if a == b:
-        return []
-    (low, i), (far, j) = (here[0], len(a)), (there[0], len(b))
-    rows = _costs(a, b)
-    found = []
-    while i or j:
-        cost = rows[i][j]
-        if i and j and abs(rows[i - 1][j - 1] + _cost(a[i - 1], b[j - 1]) - cost) < 1e-9:
-            i, j = i - 1, j - 1
-            if a[i] != b[j]:
-                found.append((low + i, low + i + 1, far + j, far + j + 1))
-        elif j and abs(rows[i][j - 1] + _GAP - cost) < 1e-9:
-            j -= 1
-            found.append((low + i, low + i, far + j, far + j + 1))
-        else:
-            i -= 1
-            found.append((low + i, low + i + 1, far + j, far + j))
-    return found[::-1]
-
-
-def _costs(a: str, b: str) -> list[list[float]]:
-    rows = [[j * _GAP for j in range(len(b) + 1)]]
-    for i, c in enumerate(a):
-        above, row = rows[-1], [(i + 1) * _GAP]
-        left = row[0]
-        for j, d in enumerate(b):
-            best = above[j] + (0.0 if c == d else _cost(c, d))
-            if above[j + 1] + _GAP < best:
-                best = above[j + 1] + _GAP
-            if left + _GAP < best:
-                best = left + _GAP
-            row.append(best)
-            left = best
-        rows.append(row)
-    return rows
-
-
-@lru_cache(200_000)
-def _cost(c: str, d: str) -> float:
-    if c == d:
-        return 0.0
-    if not (han(c) and han(d)):
-        return _FOREIGN if han(c) or han(d) or c.isalnum() != d.isalnum() else _OTHER
-    one, two = sounds(c), sounds(d)
-    if one & two:
-        return _ALIKE
-    return _START if {s[0] for s in one} & {s[0] for s in two} else _OTHER
 
 
 @lru_cache(1)
@@ -302,70 +288,3 @@ def spelled(text: str) -> str | None:
     """The keys of a text of Chinese characters typed out, or None if it has others."""
     syllables = lexicon().reading(text) if text and all(map(han, text)) else None
     return "".join(syllables) if syllables else None
-
-
-def _kind(clean: str, start: int, end: int, new: str) -> Kind:
-    old = clean[start:end]
-    if not any(han(c) or c.isalnum() for c in old + new):
-        return "mark_lost" if not new else "mark_added" if not old else "mark_changed"
-    if any(c.isascii() and c.isalpha() for c in new) and not any(c.isascii() and c.isalpha() for c in old):
-        return "letters"
-    if not all(map(han, old + new)):
-        return "other_text"
-    if not new:
-        return "omitted"
-    if not old:
-        return _inserted(clean, start, new)
-    return _replaced(old, new)
-
-
-def _inserted(clean: str, at: int, new: str) -> Kind:
-    """A try at the next or the last word, or a word from nowhere."""
-    ahead = clean[at : at + len(new) + 1]
-    if any(sounds(tried) & sounds(wanted) for tried in new for wanted in ahead):
-        return "false_start"
-    for word in (clean[at : at + len(new)], clean[max(0, at - len(new)) : at], ahead):
-        keys, tried = spelled(word), spelled(new)
-        if (
-            keys
-            and tried
-            and (word[0] == new[0] or (keys[0] == tried[0] and len(new) > 1) or alike(keys, tried) >= 0.6)
-        ):
-            return "false_start"
-    return "stray"
-
-
-def _replaced(old: str, new: str) -> Kind:
-    if len(old) == len(new) and all(sounds(a) & sounds(b) for a, b in zip(old, new, strict=True)):
-        return "select_full"
-    one, two = spelled(old), spelled(new)
-    if one is None or two is None:
-        return "input_abbr"
-    if one == two:
-        return "select_full"
-    if len(new) > len(old):
-        for tail in (new[-len(old) :], new[: len(old)]):
-            rest = spelled(tail)
-            if rest and alike(one, rest) >= 0.75:
-                return "false_start"
-    close = alike(one, two) >= 0.6
-    if close:
-        return "input_full"
-    first_one = [s[0] for s in lexicon().reading(old) or ()]
-    first_two = [s[0] for s in lexicon().reading(new) or ()]
-    return "select_abbr" if first_one == first_two else "input_abbr"
-
-
-@lru_cache(100_000)
-def alike(one: str, two: str) -> float:
-    """How much two key sequences share, from 0 to 1, a swap counting as one slip."""
-    rows = [list(range(len(two) + 1))]
-    for i, c in enumerate(one):
-        row = [i + 1]
-        for j, d in enumerate(two):
-            best = min(rows[i][j] + (c != d), rows[i][j + 1] + 1, row[j] + 1)
-            if i and j and c == two[j - 1] and d == one[i - 1]:
-                best = min(best, rows[i - 1][j - 1] + 1)
-            row.append(best)
-        rows.append(row)
-    return 1 - rows[-1][-1] / max(len(one), len(two))

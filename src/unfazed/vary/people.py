@@ -113,13 +113,13 @@ def spoken_class(word: str, beside_single: bool) -> int:
     """The class of a word by its length, how common it is, and whether a single one stands beside another."""
     if len(word) == 1:
         return rare_character(word) + 2 * beside_single
-    frequency = lexicon().frequency.get(word, 0.0)
+    frequency = lexicon().log_frequency(word)
     return 4 * min(2, len(word) - 1) + sum([frequency < bound for bound in _COMMON_SPOKEN])
 
 
 def rare_character(word: str) -> bool:
     """Is this one character that seldom stands alone?"""
-    return len(word) == 1 and lexicon().frequency.get(word, 0.0) < _COMMON_CHARACTER
+    return len(word) == 1 and lexicon().log_frequency(word) < _COMMON_CHARACTER
 
 
 # Pairs of sounds that accents merge, either way round.

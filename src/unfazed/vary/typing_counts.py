@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from unfazed.vary.chinese import Slip, han, lexicon, slips
+from unfazed.vary.chinese import han, lexicon
+from unfazed.vary.chinese_slips import Slip, slips
 from unfazed.vary.keyboard.ime import Engine
 from unfazed.vary.typists import CLASSES, typed_class, typed_mark
 

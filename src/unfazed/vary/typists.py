@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 
 from unfazed.core.seeds import Stream
-from unfazed.vary.chinese import KINDS, lexicon
+from unfazed.vary.chinese import lexicon
+from unfazed.vary.chinese_slips import KINDS
 from unfazed.vary.keyboard.ime import UNRANKED
 from unfazed.vary.people import near_one, read_profiles
 
@@ -117,7 +118,7 @@ def typed_class(word: str, rank: int) -> int:
     length = min(len(word), LENGTHS) - 1
     if rank:
         return length * PLACES + (3 if rank < UNRANKED else 4)
-    frequency = lexicon().frequency.get(word, 0.0)
+    frequency = lexicon().log_frequency(word)
     return length * PLACES + (frequency < _VERY_COMMON[length]) + (frequency < _COMMON[length])
 
 

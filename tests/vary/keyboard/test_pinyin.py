@@ -11,7 +11,8 @@ from unfazed.core.edits import Edit, apply
 from unfazed.core.errors import DataError, UnknownName
 from unfazed.core.seeds import Seeds, Stream
 from unfazed.vary.calibrate_keyboard import fit_typist
-from unfazed.vary.chinese import lexicon, slips
+from unfazed.vary.chinese import lexicon
+from unfazed.vary.chinese_slips import slips
 from unfazed.vary.keyboard._keys import slip
 from unfazed.vary.keyboard._typist import Typist
 from unfazed.vary.keyboard.homophone import Homophone, homophones

@@ -19,7 +19,7 @@ from unfazed.measure.realism.judge import Judge
 from unfazed.measure.realism.languages import Channel, Script, keyboard_of, script_of
 from unfazed.measure.realism.letters import letter_looks, lexicon_of
 from unfazed.systems.system import System
-from unfazed.vary.chinese import KINDS, Slip, slips
+from unfazed.vary.chinese_slips import KINDS, Slip, slips
 from unfazed.vary.engine import OperatorSpec
 from unfazed.vary.operator import Text
 

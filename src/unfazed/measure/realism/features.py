@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from unfazed.vary.chinese import KINDS, Kind, Slip, alike, han, lexicon, slips, sounds, spelled
+from unfazed.vary.chinese import han, lexicon, sounds, spelled
+from unfazed.vary.chinese_slips import KINDS, Kind, Slip, alike, slips
 
 Floats = npt.NDArray[np.float64]
 Named = dict[str, float]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
+
 from unfazed.core.seeds import Stream
-from unfazed.vary.keyboard.adjacent import slips_on
 
 # How often each slip is seen where one explains the keys: a quarter drop a key, a quarter mix up sounds, …
 _SLIPS = ("drop", "sound", "neighbour", "vowel", "swap", "double", "space")
@@ -29,7 +31,7 @@ def _one(keys: str, rng: Stream) -> str:
     if kind == "sound":
         return _mix_sounds(keys, rng)
     if len(keys) < 2:
-        return rng.choice(slips_on("en")[keys] or "e")
+        return rng.choice(_near(keys))
     at = 1 + rng.below(len(keys) - 1)  # the first key of a word is seldom wrong
     c = keys[at]
     if kind == "drop":
@@ -41,7 +43,15 @@ def _one(keys: str, rng: Stream) -> str:
     if kind == "space":  # a key too many, before the space bar
         return keys + rng.choice("iuhnge")
     near = _VOWELS.get(c) if kind == "vowel" else None
-    return keys[:at] + rng.choice(near or slips_on("en")[c] or "e") + keys[at + 1 :]
+    return keys[:at] + rng.choice(near or _near(c)) + keys[at + 1 :]
+
+
+@cache  # of the letters; layouts are loaded when the first key is missed
+def _near(key: str) -> Sequence[str]:
+    """The keys beside this one."""
+    from unfazed.vary.keyboard.adjacent import slips_on
+
+    return slips_on("en")[key] or "e"
 
 
 def _mix_sounds(keys: str, rng: Stream) -> str:

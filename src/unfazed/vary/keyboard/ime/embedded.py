@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
-from collections.abc import Mapping
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
@@ -36,8 +34,8 @@ class Embedded(Engine):
         self._lexicon, self._phrases = words, phrases
         self._stretch = lru_cache(_KEPT)(self._words)
         self._firsts: dict[str, Candidate | None] = {}
-        self._ceilings = _ceilings({**phrases.frequency, **words.frequency})
-        self._initials = frozenset(words.initials()) | frozenset(phrases.initials())
+        self._ceilings = _ceilings(words.highest, phrases.highest)
+        self._initials: dict[str, frozenset[str]] = {}
 
     def first(self, keys: str) -> Candidate | None:
         if keys not in self._firsts:
@@ -114,12 +112,12 @@ class Embedded(Engine):
 
         What falls behind on the way stays behind, whatever follows.
         """
-        known, initials = self._initials, "".join([unit[0] for unit in spelled])
+        initials = "".join([unit[0] for unit in spelled])
         beams: list[list[tuple[float, str]]] = [[(0.0, "")], *([] for _ in spelled)]
         for at in range(len(spelled)):
-            here = _level(beams[at])
+            here, known = _level(beams[at]), self._known_initials(spelled[at])
             for end in range(at + 1, min(len(spelled), at + _LONGEST) + 1) if here else ():
-                if initials[at:end] not in known:
+                if initials[at + 1 : end] not in known:
                     continue
                 words = self._stretch(spelled[at:end])[:_BEAM]
                 for word, score in words:
@@ -127,6 +125,14 @@ class Embedded(Engine):
                         break
                     beams[end] += [(before + score - _WORD_COST, text + word) for before, text in here]
         return _level(beams[-1])
+
+    def _known_initials(self, unit: str) -> frozenset[str]:
+        """The first letters of the syllables that follow a unit in words."""
+        found = self._initials.get(unit)
+        if found is None:
+            cut = unit not in self._lexicon.syllables
+            found = self._initials[unit] = self._lexicon.initials(unit, cut) | self._phrases.initials(unit, cut)
+        return found
 
     def _words(self, units: tuple[str, ...]) -> tuple[Word, ...]:
         """The words that these units may stand for, with their scores, best first."""
@@ -174,16 +180,16 @@ def _level(ways: list[tuple[float, str]]) -> list[tuple[float, str]]:
     return sorted([way for way in ways if way[0] >= least], reverse=True)[:_BEAM]
 
 
-def _ceilings(frequency: Mapping[str, float]) -> list[float]:
+def _ceilings(*lists: list[float]) -> list[float]:
     """The highest score that words could have for so many units, were each the commonest of its length."""
     highest = [-1e9] * (LONGEST + 1)
-    for word, count in frequency.items():
-        highest[len(word)] = max(highest[len(word)], count - _WORD_COST)
+    for commonest in lists:
+        for size, count in enumerate(commonest, 1):
+            highest[size] = max(highest[size], count - _WORD_COST)
     for size in range(2, LONGEST + 1):
         highest[size] = max(highest[size], *(highest[k] + highest[size - k] for k in range(1, size // 2 + 1)))
     return highest
 
 
 def open_engine() -> Engine:
-    phrases = WORDS_FILE.with_name("phrases.txt.xz")
-    return Embedded(lexicon(), Lexicon(lzma.decompress(phrases.read_bytes()).decode("utf-8")))
+    return Embedded(lexicon(), Lexicon.read(WORDS_FILE.with_name("phrases.txt.gz")))
