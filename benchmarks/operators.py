@@ -138,7 +138,7 @@ def _row(
 ) -> Row:
     ours = slowest.split()[1]
     among = f", the slowest of {len(family.ours)}" if len(family.ours) > 1 else ""
-    note = absent or _note(texts, found[slowest], found[peer]) + _first_time(found[slowest])
+    note = absent or _note(texts, found[slowest], found[peer])
     return Row(
         name=f"{family.goal}: {peer.split()[0]}",
         what=f"{family.goal}, {len(texts):,} texts (`{ours}`{among})",
@@ -159,11 +159,6 @@ def _note(texts: Sequence[Any], ours: Rates, theirs: Rates) -> str:
     (a, *our_labels), (b, *their_labels) = shares(texts, ours.made), shares(texts, theirs.made)
     fit, kept = (f"{x:.0%} / {y:.0%}" for x, y in zip(our_labels, their_labels, strict=True))
     return f"{_altered(a, b, ours, theirs)}; labels still fit {fit}; slot values untouched {kept}"
-
-
-def _first_time(ours: Rates) -> str:
-    """Verbs and synonyms are looked for once in a text, which is remembered for draws and for later rounds."""
-    return f"; {figure(ours.first)} in the first round" if ours.first < 0.8 * ours.rate else ""
 
 
 def _altered(a: float, b: float, ours: Rates, theirs: Rates) -> str:
