@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from unfazed.core.errors import DataError, UnfazedError
 from unfazed.core.values import Example
-from unfazed.data import ReadOptions, _encoding, read_examples, read_lines
+from unfazed.data import ReadOptions, _encoding, examples_of, read_examples, read_lines
 from unfazed.data._check import Checks
 from unfazed.data._encoding import read_line_blocks
 from unfazed.data._fields import Fields
@@ -58,6 +58,14 @@ def test_examples_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert len({e.id for e in at_once}) == len(at_once)
     one_by_one(monkeypatch)
     assert list(read_examples(file, options)) == at_once
+
+
+@pytest.mark.parametrize("form", ["labels", "ids", "own form"])
+def test_examples_in_memory_are_the_same(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    at_once = list(examples_of(some_rows(form)))
+    assert len({e.id for e in at_once}) == len(some_rows(form))
+    one_by_one(monkeypatch)
+    assert list(examples_of(some_rows(form))) == at_once
 
 
 BAD: dict[str, object] = {

@@ -28,15 +28,15 @@ def data(tmp_path: Path) -> Path:
 def readings(monkeypatch) -> Counter[str]:
     """How often a reader begins to read, by file, and how many rows it reads."""
     count: Counter[str] = Counter()
-    read = Jsonl.read
+    blocks = Jsonl.blocks
 
     def counted(self, path, options):
         count[path.name] += 1
-        for example in read(self, path, options):
-            count["rows"] += 1
-            yield example
+        for block in blocks(self, path, options):
+            count["rows"] += len(block.examples)
+            yield block
 
-    monkeypatch.setattr(Jsonl, "read", counted)
+    monkeypatch.setattr(Jsonl, "blocks", counted)
     return count
 
 

@@ -21,6 +21,7 @@ from unfazed.data._names import KNOWN_FIELDS
 from unfazed.data._reader import Problem, ReadOptions
 
 _LOOKED_AT = 10_000  # rows, to find slices
+_AT_ONCE = 512  # rows that are checked together
 _MOST_GROUPS, _ROWS_A_GROUP = 20, 5
 
 Record = Example | Mapping[str, Json] | str
@@ -46,6 +47,19 @@ def guessed_examples(data: object, options: ReadOptions) -> tuple[list[Example],
     found = guess(examples, fields.gold, options.task)
     task = task_named(found.task)
     checks, labels = Checks(task, options.labels), LabelCounts(place, task, options)
+    passed: list[Example] = []
+    for at in range(0, len(examples), _AT_ONCE):
+        passed += _sound(examples[at : at + _AT_ONCE], checks, labels, place)
+    labels.check()
+    return passed, found, fields.guessed(place)
+
+
+def _sound(examples: list[Example], checks: Checks, labels: LabelCounts, place: Path) -> list[Example]:
+    """The examples with their ids, checked together where nothing is wrong with any of them."""
+    passed = checks.passed_each(examples, [example.row + 1 for example in examples])
+    if passed is not None:
+        labels.add_each(passed)
+        return passed
     passed = []
     for example in examples:
         try:
@@ -53,8 +67,7 @@ def guessed_examples(data: object, options: ReadOptions) -> tuple[list[Example],
         except Problem as problem:
             raise DataError(str(problem), place, example.row + 1) from None
         labels.add(example)
-    labels.check()
-    return passed, found, fields.guessed(place)
+    return passed
 
 
 def likely_groups(data: Any, taken: Collection[str | None]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from unfazed.data._encoding import open_bytes, read_lines, suffix_of
 
 __all__ = ["GoldField", "Placed", "Problem", "ReadBlock", "ReadOptions", "Reader", "open_bytes", "read_lines",
     "readers", "without_break"]  # fmt: skip
-_AT_ONCE = 256  # examples of a block
+_AT_ONCE = 200  # examples of a block; as many as are looked at to guess the task, so that no more are read for it
 
 
 class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json, Variant
 from unfazed.core.variants import Maker, VariantColumn, Variants
 from unfazed.vary import operators
-from unfazed.vary.block import Block, SingleEdits, Texts
+from unfazed.vary.block import Block, BlockOperator, SingleEdits, Texts
 from unfazed.vary.guard import LabelGuard
 from unfazed.vary.operator import UNALTERED, Change, Operator, PromptOperator, describe
 
@@ -154,9 +154,8 @@ class Varier:
 
         They are `Variants`, which have them as columns, where each example has one text and nearly all have one edit.
         """
-        with collecting_later():
-            block = self._block(examples)
-            return self._each(block) if self.variation.set == "each" else self._random(block)
+        block = self._block(examples)
+        return self._each(block) if self.variation.set == "each" else self._random(block)
 
     def _each(self, block: Block) -> tuple[Sequence[Variant], Counter[str]]:
         columns: list[_Column] = []
@@ -225,6 +224,12 @@ class Varier:
         return made
 
     def _attempt(self, k: int, draw: int, block: Block, attempt: int = 0) -> _Column:
+        if not isinstance(self.operators[k], BlockOperator):  # it may take minutes, as one that asks a model does
+            return self._changed(k, draw, block, attempt)
+        with collecting_later():
+            return self._changed(k, draw, block, attempt)
+
+    def _changed(self, k: int, draw: int, block: Block, attempt: int) -> _Column:
         operator, texts = self.operators[k], block.texts
         fields = [f"{field} again {attempt}" for field in texts.fields] if attempt else texts.fields
         changes = operator.changes(texts, self.seeds[k].streams(texts.ids, draw, fields))

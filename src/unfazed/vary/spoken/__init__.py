@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import ClassVar
 
 import msgspec
@@ -153,38 +154,40 @@ def verb_phrases(text: str, objects: bool = False) -> tuple[Phrase, ...]:
     """The verbs of a text, auxiliaries last, each with what belongs to it: *play*, *show me*, *turn it off*; with
     `objects` also *play some jazz*."""
     words = tagged(text)
-    verbs = [i for i, word in enumerate(words) if word.tag[:2] == "VB"]
-    helping = [i for n, i in enumerate(verbs) if _helps(words, i, verbs[n + 1 : n + 2])]
-    found = (_phrase(words, i) for i in [i for i in verbs if i not in helping] + helping)
-    return tuple(_with_object(text, words, phrase) if objects else phrase for phrase in found)
+    verbs = [i for i, (_, _, _, tag) in enumerate(words) if tag[:2] == "VB"]
+    helping = [i for i, main in pairwise(verbs) if words[i].lower in _AUXILIARY and _helps(words, i, main)]
+    if helping:
+        verbs = [i for i in verbs if i not in helping] + helping
+    found = []
+    for i in verbs:
+        first, end = _phrase(words, i)
+        found.append(words[first : _with_object(text, words, end) if objects else end])
+    return tuple(found)
 
 
-def _with_object(text: str, words: tuple[Word, ...], phrase: Phrase) -> Phrase:
-    """The phrase and the nouns that follow it, with their articles, numbers and adjectives, up to a mark."""
-    end = first = words.index(phrase[-1]) + 1
+def _with_object(text: str, words: tuple[Word, ...], first: int) -> int:
+    """The end of the nouns that follow a phrase, with their articles, numbers and adjectives, up to a mark."""
+    end = first
     while end < len(words) and words[end].tag in _NOMINAL and text[words[end - 1].end : words[end].start] == " ":
         end += 1
     while end > first and words[end - 1].tag not in _NOUNS:
         end -= 1
-    return phrase + words[first:end]
+    return end
 
 
-def _helps(words: tuple[Word, ...], i: int, later: list[int]) -> bool:
+def _helps(words: tuple[Word, ...], i: int, main: int) -> bool:
     """Is this form of *be*, *have* or *do* the auxiliary of the verb that follows, as in *does it stop*?"""
-    verb = words[i].lower
-    if not later or verb not in _AUXILIARY:
-        return False
-    [main] = later
-    if verb in DO:
+    if words[i].lower in DO:
         return words[main].tag == "VB" and words[main - 1].tag not in ("TO", "W")
     return words[main].tag in ("VBG", "VBN") and all(word.tag in _BETWEEN for word in words[i + 1 : main])
 
 
-def _phrase(words: tuple[Word, ...], i: int) -> Phrase:
-    end = i + 1
-    if words[i].lower in BE:
+def _phrase(words: tuple[Word, ...], i: int) -> tuple[int, int]:
+    """Where the verb begins, and where what belongs to it ends."""
+    end, verb = i + 1, words[i].lower
+    if verb in BE:
         end += end < len(words) and words[end].tag in ("EX", "PRP")  # *is there*, *is it*
     else:
         while end < len(words) and (words[end].tag == "RP" or words[end].lower in _OBJECTS):
             end += 1
-    return words[i - (i > 0 and words[i].lower in _CLITICS) : end]
+    return i - (i > 0 and verb in _CLITICS), end

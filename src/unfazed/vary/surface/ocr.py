@@ -180,7 +180,7 @@ def _of_each(texts: Texts) -> _Block:
     """The places of each text. One without any has a place where nothing can be read."""
     import numpy as np
 
-    tokens, starts, first = _all_apart(texts.strings)
+    tokens, starts, first = _all_apart(texts.strings, texts.once(_joined))
     known = _tokens_in(texts.language)
     numbers = np.fromiter(chain(known.numbers(tokens), (0,)), np.int64, len(tokens) + 1)
     counts = np.array(known.counts)[numbers]
@@ -192,12 +192,15 @@ def _of_each(texts: Texts) -> _Block:
     return _Block(known.places, numbers, begins, shifts, firsts, counts.astype(np.uint64))
 
 
-def _all_apart(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+def _joined(texts: Texts) -> str:
+    return " ".join(texts.strings)
+
+
+def _all_apart(texts: Sequence[str], joined: str) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
     """The tokens of all texts; where each would begin if they were one text, with spaces between; and the number of
     each text's first token, and how many tokens there are."""
     import numpy as np
 
-    joined = " ".join(texts)
     if "<" in joined or max(map(len, texts)) > LONGEST:
         apart = [_apart(text[:LONGEST]) for text in texts]
         tokens = list(chain.from_iterable(apart))
@@ -214,7 +217,7 @@ def _all_apart(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64], NDAr
 
 def _doubtful(texts: Texts) -> list[int]:
     """The texts whose labels an edit inside a token could lose: with spans, or with more than single spaces."""
-    if texts.task is None:
+    if texts.task is None or ("  " not in f" {texts.once(_joined)} " and None not in texts.tags):
         return []
     both = enumerate(zip(texts.strings, texts.tags, strict=True))
     return [i for i, (text, tags) in both if tags is None or "  " in text or text.strip(" ") != text]
