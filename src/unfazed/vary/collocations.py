@@ -52,21 +52,27 @@ def collocations() -> Collocations:
 
 def in_name(words: Sequence[Tagged], i: int) -> bool:
     """Is the noun, adjective or verb part of a name or of a compound, as in *fort worth* and *the daily show*?"""
-    kind = KIND_OF.get(words[i].tag)
-    before, after = words[i - 1].tag if i else "", words[i + 1].tag if i + 1 < len(words) else ""
+    around = words[max(0, i - 1) : i + 2]
+    return named([word.lower for word in around], [word.tag for word in around], min(i, 1))
+
+
+def named(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
+    """The same for lower-case words and their tags."""
+    kind = KIND_OF.get(tags[i])
+    before, after = tags[i - 1] if i else "", tags[i + 1] if i + 1 < len(tags) else ""
     if kind == "n":
         return before in _NOUNS or after in _NOUNS
     if kind == "a":
-        return "NNP" in (before, after)
+        return before == "NNP" or after == "NNP"
     if kind == "v":
         noun = before in _BEFORE_NOUNS or (not after and before in _NOUNS)
-        return noun or (after not in ("", "RP") and words[i + 1].lower in _PARTICLES)
+        return noun or (bool(after) and after != "RP" and words[i + 1] in _PARTICLES)
     return False
 
 
-def in_title(words: Sequence[Tagged], i: int) -> bool:
+def in_title(words: Sequence[str], i: int) -> bool:
     """Does the word follow one that says what something is called?"""
-    return not NAMING.isdisjoint([word.lower for word in words[:i]])
+    return not NAMING.isdisjoint(words[:i])
 
 
 def collocated(before: str, after: str, word: str, candidate: str, strict: bool = False) -> bool:
