@@ -5,6 +5,7 @@ from __future__ import annotations
 import lzma
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 
 from unfazed.vary.english import KIND_OF, Tagged
@@ -28,12 +29,8 @@ class Collocations:
 
     def __init__(self) -> None:
         self._rank = {spelling: rank for rank, (spelling, _, _) in enumerate(ears().spoken())}
-        self._bits: dict[int, int] = {}
-        for first, row in enumerate(lzma.decompress(_PAIRS.read_bytes()).decode().split("\n")):
-            second = 0
-            for cell in row.split():
-                second += int(cell[1:], 16)
-                self._bits[first << 16 | second] = int(cell[0], 16)
+        self._rows = lzma.decompress(_PAIRS.read_bytes()).decode().split("\n")
+        self._after: dict[int, dict[int, int]] = {}  # by first word and second; read when asked for, since few are
 
     def rank(self, word: str) -> int:
         """How many words are commoner."""
@@ -42,7 +39,17 @@ class Collocations:
     def bits(self, first: str, second: str) -> int:
         """By how many bits the second word is likelier after the first than by chance; 0 for unknown pairs."""
         one, two = self._rank.get(first), self._rank.get(second)
-        return 0 if one is None or two is None else self._bits.get(one << 16 | two, 0)
+        if one is None or two is None:
+            return 0
+        after = self._after.get(one)
+        return (self._read(one) if after is None else after).get(two, 0)
+
+    def _read(self, first: int) -> dict[int, int]:
+        """The bits of a word's pairs. A cell is the bits and how far the second word is from the one before, in hex."""
+        cells = self._rows[first].split() if first < len(self._rows) else []
+        seconds = accumulate(int(cell[1:], 16) for cell in cells)
+        self._after[first] = found = {second: int(cell[0], 16) for second, cell in zip(seconds, cells, strict=True)}
+        return found
 
 
 @lru_cache(1)

@@ -315,7 +315,9 @@ def _places(text: str, tokens: list[str]) -> tuple[list[int], list[int]]:
 
 
 def _inside(token: str) -> tuple[int, int]:
-    """Where the word in a token begins and ends."""
+    """Where the word in a token, which has marks, begins and ends."""
+    if token[:-1].isalnum() and token[-1] != "&":
+        return 0, len(token) - 1  # the commonest
     start, end = 0, len(token)
     while start < end and not token[start].isalnum() and token[start] != "&":
         start += 1

@@ -288,12 +288,11 @@ class Thesaurus:
     def _rows_of(self, line: Line) -> list[int]:
         """The rows of a line's content words that have a vector, after that of no word."""
         row_of, row = self._row_of, self._row
-        found = [0]
-        for tag, word in zip(line.tags, line.lowers, strict=True):
-            known = row_of.get(tag)
-            if known is not None and (its := known[word] if word in known else row(word, tag)):
-                found.append(its)
-        return found
+        content = [(tag, word) for tag, word in zip(line.tags, line.lowers, strict=True) if tag in row_of]
+        rows = [row_of[tag].get(word) for tag, word in content]
+        if None in rows:
+            rows = [row(word, tag) for tag, word in content]
+        return [0, *filter(None, rows)]
 
     def _row(self, word: str, tag: str) -> int:
         """The row of the vector of a content word; 0 for others, and if it has none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 from math import log
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
-from unfazed.vary.collocations import OF_PEOPLE, everywhere, vague
+from unfazed.vary.collocations import _PAIRS, OF_PEOPLE, collocations, everywhere, vague
 from unfazed.vary.engine import OperatorSpec
 from unfazed.vary.english import KIND_OF, Word, forms, tagged, tagger
 from unfazed.vary.fitting import Asked, Place, fits, fitting
@@ -122,6 +123,19 @@ def test_blocks_give_what_single_texts_give(kind: str) -> None:
     together = operator.changes([Text(text) for text in texts], [seeds.stream(str(n), 0) for n in range(40)])
     alone = [operator.change(Text(text), seeds.stream(str(n), 0)) for n, text in enumerate(texts)]
     assert list(together) == alone
+
+
+def test_pairs_are_as_the_table_has_them() -> None:
+    found, words = collocations(), list(collocations()._rank)
+    count = 0
+    for first, row in enumerate(lzma.decompress(_PAIRS.read_bytes()).decode().split("\n")):
+        second = 0
+        for cell in row.split():
+            second += int(cell[1:], 16)
+            assert found.bits(words[first], words[second]) == int(cell[0], 16)
+            count += 1
+    assert count == sum(map(len, found._after.values()))
+    assert found.bits(words[-1], "the") == found.bits("zzyzx", "the") == found.bits("the", "zzyzx") == 0
 
 
 MADE = {
