@@ -186,7 +186,7 @@ def sentence(text: str, places: list[tuple[int, int]]) -> list[tuple[int, int, s
 
 
 WRITTEN = st.one_of(
-    st.sampled_from([*COMMON, "I", "I'm", "I’m", "U.S.", "AT&T", "&", "—", "...", "?!", "𝐀bc", "don’t", "(so)"]),
+    st.sampled_from([*COMMON, "I", "I'm", "I’m", "U.S.", "AT&T", "B&", "&", "—", "...", "?!", "𝐀bc", "don’t", "(so)"]),
     st.sampled_from(COMMON).map(str.title),
     st.tuples(st.sampled_from(COMMON), st.sampled_from([".", "?", "!", ",", '."', ";"])).map("".join),
     st.text(max_size=4),
