@@ -16,10 +16,11 @@ from benchmarks import _peers, _readme, _results, scaling
 from benchmarks.__main__ import Job, jobs, measured, run
 from benchmarks._chart import growth, growth_chart, ratios_chart
 from benchmarks._measure import LeftOut, Row, figure, in_turns, needs, table
+from benchmarks._peers import Rates
 from benchmarks._readme import Claim, uncovered, untrue
 from benchmarks._simulated import share
 from benchmarks.coverage import SECTIONS, Section
-from benchmarks.operators import shares
+from benchmarks.operators import first_pass, shares
 from unfazed.run.workers import Engine
 
 ROOT = Path(__file__).parents[1]
@@ -279,3 +280,10 @@ def test_help_says_what_there_is() -> None:
         [sys.executable, "-m", "benchmarks", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert "--write-docs" in done.stdout
+
+
+def test_the_first_pass_is_told_where_it_differs() -> None:
+    steady, slow = Rates(50_000, 45_000, 0.1, 10, []), Rates(28_700, 12_345, 0.1, 10, [])
+    assert first_pass(steady, steady) == ""
+    assert first_pass(slow, steady) == "; first pass 12,300 / 45,000"
+    assert first_pass(steady, slow) == "; first pass 45,000 / 12,300"

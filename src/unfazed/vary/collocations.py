@@ -5,6 +5,7 @@ from __future__ import annotations
 import lzma
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 
 from unfazed.vary.english import KIND_OF, Tagged
@@ -28,12 +29,8 @@ class Collocations:
 
     def __init__(self) -> None:
         self._rank = {spelling: rank for rank, (spelling, _, _) in enumerate(ears().spoken())}
-        self._bits: dict[int, int] = {}
-        for first, row in enumerate(lzma.decompress(_PAIRS.read_bytes()).decode().split("\n")):
-            second = 0
-            for cell in row.split():
-                second += int(cell[1:], 16)
-                self._bits[first << 16 | second] = int(cell[0], 16)
+        self._rows = lzma.decompress(_PAIRS.read_bytes()).decode().split("\n")
+        self._after: dict[int, dict[int, int]] = {}  # by first word and second; read when asked for, since few are
 
     def rank(self, word: str) -> int:
         """How many words are commoner."""
@@ -42,7 +39,17 @@ class Collocations:
     def bits(self, first: str, second: str) -> int:
         """By how many bits the second word is likelier after the first than by chance; 0 for unknown pairs."""
         one, two = self._rank.get(first), self._rank.get(second)
-        return 0 if one is None or two is None else self._bits.get(one << 16 | two, 0)
+        if one is None or two is None:
+            return 0
+        after = self._after.get(one)
+        return (self._read(one) if after is None else after).get(two, 0)
+
+    def _read(self, first: int) -> dict[int, int]:
+        """The bits of a word's pairs. A cell is the bits and how far the second word is from the one before, in hex."""
+        cells = self._rows[first].split() if first < len(self._rows) else []
+        seconds = accumulate(int(cell[1:], 16) for cell in cells)
+        self._after[first] = found = {second: int(cell[0], 16) for second, cell in zip(seconds, cells, strict=True)}
+        return found
 
 
 @lru_cache(1)
@@ -52,21 +59,27 @@ def collocations() -> Collocations:
 
 def in_name(words: Sequence[Tagged], i: int) -> bool:
     """Is the noun, adjective or verb part of a name or of a compound, as in *fort worth* and *the daily show*?"""
-    kind = KIND_OF.get(words[i].tag)
-    before, after = words[i - 1].tag if i else "", words[i + 1].tag if i + 1 < len(words) else ""
+    around = words[max(0, i - 1) : i + 2]
+    return named([word.lower for word in around], [word.tag for word in around], min(i, 1))
+
+
+def named(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
+    """The same for lower-case words and their tags."""
+    kind = KIND_OF.get(tags[i])
+    before, after = tags[i - 1] if i else "", tags[i + 1] if i + 1 < len(tags) else ""
     if kind == "n":
         return before in _NOUNS or after in _NOUNS
     if kind == "a":
-        return "NNP" in (before, after)
+        return before == "NNP" or after == "NNP"
     if kind == "v":
         noun = before in _BEFORE_NOUNS or (not after and before in _NOUNS)
-        return noun or (after not in ("", "RP") and words[i + 1].lower in _PARTICLES)
+        return noun or (bool(after) and after != "RP" and words[i + 1] in _PARTICLES)
     return False
 
 
-def in_title(words: Sequence[Tagged], i: int) -> bool:
+def in_title(words: Sequence[str], i: int) -> bool:
     """Does the word follow one that says what something is called?"""
-    return not NAMING.isdisjoint([word.lower for word in words[:i]])
+    return not NAMING.isdisjoint(words[:i])
 
 
 def collocated(before: str, after: str, word: str, candidate: str, strict: bool = False) -> bool:

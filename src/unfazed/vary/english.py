@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache, partial
+from itertools import accumulate, compress, pairwise
+from operator import add
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -18,7 +20,8 @@ from unfazed.vary.words import word_lists
 _TAGS_FILE = Path(__file__).parent / "spoken" / "data" / "pos.tsv.gz"
 START = "."  # what stands before the first word and after the last
 _PLAIN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*(?: [a-z0-9]+(?:['-][a-z0-9]+)*)*")  # as recognisers write
-_MOST = 50_000  # words that are remembered, with how they were read
+_BETWEEN = f" {START} {START} "  # which separates texts so that neither sees the other
+_REST = ""  # what is said of all others, in tables of decisions
 SHORT = 500  # characters of texts whose tags are kept: draws repeat, documents don't
 
 _VERBS = word_lists(Path(__file__).parent / "spoken" / "data" / "verbs.toml")
@@ -45,7 +48,7 @@ STOPWORDS = _closed()
 _INFLECTED = {"v": ("VBD", "VBN", "VBG", "VBZ"), "n": ("NNS",), "a": ("JJR", "JJS"), "r": ()}
 _BASE = {"v": "VB", "n": "NN", "a": "JJ", "r": "RB"}
 KIND_OF = {tag: kind for kind, base in _BASE.items() for tag in (base, *_INFLECTED[kind])}  # v, n, a or r by tag
-_REPLACED = frozenset((*KIND_OF, *(tag for tag, _ in STOPWORDS)))  # tags of words that may be
+_CLOSED_TAGS = frozenset(tag for tag, _ in STOPWORDS)
 _KEPT = BE | HAVE | DO | frozenset(["let", "let's", "s", "d", "like", "not", "n't", "please", "oh", "there", "here"])
 
 
@@ -62,12 +65,15 @@ class Tagged(Protocol):
 def kind_of(word: Tagged) -> str:
     """Which class of words that may be replaced this is of: verb v, adjective a, adverb r, noun n, stop word s; none
     for names and numbers."""
-    tag, lower = word.tag, word.lower
-    if tag not in _REPLACED:
-        return ""
-    if (tag, lower) in STOPWORDS:
-        return "s"
-    return "" if lower in _KEPT or len(lower) < 3 else KIND_OF.get(tag, "")
+    return kind_as(word.lower, word.tag)
+
+
+def kind_as(lower: str, tag: str) -> str:
+    """The same for a word with this tag."""
+    kind = KIND_OF.get(tag)
+    if kind is None:
+        return "s" if tag in _CLOSED_TAGS and (tag, lower) in STOPWORDS else ""
+    return "" if lower in _KEPT or len(lower) < 3 else kind
 
 
 def class_of(word: str, classes: dict[str, str]) -> str:
@@ -104,151 +110,73 @@ def seen_as(kind: str) -> str:
     return ("V" if tags[0][0] == "V" else "N") + ("s" if {"NNS", "VBZ"}.intersection(tags) else "")
 
 
-class Reading:
-    """A word with one of its tags. There is one object for each pair, by which tables find what follows from both."""
-
-    __slots__ = ("kind", "lower", "tag")
-
-    def __init__(self, lower: str, tag: str) -> None:
-        self.lower, self.tag = lower, tag
-        self.kind = kind_of(self)
-
-
-class Seen(Reading):
-    """A word that was met, with its class, what the word before it sees of it, and how it was read so far.
-
-    One that can be read in one way only is that reading.
-    """
-
-    __slots__ = ("_readings", "classed", "decided", "only", "view")
-
-    def __init__(self, word: str, classed: str) -> None:
-        self.lower, self.tag, self.kind = word, classed, ""
-        self.classed, self.view = classed, seen_as(classed)
-        self._readings: dict[str, Reading] | None = None
-        self.only: Reading | None = None
-        if "|" in classed:
-            self.decided: dict[tuple[str, str, str], Reading] = {}
-        else:
-            self.only, self.kind = self, kind_of(self)
-
-    def reading(self, tag: str) -> Reading:
-        if tag == self.tag:
-            return self
-        if self._readings is None:
-            self._readings = {}
-        found = self._readings.get(tag)
-        if found is None:
-            found = self._readings[tag] = Reading(self.lower, tag)
-        return found
-
-
-_END = Seen(START, START)
+_LOOKS = ("CD", "JJ", "NN|VBG", "NNP", "RB")  # the classes that `class_of` tells by a word's look
+_Said = dict[str, str | dict[str, str]]  # tags by what is seen next; also by the tag before the last, if that counts
 
 
 class Tagger:
     """The tables. A class is a word's possible tags, likeliest first, as one string; its view is what the word
-    before it sees of it."""
+    before it sees of it.
+
+    How a word was read is not remembered: with new texts that costs more than to decide again. Decisions are few, and
+    are kept by class and last tag, so that the processor has them near.
+    """
 
     def __init__(self, text: str) -> None:
         classes, _, contexts = text.partition("\n\n")
-        self.classes: dict[str, str] = {}
+        self.classes: dict[str, str] = {START: START}
+        kinds = set(_LOOKS)
         for line in classes.split("\n"):
             kind, _, words = line.partition("\t")
+            kinds.add(kind)
             self.classes.update(dict.fromkeys(words.split(" "), kind))
         self.contexts: dict[tuple[str, ...], str] = {}
         for line in contexts.splitlines():
             tag, *key = line.split("\t")
             self.contexts[tuple(key)] = tag
-        self._known: dict[str, Seen] = {}
-        self._plain: dict[str, Seen] = {"": _END}  # of these, words as recognisers write them, and the end
+        self._views = {START: START, **{kind: seen_as(kind) for kind in kinds}}
+        self._decisions: dict[str, dict[str, _Said]] = {
+            kind: {_REST: {_REST: tags_of(kind)[0]}} for kind in kinds if "|" in kind
+        }
+        self._own: dict[str, dict[tuple[str, str], str]] = {}  # of words, by the last tag and what is seen next
+        for context in sorted(self.contexts, key=len):
+            self._add(self.contexts[context], *context)
 
-    def tags(self, words: Sequence[str]) -> list[str]:
-        """The tag of each lower-case word of a sentence. Nothing is remembered, since new words cost more then."""
-        classes = self.classes
-        kinds = [classes.get(word) or class_of(word, classes) for word in words]
-        found: list[str] = []
-        before = last = START
-        for i, kind in enumerate(kinds):
-            tag = kind
-            if "|" in kind:
-                after = seen_as(kinds[i + 1]) if i + 1 < len(kinds) else START
-                tag = self._decide(words[i], kind, last, after, before)
-            found.append(tag)
-            before, last = last, tag
+    def _add(self, tag: str, kind: str, last: str = _REST, view: str = _REST, before: str = _REST) -> None:
+        """Adds what a context says to what shorter ones say."""
+        if before == "word":
+            self._own.setdefault(kind, {})[last, view] = tag
+            return
+        by_last = self._decisions[kind]
+        said = by_last.setdefault(last, dict(by_last[_REST]))
+        shorter = said.get(view, said[_REST])
+        if before == _REST:
+            said[view] = tag
+        else:
+            said[view] = {**(shorter if isinstance(shorter, dict) else {_REST: shorter}), before: tag}
+
+    def tags(self, words: Sequence[str], last: str = START, before: str = START) -> list[str]:
+        """The tag of each lower-case word of a sentence, or of a part of it that follows two others, the last first."""
+        classes, views, own, decisions = self.classes, self._views, self._own, self._decisions
+        found = [before, last, *[classes.get(word) or class_of(word, classes) for word in words], START]
+        for i in [i for i, kind in enumerate(found) if "|" in kind]:
+            last, view, its = found[i - 1], views[found[i + 1]], own.get(words[i - 2])
+            if its and (last, view) in its:
+                found[i] = its[last, view]
+                continue
+            by_last = decisions[found[i]]
+            said = by_last.get(last) or by_last[_REST]
+            tag = said.get(view) or said[_REST]
+            found[i] = tag if isinstance(tag, str) else tag.get(found[i - 2]) or tag[_REST]
+        del found[:2], found[-1]
         return found
 
-    def readings(self, words: Sequence[str]) -> list[Reading]:
-        """Each lower-case word of a sentence with its tag."""
-        known, seen = self._known, self.seen
-        return self._read([*[known.get(word) or seen(word) for word in words], _END])
-
-    def plain(self, text: str) -> list[Reading] | None:
-        """The words of a text in small letters, without marks and with single spaces; None if it is not such a text."""
-        words = text.split(" ")
-        if "" in words:
-            return None
-        words.append("")
-        try:
-            return self._read(list(map(self._plain.__getitem__, words)))
-        except KeyError:
-            if not _PLAIN.fullmatch(text):
-                return None
-        seen = [*map(self.seen, words[:-1]), _END]
-        self._plain.update(zip(words, seen, strict=True))
-        return self._read(seen)
-
-    def seen(self, word: str) -> Seen:
-        """A lower-case word."""
-        found = self._known.get(word)
-        if found is None:
-            found = Seen(word, self.classes.get(word) or class_of(word, self.classes))
-            if len(self._known) >= _MOST:
-                self._known.clear()
-                self._plain = {"": _END}
-            self._known[word] = found
-        return found
-
-    def _read(self, words: list[Seen]) -> list[Reading]:
-        """What `read` makes of each word but the last, which is the end."""
-        found: list[Reading] = []
-        before = last = START
-        for follows, word in enumerate(words, 1):
-            reading = word.only
-            if reading is None:
-                after = words[follows].view
-                reading = word.decided.get((last, after, before)) or self._first(word, last, after, before)
-            found.append(reading)
-            before = last
-            last = reading.tag
-        found.pop()
-        return found
-
-    def read(self, word: Seen, last: str, after: str, before: str) -> Reading:
-        """A word with the tag that it has after two others, the last of them first, and before what is seen next."""
-        return word.only or word.decided.get((last, after, before)) or self._first(word, last, after, before)
-
-    def _first(self, word: Seen, last: str, after: str, before: str) -> Reading:
-        """The same for the first time, which is remembered."""
-        tag = self._decide(word.lower, word.classed, last, after, before)
-        word.decided[last, after, before] = reading = word.reading(tag)
-        return reading
-
-    def _decide(self, word: str, kind: str, last: str, after: str, before: str) -> str:
-        """What the longest known context says."""
-        get = self.contexts.get
-        return (
-            get((word, last, after, "word"))
-            or get((kind, last, after, before))
-            or get((kind, last, after))
-            or get((kind, last))
-            or get((kind,))
-            or tags_of(kind)[0]
-        )
+    def class_of(self, word: str) -> str:
+        return self.classes.get(word) or class_of(word, self.classes)
 
     def could_be(self, word: str, tag: str) -> bool:
         """May the lower-case word have this tag?"""
-        return tag in tags_of(self.classes.get(word) or class_of(word, self.classes))
+        return tag in tags_of(self.class_of(word))
 
 
 @lru_cache(1)
@@ -256,61 +184,158 @@ def tagger() -> Tagger:
     return Tagger(gzip.decompress(_TAGS_FILE.read_bytes()).decode())
 
 
+class Line:
+    """The words of a text in small letters, their tags, and where they begin and end if single spaces don't say it."""
+
+    __slots__ = ("_context", "_ends", "_starts", "lowers", "tags", "text")
+
+    def __init__(
+        self, text: str, lowers: Sequence[str], tags: Sequence[str], starts: Sequence[int], ends: Sequence[int]
+    ) -> None:
+        self.text, self.lowers, self.tags, self._starts, self._ends = text, lowers, tags, starts, ends
+        self._context: Sequence[str] | None = None
+
+    @classmethod
+    def of(cls, text: str, words: Sequence[Word]) -> Line:
+        """The line of words that are tagged already."""
+        starts, ends, lowers, tags = zip(*words, strict=True) if words else ((), (), (), ())
+        return cls(text, lowers, tags, starts, ends)
+
+    @property
+    def plain(self) -> bool:
+        """Is the text nothing but its words and single spaces?"""
+        return not self._starts
+
+    @property
+    def context(self) -> Sequence[str]:
+        """The tags of the words as one sentence in small letters, which is how other words are tried."""
+        if self._context is None:
+            self._context = self.tags if self.plain else tagger().tags(self.lowers)
+        return self._context
+
+    def replaceable(self, tags: frozenset[str]) -> list[int]:
+        """The places of words with one of these tags that are of a class of words that may be replaced."""
+        words = self.lowers
+        return [
+            i
+            for i, tag in enumerate(self.tags)
+            if tag in tags
+            and ((tag, words[i]) in STOPWORDS if tag not in KIND_OF else len(words[i]) > 2 and words[i] not in _KEPT)
+        ]
+
+    def span(self, i: int) -> tuple[int, int]:
+        """Where a word begins and ends."""
+        if self._starts:
+            return self._starts[i], self._ends[i]
+        start = len(self.text) - len(self.text.split(" ", i)[i])
+        return start, start + len(self.lowers[i])
+
+    def words(self) -> tuple[Word, ...]:
+        starts, ends = self._starts, self._ends
+        if not starts:
+            after = list(accumulate([len(word) + 1 for word in self.lowers], initial=0))
+            starts, ends = after[:-1], [end - 1 for end in after[1:]]
+        return tuple(map(_word, zip(starts, ends, self.lowers, self.tags, strict=True)))
+
+
+_word: Callable[[tuple[int, int, str, str]], Word] = partial(tuple.__new__, Word)  # which saves a call for each
+
+
 def tagged(text: str) -> tuple[Word, ...]:
     """The words of a text with their tags. Tokens without a letter or digit are no words."""
-    return _kept(text) if len(text) <= SHORT else _tagged(text)
+    return _kept(text) if len(text) <= SHORT else line_of(text).words()
 
 
-def _tagged(text: str) -> tuple[Word, ...]:
-    plain = tagger().plain(text)
-    return _any(text) if plain is None else _placed(plain)
+@lru_cache(1024)  # as many as are varied at once; more would only be more for the garbage collector to look at
+def _kept(text: str) -> tuple[Word, ...]:
+    return line_of(text).words()
 
 
-def _placed(words: list[Reading]) -> tuple[Word, ...]:
-    """What `_any` gives, for the commonest kind of text, at half the time."""
+def line_of(text: str) -> Line:
+    """The same as a line, for those who need no Word."""
+    if not _PLAIN.fullmatch(text):
+        return _any(text)
+    words = text.split(" ")
+    return Line(text, words, tagger().tags(words), (), ())
+
+
+def lines_of(texts: Sequence[str]) -> list[Line]:
+    """The lines of many texts, sooner than one by one."""
+    plain = [bool(_PLAIN.fullmatch(text)) for text in texts]
+    words = _BETWEEN.join(compress(texts, plain)).split(" ")
+    tags = tagger().tags(words)
     found, at = [], 0
-    for word in words:
-        end = at + len(word.lower)
-        found.append(Word(at, end, word.lower, word.tag))
-        at = end + 1
-    return tuple(found)
+    for text, alone in zip(texts, plain, strict=True):
+        if alone:
+            end = at + text.count(" ") + 1
+            found.append(Line(text, words[at:end], tags[at:end], (), ()))
+            at = end + 2
+        else:
+            found.append(_any(text))
+    return found
 
 
-def _any(text: str) -> tuple[Word, ...]:
-    found: list[Word] = []
-    places: list[tuple[int, int]] = []
-    at = 0
-    for token in text.split():
-        at = text.index(token, at)
-        start, end = at, at + len(token)
-        at = end
-        if not token.isalnum():
-            while start < end and not text[start].isalnum() and text[start] != "&":
-                start += 1
-            while end > start and not text[end - 1].isalnum() and text[end - 1] != "&":
-                end -= 1
-        if start < end:
-            places.append((start, end))
-        if places and token[-1] in ".?!" and (token[-1] != "." or text[at + 1 : at + 2].isupper()):
-            found += _sentence(text, places)
-            places = []
-    return tuple(found + _sentence(text, places))
-
-
-def _sentence(text: str, places: list[tuple[int, int]]) -> list[Word]:
-    words = [text[start:end] for start, end in places]
-    lower = list(map(str.lower, words))
+def _any(text: str) -> Line:
+    """The line of a text that may have capitals and marks, and several sentences."""
+    words = text.split()
+    starts, ends = _places(text, words)
+    stops = []
+    for i in [i for i, word in enumerate(words) if not word.isalnum()]:
+        token = words[i]
+        if token[-1] in ".?!" and (token[-1] != "." or text[ends[i] + 1 : ends[i] + 2].isupper()):
+            stops.append(i + 1)
+        first, last = _inside(token)
+        words[i] = token[first:last]
+        starts[i], ends[i] = starts[i] + first, starts[i] + last
+    lowers = list(map(str.lower, words))
     if "’" in text:
-        lower = [word.replace("’", "'") for word in lower]
-    tags = tagger().tags(lower)
-    if words != lower and any(map(str.islower, words)):  # else case says nothing
+        lowers = [word.replace("’", "'") for word in lowers]
+    if not stops or stops == [len(words)]:
+        tags = _sentence(words, lowers)
+    else:
+        parts = pairwise((0, *stops, len(words)))
+        tags = [tag for first, last in parts for tag in _sentence(words[first:last], lowers[first:last])]
+    if "" in words:  # from a token of marks
+        kept = [i for i, word in enumerate(words) if word]
+        starts, ends, lowers = [starts[i] for i in kept], [ends[i] for i in kept], [lowers[i] for i in kept]
+    return Line(text, lowers, tags, starts, ends)
+
+
+def _places(text: str, tokens: list[str]) -> tuple[list[int], list[int]]:
+    """Where the tokens of a text begin and end."""
+    sizes = list(map(len, tokens))
+    if sum(sizes) + len(sizes) - 1 == len(text):  # one character between all
+        starts = list(map(add, accumulate(sizes, initial=0), range(len(sizes))))
+    else:
+        starts, at = [], 0
+        for token in tokens:
+            starts.append(text.index(token, at))
+            at = starts[-1] + len(token)
+    return starts, list(map(add, starts, sizes))
+
+
+def _inside(token: str) -> tuple[int, int]:
+    """Where the word in a token, which has marks, begins and ends."""
+    if token[:-1].isalnum() and token[-1] != "&":
+        return 0, len(token) - 1  # the commonest
+    start, end = 0, len(token)
+    while start < end and not token[start].isalnum() and token[start] != "&":
+        start += 1
+    while end > start and not token[end - 1].isalnum() and token[end - 1] != "&":
+        end -= 1
+    return start, end
+
+
+def _sentence(words: list[str], lowers: list[str]) -> list[str]:
+    """The tags of a sentence's words. A capital inside it tells a name, unless case says nothing."""
+    if "" in words:
+        words, lowers = [word for word in words if word], [word for word in lowers if word]
+    tags = tagger().tags(lowers)
+    if words != lowers and any(map(str.islower, words)):
         for i, word in enumerate(words):
             if i and word[0].isupper() and word[:2] not in ("I", "I'"):
                 tags[i] = "NNP"
-    return [Word(start, end, word, tag) for (start, end), word, tag in zip(places, lower, tags, strict=True)]
-
-
-_kept = lru_cache(8192)(_tagged)
+    return tags
 
 
 _FORMS_FILE = Path(__file__).parent / "spoken" / "data" / "synonym_forms.tsv.gz"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from unfazed.vary.collocations import collocated, never
-from unfazed.vary.english import KIND_OF, START, Reading, Tagged, Word, forms, tagger
+from unfazed.vary.english import KIND_OF, START, Word, forms, tagger
 
 MOST_FITTING = 8  # candidates that fit, after which no more are tried
 
@@ -29,37 +29,31 @@ class Place(NamedTuple):
     last: str
     earlier: str
 
+    @classmethod
+    def of(cls, words: Sequence[str], tags: Sequence[str], i: int) -> Place:
+        """The place of a word among those of one sentence."""
+        return cls(
+            words[i - 1] if i else "",
+            words[i + 1] if i + 1 < len(words) else "",
+            tags[i - 2] if i > 1 else START,
+            tags[i - 3] if i > 2 else START,
+        )
 
-def place_of(words: Sequence[Tagged], i: int) -> Place:
-    """The place of a word among those of one sentence."""
-    return Place(
-        words[i - 1].lower if i else "",
-        words[i + 1].lower if i + 1 < len(words) else "",
-        words[i - 2].tag if i > 1 else START,
-        words[i - 3].tag if i > 2 else START,
-    )
 
-
-def fits(word: Tagged, candidate: str, place: Place, sure: bool, strict: bool) -> bool:
-    """May the candidate stand in this place of the word? A single one must be tagged there as the word is; where only
-    sure ones are wanted, it must go with its neighbours."""
+def fits(word: str, tag: str, candidate: str, place: Place, sure: bool, strict: bool) -> bool:
+    """May the candidate stand in this place of the word, which has this tag? A single one must be tagged there as the
+    word is; where only sure ones are wanted, it must go with its neighbours."""
     if candidate in (place.before, place.after):
         return False  # nobody says *forecast forecast*
-    if sure and not collocated(place.before, place.after, word.lower, candidate, strict):
+    if sure and not collocated(place.before, place.after, word, candidate, strict):
         return False
     if " " in candidate:
         return True
-    tag = _read_in(place, candidate).tag
-    return tag == word.tag or (KIND_OF.get(tag) == KIND_OF.get(word.tag) and tagger().could_be(candidate, word.tag))
-
-
-def _read_in(place: Place, candidate: str) -> Reading:
-    """How the candidate is read there. The tag of the word before it may be another than before the old word."""
-    tags = tagger()
-    before, after, last, earlier = place
-    new = tags.seen(candidate)
-    beside = tags.read(tags.seen(before), last, new.view, earlier).tag if before else START
-    return tags.read(new, beside, tags.seen(after).view if after else START, last)
+    new = tagger().class_of(candidate)
+    if "|" in new:
+        said = [word for word in (place.before, candidate, place.after) if word]
+        new = tagger().tags(said, place.last, place.earlier)[1 if place.before else 0]
+    return new == tag or (KIND_OF.get(new) == KIND_OF.get(tag) and tagger().could_be(candidate, tag))
 
 
 def fitting(asked: Asked, candidates: Sequence[str]) -> list[str]:
@@ -67,7 +61,7 @@ def fitting(asked: Asked, candidates: Sequence[str]) -> list[str]:
     word = asked.words[asked.i]
     lemma = forms().lemma(word.lower, word.tag)
     said = [w.lower for w in asked.words]
-    place = place_of(tagger().readings(said), asked.i)
+    place = Place.of(said, tagger().tags(said), asked.i)
     found: list[str] = []
     for candidate in candidates:
         other = forms().lemma(candidate, word.tag)
@@ -75,7 +69,7 @@ def fitting(asked: Asked, candidates: Sequence[str]) -> list[str]:
             continue
         if asked.strict and candidate in said:
             continue
-        if fits(word, candidate, place, asked.sure, asked.strict):
+        if fits(word.lower, word.tag, candidate, place, asked.sure, asked.strict):
             found.append(candidate)
             if len(found) == MOST_FITTING:
                 break

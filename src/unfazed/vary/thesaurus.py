@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unfazed.vary.collocations import OF_PEOPLE, everywhere, never, vague
-from unfazed.vary.english import KIND_OF, START, Reading, Word, forms, tagged, tagger
+from unfazed.vary.english import KIND_OF, START, STOPWORDS, Line, forms
 from unfazed.vary.fitting import MOST_FITTING, Asked, Place, fits
 from unfazed.vary.stopwords import stopword_candidates
 
@@ -50,16 +50,19 @@ class Entry(NamedTuple):
 class Choice:
     """An entry's candidates in a word's form; None for those that may never stand for it."""
 
-    __slots__ = ("entry", "forms", "taken")
+    __slots__ = ("entry", "forms")
 
     def __init__(self, entry: Entry, said: list[str | None]) -> None:
         self.entry, self.forms = entry, said
-        # Candidates of a word's only sense that are good enough whatever the sentence says: it may add `_WORD_FIT` to a
-        # candidate, or take that much away, and a little more, since vectors are not quite as long as 1.
-        least = max(entry.scores) - _WORST + 2.1 * _WORD_FIT
-        self.taken = frozenset(n for n, score in enumerate(entry.scores) if entry.senses == 1 and score > least)
-        if len(said) == entry.senses == 1:
-            self.taken = frozenset((0,))
+
+    def takes(self, n: int) -> bool:
+        """Is this candidate, of a word's only sense, good enough whatever the sentence says?
+
+        That may add `_WORD_FIT` to a candidate, or take that much away, and a little more, since vectors are not quite
+        as long as 1.
+        """
+        _, senses, _, scores = self.entry
+        return senses == 1 and (len(scores) == 1 or scores[n] > max(scores) - _WORST + 2.1 * _WORD_FIT)
 
 
 class Target:
@@ -67,34 +70,10 @@ class Target:
 
     __slots__ = ("choices", "lemma", "of")
 
-    def __init__(self, reading: Reading) -> None:
-        self.of = KIND_OF.get(reading.tag, "")
-        self.lemma = forms().lemma(reading.lower, reading.tag)
+    def __init__(self, word: str, tag: str) -> None:
+        self.of = KIND_OF.get(tag, "")
+        self.lemma = forms().lemma(word, tag)
         self.choices: dict[tuple[bool, bool, bool], Choice | None] = {}
-
-
-class Line:
-    """The words of a text, and where they are if that is not plain to see."""
-
-    __slots__ = ("_context", "readings", "text", "words")
-
-    def __init__(self, text: str, readings: list[Reading], words: Sequence[Word] | None = None) -> None:
-        self.text, self.readings, self.words = text, readings, words
-        self._context = readings if words is None else None
-
-    @property
-    def context(self) -> list[Reading]:
-        """The words read as one sentence in small letters, which is how candidates are tried."""
-        if self._context is None:
-            self._context = tagger().readings([reading.lower for reading in self.readings])
-        return self._context
-
-    def span(self, i: int) -> tuple[int, int]:
-        """Where a word begins and ends."""
-        if self.words is not None:
-            return self.words[i].start, self.words[i].end
-        start = len(self.text) - len(self.text.split(" ", i)[i])
-        return start, start + len(self.readings[i].lower)
 
 
 class Question(NamedTuple):
@@ -127,60 +106,54 @@ class Thesaurus:
         self._entry = cache(self._read)
         self._senses = Rows(lines.count("\t"), len(self._lines), row=int, share=float)
         self._words = Rows(lines.count(" ") // 2, len(self._lines), row=int, of=int, score=float)
-        self._targets: dict[Reading, Target] = {}
-        self._row_of: dict[Reading, int] = {}
+        self._targets: dict[tuple[str, str], Target] = {}  # by word and tag
+        self._row_of: dict[str, dict[str, int]] = {tag: {} for tag in KIND_OF}  # by tag and word
         self._fit: dict[tuple[Choice, bool, str, str, str, str], tuple[list[int], list[int]]] = {}
 
-    def ranked(self, asked: Sequence[Asked]) -> list[list[str]]:
+    def ranked(self, asked: Sequence[Asked], most: int = MOST_FITTING) -> list[list[str]]:
         """For each word asked about, candidates in the same inflected form, best first."""
-        lines = {id(one.words): self._line_of(one.text, one.words) for one in asked}
+        lines: dict[int, Line] = {}
+        for one in asked:
+            if id(one.words) not in lines:
+                lines[id(one.words)] = Line.of(one.text, one.words)
         found = [self.question(lines[id(one.words)], one.i, one.sure, one.strict) for one in asked]
-        answers = iter(self.answers([question for question in found if question]))
+        answers = iter(self.answers([question for question in found if question], most))
         return [next(answers) if question else [] for question in found]
 
-    def line(self, text: str) -> Line:
-        """The words of a text."""
-        readings = tagger().plain(text)
-        return self._line_of(text, tagged(text)) if readings is None else Line(text, readings)
-
-    def _line_of(self, text: str, words: Sequence[Word]) -> Line:
-        seen = tagger().seen
-        return Line(text, [seen(word.lower).reading(word.tag) for word in words], words)
-
-    def _target(self, reading: Reading) -> Target:
+    def _target(self, word: str, tag: str) -> Target:
         if len(self._targets) >= _MOST_READ:
             self._targets.clear()
-        self._targets[reading] = found = Target(reading)
+        self._targets[word, tag] = found = Target(word, tag)
         return found
 
     def question(self, line: Line, i: int, sure: bool, strict: bool) -> Question | None:
         """The question what may stand for a word; None if nothing may."""
-        readings = line.readings
-        if readings[i].kind == "s":
-            found = stopword_candidates(readings, i)
+        words, tags = line.lowers, line.tags
+        word, tag = words[i], tags[i]
+        if tag not in KIND_OF:
+            found = stopword_candidates(words, tags, i) if (tag, word) in STOPWORDS else []
             return Question(line, i, strict, None, ([], []), found) if found else None
-        target = self._targets.get(readings[i]) or self._target(readings[i])
-        after = readings[i + 1] if i + 1 < len(readings) else None
-        if target.of == "r" and i and (readings[i - 1].tag == "IN" or readings[i - 1].lower == "right"):
+        target = self._targets.get((word, tag)) or self._target(word, tag)
+        if target.of == "r" and i and (tags[i - 1] == "IN" or words[i - 1] == "right"):
             return None  # *from now* and *right now* are expressions
         particle = people = False
-        if after is not None:
+        if i + 1 < len(words):
             if target.of == "v":
-                if strict and _apart(readings[i + 1 : i + 1 + _REACH]):
+                if strict and _apart(line, i + 1):
                     return None
-                particle = after.tag == "RP"
-            people = after.lower in OF_PEOPLE
+                particle = tags[i + 1] == "RP"
+            people = words[i + 1] in OF_PEOPLE
         key = strict, particle, people
         if key not in target.choices:
-            target.choices[key] = self._choice(readings[i], target, *key)
+            target.choices[key] = self._choice(word, tag, target, *key)
         choice = target.choices[key]
         if choice is None:
             return None
         fit = self._fitting(choice, line, i, sure, strict)
         return Question(line, i, strict, choice, fit, []) if fit[0] or fit[1] else None
 
-    def _choice(self, reading: Reading, target: Target, strict: bool, particle: bool, people: bool) -> Choice | None:
-        word, tag, kind, lemma = reading.lower, reading.tag, target.of, target.lemma
+    def _choice(self, word: str, tag: str, target: Target, strict: bool, particle: bool, people: bool) -> Choice | None:
+        kind, lemma = target.of, target.lemma
         entry, inflect = self._found(word, lemma, kind, particle, people)
         if entry is None:
             return None
@@ -240,16 +213,16 @@ class Thesaurus:
 
     def _fitting(self, choice: Choice, line: Line, i: int, sure: bool, strict: bool) -> tuple[list[int], list[int]]:
         """Which candidates fit where the word stands: single words and phrases."""
-        context = line.context
-        before, after = context[i - 1].lower if i else "", context[i + 1].lower if i + 1 < len(context) else ""
-        last, earlier = context[i - 2].tag if i > 1 else START, context[i - 3].tag if i > 2 else START
-        key = choice, sure, before, after, last, earlier
+        words, tags = line.lowers, line.context
+        before, after = words[i - 1] if i else "", words[i + 1] if i + 1 < len(words) else ""
+        last, earlier = tags[i - 2] if i > 1 else START, tags[i - 3] if i > 2 else START
+        key = choice, sure, before, after, last, earlier  # a Place is made if it is new
         found = self._fit.get(key)
         if found is None:
             found = [], []
             place = Place(before, after, last, earlier)
             for n, form in enumerate(choice.forms):
-                if form is not None and fits(line.readings[i], form, place, sure, strict):
+                if form is not None and fits(line.lowers[i], line.tags[i], form, place, sure, strict):
                     found[" " in form].append(n)
             if len(self._fit) >= _MOST_PLACES:
                 self._fit.clear()
@@ -294,31 +267,44 @@ class Thesaurus:
 
     def _around(self, questions: Sequence[Question]) -> Any:
         """For each word, the mean direction of the other content words of its line that have a vector."""
+        lines: dict[Line, int] = {}
         rows: list[int] = []
-        ends, own, get = [0], [], self._row_of.get
-        for question in questions:
-            its = list(map(get, question.line.readings))
-            if None in its:
-                its = list(map(self._row, question.line.readings))
-            own.append(len(rows) + question.i)
-            rows += its  # type: ignore[arg-type]
-            ends.append(len(rows))
-        found = np.array(rows)
-        found[own] = 0
-        counts = np.add.reduceat(found > 0, ends[:-1], dtype=int)
-        total = np.add.reduceat(self._vectors[found], ends[:-1])
+        starts: list[int] = []
+        of, own = [], []
+        for line, i, *_ in questions:
+            if line not in lines:
+                lines[line] = len(starts)
+                starts.append(len(rows))
+                rows += self._rows_of(line)
+            of.append(lines[line])
+            own.append(self._row(line.lowers[i], line.tags[i]))
+        every, one = self._vectors[rows], np.array(own)
+        # Vectors are whole numbers, so that nothing is lost where the word's own is taken away again.
+        total = np.add.reduceat(every, starts)[of] - self._vectors[one]
+        counts = (np.diff([*starts, len(rows)]) - 1)[of] - (one > 0)
         length = np.sqrt(np.einsum("ij,ij->i", total, total)) / _UNIT + 1e-9
         return total * (np.where(counts == 1, _FEW, 1.0) / length / _UNIT**2).astype(np.float32)[:, None]
 
-    def _row(self, reading: Reading) -> int:
+    def _rows_of(self, line: Line) -> list[int]:
+        """The rows of a line's content words that have a vector, after that of no word."""
+        row_of, row = self._row_of, self._row
+        content = [(tag, word) for tag, word in zip(line.tags, line.lowers, strict=True) if tag in row_of]
+        rows = [row_of[tag].get(word) for tag, word in content]
+        if None in rows:
+            rows = [row(word, tag) for tag, word in content]
+        return [0, *filter(None, rows)]
+
+    def _row(self, word: str, tag: str) -> int:
         """The row of the vector of a content word; 0 for others, and if it has none."""
-        found = self._row_of.get(reading)
+        known = self._row_of.get(tag)
+        if known is None:
+            return 0
+        found = known.get(word)
         if found is None:
-            lemma = forms().lemma(reading.lower, reading.tag)
-            found = (self._rows.get(reading.lower) or self._rows.get(lemma, 0)) if reading.tag in KIND_OF else 0
-            if len(self._row_of) >= _MOST_READ:
-                self._row_of.clear()
-            self._row_of[reading] = found
+            found = self._rows.get(word) or self._rows.get(forms().lemma(word, tag), 0)
+            if len(known) >= _MOST_READ:
+                known.clear()
+            known[word] = found
         return found
 
 
@@ -329,22 +315,34 @@ class Rows:
         self._columns: dict[str, Any] = {name: np.zeros(most, kind) for name, kind in columns.items()}
         self._starts, self._sizes = np.zeros(entries, int), np.zeros(entries, int)
         self._entries = self._filled = 0
+        self._new: dict[str, list[Any]] = {name: [] for name in columns}  # not yet in the arrays, nor are the sizes
+        self._new_sizes: list[int] = []
 
     def add(self, **values: list[Any]) -> int:
         """Adds an entry; gives back its number."""
-        number, start = self._entries, self._filled
         for name, its in values.items():
-            self._filled = start + len(its)
-            self._columns[name][start : self._filled] = its
-        self._starts[number], self._sizes[number] = start, self._filled - start
-        self._entries += 1
-        return number
+            self._new[name] += its
+        self._new_sizes.append(len(its))
+        return self._entries + len(self._new_sizes) - 1
+
+    def _store(self) -> None:
+        """Puts what is new into the arrays; many entries at once cost little more than one."""
+        sizes = np.array(self._new_sizes)
+        now = slice(self._entries, self._entries + len(sizes))
+        self._starts[now], self._sizes[now] = self._filled + sizes.cumsum() - sizes, sizes
+        for name, its in self._new.items():
+            self._columns[name][self._filled : self._filled + len(its)] = its
+            its.clear()
+        self._entries, self._filled = now.stop, self._filled + int(sizes.sum())
+        self._new_sizes = []
 
     def __getitem__(self, name: str) -> Any:
         return self._columns[name]
 
     def of(self, entries: Any) -> tuple[Any, Any, Any]:
         """The rows of these entries; for each row the place of its entry among them; and where each entry begins."""
+        if self._new_sizes:
+            self._store()
         sizes = self._sizes[entries]
         starts = sizes.cumsum() - sizes
         of = np.repeat(np.arange(len(entries)), sizes)
@@ -356,7 +354,7 @@ def _alone(question: Question) -> list[str] | None:
     if question.choice is None:
         return question.closed
     single = question.fit[0]
-    if len(single) == 1 and single[0] in question.choice.taken and not question.fit[1]:
+    if len(single) == 1 and not question.fit[1] and question.choice.takes(single[0]):
         return _answer(question, single, 1)
     return None
 
@@ -370,7 +368,7 @@ def _answer(question: Question, order: Sequence[int], most: int) -> list[str]:
         for n in order:
             if n in fit:
                 form = forms_of[n]
-                if form is None or form in found or (strict and any(word.lower == form for word in line.readings)):
+                if form is None or form in found or (strict and form in line.lowers):
                     continue
                 found.append(form)
                 if len(found) == most:
@@ -380,9 +378,10 @@ def _answer(question: Question, order: Sequence[int], most: int) -> list[str]:
     return []
 
 
-def _apart(follows: Sequence[Reading]) -> bool:
-    """Does the verb have a particle other than *on* and *off*, or one that comes later: *turn the lights down*?"""
-    return not _PARTICLES.isdisjoint([word.lower for word in follows]) or "RP" in [word.tag for word in follows[1:]]
+def _apart(line: Line, first: int) -> bool:
+    """Does the verb before this word have a particle other than *on* and *off*, or one later: *turn lights down*?"""
+    end = first + _REACH
+    return not _PARTICLES.isdisjoint(line.lowers[first:end]) or "RP" in line.tags[first + 1 : end]
 
 
 @lru_cache(1)

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.vary.english import _any, _placed, class_of, tagged, tagger, tags_of
+from unfazed.vary.english import (
+    START,
+    Word,
+    _any,
+    class_of,
+    kind_of,
+    line_of,
+    lines_of,
+    seen_as,
+    tagged,
+    tagger,
+    tags_of,
+)
 from unfazed.vary.spoken import verb_phrases
 
+COMMON = ["play", "the", "new", "book", "a", "table", "two", "what", "flights", "leave", "like", "to", "her", "that"]
 CORPORA = Path(__file__).parents[3] / "../shared/data/slu"
 
 
@@ -88,6 +102,7 @@ def test_every_class_and_decision_has_known_tags() -> None:
         "EX",
         "UH",
         "POS",
+        START,
     }
     assert {tag for kind in set(tagger().classes.values()) for tag in tags_of(kind)} <= known
     assert set(tagger().contexts.values()) <= known
@@ -105,9 +120,105 @@ def test_any_text_has_words_in_order_inside_it(text: str) -> None:
 @given(st.lists(st.from_regex(r"[a-z0-9]{1,9}(['-][a-z]{1,4})?", fullmatch=True), min_size=1, max_size=12))
 def test_the_short_way_gives_what_the_long_one_gives(words: list[str]) -> None:
     text = " ".join(words)
-    plain = tagger().plain(text)
-    assert plain is not None
-    assert _placed(plain) == _any(text)
+    line = line_of(text)
+    assert line.plain
+    assert line.words() == _any(text).words()
+    assert [line.span(i) for i in range(len(words))] == [(word.start, word.end) for word in line.words()]
+
+
+def decided(words: list[str]) -> list[str]:
+    """The definition: each word has the tag that the longest known context says."""
+    classes, contexts = tagger().classes, tagger().contexts
+    kinds = [classes.get(word) or class_of(word, classes) for word in words]
+    found = [START, START]
+    for word, kind, after in zip(words, kinds, [*map(seen_as, kinds), START][1:], strict=True):
+        before, last = found[-2:]
+        keys = (word, last, after, "word"), (kind, last, after, before), (kind, last, after), (kind, last), (kind,)
+        known = (contexts[key] for key in keys if key in contexts)
+        found.append(next(known, tags_of(kind)[0]) if "|" in kind else kind)
+    return found[2:]
+
+
+@cache
+def known_words() -> st.SearchStrategy[str]:
+    classes, contexts = tagger().classes, tagger().contexts
+    ambiguous = [word for word, kind in classes.items() if "|" in kind]
+    own = [key[0] for key in contexts if key[-1] == "word"]
+    return st.one_of(*(st.sampled_from(words) for words in (list(classes), ambiguous, own, COMMON)))
+
+
+@given(st.lists(st.deferred(lambda: known_words()), max_size=12))
+@settings(max_examples=200, deadline=None)
+def test_the_longest_context_decides(words: list[str]) -> None:
+    assert tagger().tags(words) == decided(words)
+
+
+def plainly_tagged(text: str) -> list[tuple[int, int, str, str]]:
+    """The definition: a token at a time."""
+    found: list[tuple[int, int, str, str]] = []
+    places: list[tuple[int, int]] = []
+    at = 0
+    for token in text.split():
+        at = text.index(token, at)
+        start, end = at, at + len(token)
+        at = end
+        while start < end and not text[start].isalnum() and text[start] != "&":
+            start += 1
+        while end > start and not text[end - 1].isalnum() and text[end - 1] != "&":
+            end -= 1
+        if start < end:
+            places.append((start, end))
+        if places and token[-1] in ".?!" and (token[-1] != "." or text[at + 1 : at + 2].isupper()):
+            found += sentence(text, places)
+            places = []
+    return found + sentence(text, places)
+
+
+def sentence(text: str, places: list[tuple[int, int]]) -> list[tuple[int, int, str, str]]:
+    words = [text[start:end] for start, end in places]
+    lower = [word.lower().replace("’", "'") for word in words]
+    tags = decided(lower)
+    if words != lower and any(map(str.islower, words)):
+        for i, word in enumerate(words):
+            if i and word[0].isupper() and word[:2] not in ("I", "I'"):
+                tags[i] = "NNP"
+    return [(start, end, word, tag) for (start, end), word, tag in zip(places, lower, tags, strict=True)]
+
+
+WRITTEN = st.one_of(
+    st.sampled_from([*COMMON, "I", "I'm", "I’m", "U.S.", "AT&T", "B&", "&", "—", "...", "?!", "𝐀bc", "don’t", "(so)"]),
+    st.sampled_from(COMMON).map(str.title),
+    st.tuples(st.sampled_from(COMMON), st.sampled_from([".", "?", "!", ",", '."', ";"])).map("".join),
+    st.text(max_size=4),
+)
+
+
+@given(st.lists(st.tuples(WRITTEN, st.sampled_from([" ", " ", " ", "  ", "\n", " \t"])), max_size=14))
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_tagged_as_token_by_token(parts: list[tuple[str, str]]) -> None:
+    text = "".join(token + space for token, space in parts)
+    for said in (text, text.strip()):
+        words = tagged(said)
+        assert [tuple(word) for word in words] == plainly_tagged(said)
+        assert all(type(word) is Word for word in words)
+        line = line_of(said)
+        assert [line.span(i) for i in range(len(words))] == [(word.start, word.end) for word in words]
+
+
+TEXTS = st.lists(WRITTEN, max_size=9).map(" ".join)
+
+
+@given(st.lists(st.one_of(TEXTS, st.lists(st.sampled_from(COMMON), min_size=1, max_size=9).map(" ".join)), max_size=6))
+@settings(max_examples=200, deadline=None)
+def test_many_texts_are_read_as_each_is(texts: list[str]) -> None:
+    """Words of one text see none of another's."""
+    for line, text in zip(lines_of(texts), texts, strict=True):
+        words = line_of(text).words()
+        assert (line.text, line.words()) == (text, words)
+        assert line.plain == line_of(text).plain
+        assert line.context == tagger().tags([word.lower for word in words])
+        some = frozenset(("VB", "NN", "NNS", "DT", "IN", "JJ", "MD"))
+        assert line.replaceable(some) == [i for i, word in enumerate(words) if word.tag in some and kind_of(word)]
 
 
 def test_auxiliaries_are_passed_over() -> None:

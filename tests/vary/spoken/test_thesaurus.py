@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 from math import log
 
 import numpy as np
@@ -11,10 +12,10 @@ from hypothesis import strategies as st
 
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
-from unfazed.vary.collocations import OF_PEOPLE, everywhere, vague
+from unfazed.vary.collocations import _PAIRS, OF_PEOPLE, collocations, everywhere, vague
 from unfazed.vary.engine import OperatorSpec
 from unfazed.vary.english import KIND_OF, Word, forms, tagged, tagger
-from unfazed.vary.fitting import Asked, fits, fitting, place_of
+from unfazed.vary.fitting import Asked, Place, fits, fitting
 from unfazed.vary.operator import Text
 from unfazed.vary.thesaurus import thesaurus
 
@@ -106,21 +107,13 @@ def test_a_candidate_is_tagged_by_its_neighbours_as_in_the_whole_sentence(
 ) -> None:
     words = tagged(text)
     i = data.draw(st.integers(0, len(words) - 1))
-    place = place_of(tagger().readings([word.lower for word in words]), i)
     changed = [word.lower for word in words]
+    place = Place.of(changed, tagger().tags(changed), i)
     changed[i] = candidate
     tag, old = tagger().tags(changed)[i], words[i].tag
     expected = tag == old or (KIND_OF.get(tag) == KIND_OF.get(old) and tagger().could_be(candidate, old))
     beside = candidate in (place.before, place.after)
-    assert fits(words[i], candidate, place, sure=False, strict=False) == (expected and not beside)
-
-
-@given(st.lists(st.one_of(st.sampled_from(WORDS), st.from_regex(r"[a-z]{1,7}", fullmatch=True)), max_size=12))
-def test_words_that_are_remembered_are_read_as_new_ones(words: list[str]) -> None:
-    for _ in range(2):
-        found = tagger().readings(words)
-        assert [reading.tag for reading in found] == tagger().tags(words)
-        assert [reading.lower for reading in found] == words
+    assert fits(words[i].lower, old, candidate, place, sure=False, strict=False) == (expected and not beside)
 
 
 @pytest.mark.parametrize("kind", OPERATORS)
@@ -129,7 +122,20 @@ def test_blocks_give_what_single_texts_give(kind: str) -> None:
     operator, seeds = OperatorSpec(f"spoken/synonym_{kind}").make(), Seeds(3, "x", 1)
     together = operator.changes([Text(text) for text in texts], [seeds.stream(str(n), 0) for n in range(40)])
     alone = [operator.change(Text(text), seeds.stream(str(n), 0)) for n, text in enumerate(texts)]
-    assert together == alone
+    assert list(together) == alone
+
+
+def test_pairs_are_as_the_table_has_them() -> None:
+    found, words = collocations(), list(collocations()._rank)
+    count = 0
+    for first, row in enumerate(lzma.decompress(_PAIRS.read_bytes()).decode().split("\n")):
+        second = 0
+        for cell in row.split():
+            second += int(cell[1:], 16)
+            assert found.bits(words[first], words[second]) == int(cell[0], 16)
+            count += 1
+    assert count == sum(map(len, found._after.values()))
+    assert found.bits(words[-1], "the") == found.bits("zzyzx", "the") == found.bits("the", "zzyzx") == 0
 
 
 MADE = {

@@ -151,7 +151,7 @@ def nominals(sentence: Sentence) -> Iterator[Rewrite]:
         yield from _plain(sentence, i)
         yield from _doers(sentence, i)
     owned = "'" in sentence.text or "’" in sentence.text
-    if owned or "of" in sentence.lower or any(word.tag == "POS" for word in words):
+    if owned or "of" in sentence.lower or "POS" in [word.tag for word in words]:
         yield from _genitives(sentence)
 
 

@@ -68,7 +68,7 @@ class Rules(BatchOperator):
             made.append(change)
             if asked is not None:
                 asking.append((n, steps, asked))
-        ranked = iter(thesaurus().ranked([one for _, _, asked in asking for one in asked]) if asking else ())
+        ranked = iter(thesaurus().ranked([one for _, _, asked in asking for one in asked], 1) if asking else ())
         for n, steps, asked in asking:
             _, made[n] = _go_on(steps, list(islice(ranked, len(asked))))
         return made
