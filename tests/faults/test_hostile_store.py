@@ -204,7 +204,6 @@ ODD = [
     "UPDATE batches SET id = 1 << 40",
     "UPDATE batches SET answers = 7",
     "UPDATE batches SET answers = x''",
-    "UPDATE batches SET answers = answers || answers",
     "UPDATE batches SET answers = replace(answers, x'22', x'ff')",
     f"UPDATE batches SET answers = replace(answers, x'0a', CAST('{NESTED}' AS BLOB) || x'0a')",
     "UPDATE batches SET seconds = 'long'",

@@ -363,7 +363,7 @@ class AnswerStore:
         except sqlite3.DatabaseError as error:
             interrupted(self._db, error)
             raise damaged(self.file, error) from error
-        except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
+        except (msgspec.MsgspecError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise damaged(self.file, error) from error
 
     def _flush(self) -> None:

@@ -27,6 +27,7 @@ _BATCHES_A_READ = 1024
 _LONG = 1 << 20  # bytes of the answers of a batch; longer ones go by themselves
 
 _INSERT = "INSERT INTO batches VALUES (?, ?, ?, ?, ?)"
+_UNEQUAL = "a batch with more keys than answers, or fewer"
 _encoder = msgspec.json.Encoder()
 
 
@@ -94,11 +95,13 @@ class Batches:
         """Those of the keys that are there, with their outputs."""
         decode = msgspec.json.decode
         for content, wanted, seconds, text in self._rows("seconds, answers", keys):
-            lines = split_lines(content, text)
-            for key in wanted:
-                place = _place(content, key)
-                if place is not None:
-                    yield key, Output(decode(lines[place]), None, float(seconds))
+            places = {key: place for key in wanted if (place := _place(content, key)) is not None}
+            last = max(places.values(), default=0)
+            lines = text.split(b"\n", last + 1)  # no further than is needed
+            if len(lines) < last + 2:
+                raise ValueError(_UNEQUAL)
+            for key, place in places.items():
+                yield key, Output(decode(lines[place]), None, float(seconds))
 
     def scan(self) -> Iterator[list[tuple[bytes, bytes]]]:
         """All batches from the first to the last, some at a time: the keys of each in one piece, and its answers."""
@@ -144,11 +147,9 @@ def check_batches(numbers: Sequence[int], contents: Sequence[bytes]) -> None:
 
 def split_lines(content: bytes, text: bytes) -> list[bytes]:
     """The answers of a batch with these keys."""
-    if not isinstance(text, bytes):
-        raise TypeError("a value of another type")
     lines = text.split(b"\n")
     if lines.pop() or len(lines) * KEY_BYTES != len(content):
-        raise ValueError("a batch with more keys than answers, or fewer")
+        raise ValueError(_UNEQUAL)
     return lines
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, compress
+from itertools import accumulate, chain
 
 import numpy as np
 
@@ -45,6 +46,12 @@ class Requests:
 
     def cut(self, start: int, end: int | None = None) -> Requests:
         return Requests(self.keys[start:end], self.inputs[start:end], [])
+
+    def take(self, others: Requests, start: int, end: int) -> None:
+        """Adds a part of others."""
+        self.keys += others.keys[start:end]
+        self.inputs += others.inputs[start:end]
+        self.sizes += others.sizes[start:end]
 
     def after(self, others: Requests) -> Requests:
         """All of them, the others first."""
@@ -98,47 +105,52 @@ class Due:
             yield left
 
     def windows(self, size: int) -> Iterator[Requests]:
-        """Requests in the order of the seed, all of an example in the same window."""
-        window: list[Inputs] = []
-        again: list[int] = []  # for the requests of a window, how often each was asked before
+        """Requests in the order of the seed, all of an example in the same window; none at the end of the sample."""
         seen, enough = 0, _BATCHES_A_WINDOW * size if size > 1 else _LOOK_AHEAD // 64
         if self.early:
             enough = _FIRST_LOOK * (1 + self.suite.manifest.variants // max(1, self.suite.manifest.examples))
-        number = 0
+        window, examples = Requests([], [], []), 0
         for block in self.order.blocks():
-            number += len(block)
-            ends = number - len(block) <= self.sample < number if self.sample else False
-            if not ends and not self.repeats and len(window) + sum(map(len, block)) < enough:
-                window += chain.from_iterable(block)  # nothing to note of any of them
-                continue
-            for at, group in enumerate(block, number - len(block)):
-                if self.sample and at == self.sample:
-                    yield self.keyed(window, again)
+            requests, ends = self.keyed(block)
+            first = start = 0  # of what is not in a window yet: its examples, its requests
+            while first < len(ends):
+                if self.sample and examples == self.sample:
                     if window:
                         seen += len(window)
-                        yield NONE
-                    window, again = [], []
-                window += group
-                if self.repeats:
-                    window += group[:1] * self.repeats
-                    again += [0] * len(group) + list(range(1, self.repeats + 1))
+                        yield window
+                    yield NONE
+                    window = Requests([], [], [])
+                last = min(bisect_left(ends, start + enough - len(window), first), len(ends) - 1)
+                if examples < self.sample:
+                    last = min(last, first + self.sample - examples - 1)
+                window.take(requests, start, ends[last])
+                examples += last + 1 - first
+                first, start = last + 1, ends[last]
                 if len(window) >= enough:
                     seen += len(window)
                     self.looks.append(seen)
-                    yield self.keyed(window, again)
-                    window, again, enough = [], [], min(max(enough, seen // 4), max(_LOOK_AHEAD, enough))
+                    yield window
+                    window, enough = Requests([], [], []), min(max(enough, seen // 4), max(_LOOK_AHEAD, enough))
         if window:
-            yield self.keyed(window, again)
+            yield window
         if self.sample and self.sample >= len(self.order.places):
             yield NONE
 
-    def keyed(self, inputs: list[Inputs], again: list[int]) -> Requests:
-        """Requests with their keys, where `again` has a number for each that is asked once more, or nothing."""
+    def keyed(self, block: list[list[Inputs]]) -> tuple[Requests, list[int]]:
+        """The requests of some examples with their keys, and where those of each example end.
+
+        Few at a time, as they are keyed while the processor has them at hand.
+        """
+        if self.repeats:
+            block = [group + group[:1] * self.repeats for group in block]
+        ends, inputs = list(accumulate(map(len, block))), list(chain.from_iterable(block))
         lines = canonical_lines(inputs)
         keys = self.key.of_lines(lines)
-        for place in compress(range(len(again)), again):
-            keys[place] = self.key(inputs[place], again[place])
-        return Requests(keys, inputs, list(map(len, lines)))
+        for repeat in range(1, self.repeats + 1):
+            for end in ends:
+                place = end - 1 - self.repeats + repeat
+                keys[place] = self.key(inputs[place], repeat)
+        return Requests(keys, inputs, list(map(len, lines))), ends
 
     def of(self, window: Requests) -> Requests:
         """What of a window is to be asked; notes what need not be."""
