@@ -10,9 +10,8 @@ from unfazed.measure.block_answers import joined_outputs
 from unfazed.run.block import in_blocks
 
 values = st.sampled_from(["a", "b", "", 1, True, 0, False, None, 1.0, -0.0, 0.0])
-outputs = st.one_of(
-    values.map(Output), st.lists(values, max_size=2).map(Output), st.sampled_from(["no", "late"]).map(lambda e: Output(None, e))
-)  # fmt: skip
+failures = st.sampled_from(["no", "late"]).map(lambda error: Output(None, error))
+outputs = st.one_of(values.map(Output), st.lists(values, max_size=2).map(Output), failures)
 
 
 def spelled(output: Output) -> str:
