@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from types import NoneType
 from typing import NamedTuple
 
 import numpy as np
 
 from unfazed.core.estimate import Ints
-from unfazed.run.block import Block
+from unfazed.core.values import Output
+from unfazed.run.block import Block, first_of_each
 from unfazed.run.record import NOT_ASKED
 from unfazed.score import Comparing
 
 MISSING, LEFT_OUT = -1, -2  # instead of whether an answer changed: one of the two failed, or was not asked
+_SIMPLE = (str, int, bool, NoneType)
 _NONE, _UNREADABLE = -1, 0  # instead of the number of an answer
 
 
@@ -33,6 +37,21 @@ class Compared(NamedTuple):
     before: Ints
     after: Ints
     flip: Ints
+
+
+def joined_outputs(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks with equal outputs as one, without their seconds and tokens, so that each is looked at once."""
+    for block in blocks:
+        first, place = first_of_each(*_alike(block.outputs))
+        outputs = [block.outputs[at] for at in first.tolist()]
+        yield replace(block, outputs=outputs, clean_out=place[block.clean_out], out=place[block.out])
+
+
+def _alike(outputs: Sequence[Output]) -> tuple[Ints, int]:
+    """A number for each output, the same for equal ones of the types that labels and texts have; and a bound."""
+    known: dict[Hashable, int] = {}
+    keys = ((type(o.value), o.value, o.error) if type(o.value) in _SIMPLE else id(o) for o in outputs)
+    return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64), len(outputs)
 
 
 def compared(block: Block, comparing: Comparing, fill: Fill | None = None) -> Compared:

@@ -14,6 +14,7 @@ from unfazed.core.estimate import Resampling
 from unfazed.core.suite import Suite
 from unfazed.core.task import Task
 from unfazed.core.values import Json
+from unfazed.measure.block_answers import joined_outputs
 from unfazed.measure.class_scores import rare_classes
 from unfazed.measure.definitions import Way, tries_of, way_of
 from unfazed.measure.early import stop_rules
@@ -144,7 +145,7 @@ def _chosen(*runs: Runlike) -> Bools | None:
 def blocks_of(run: Runlike, comparing: Comparing, *others: Runlike) -> Iterator[Block]:
     """The same items in blocks, without the seconds and the tokens of answers."""
     if not isinstance(run, Run) or not comparing.plain:
-        yield from in_blocks(comparing.watch(items_of(run, *others)))
+        yield from joined_outputs(in_blocks(comparing.watch(items_of(run, *others))))
         return
     chosen, first = _chosen(run, *others), 0
     for block in stored_blocks(run):
@@ -171,7 +172,7 @@ def _measured(
         serving = Serving(plan.level) if isinstance(run, Run) and "requests" in run.used() else None
         read = blocks_of(run, comparing)
         if serving is not None:
-            read = in_blocks(comparing.watch(serving.watch(items_of(run))))
+            read = joined_outputs(in_blocks(comparing.watch(serving.watch(items_of(run)))))
         blocks, person = sanity.watch(validity.watch(read)), person_of(suite.manifest.people)
         blocks = as_wrong(blocks) if plan.missing == "wrong" else blocks
         table = read_table(notes.watch(blocks), suite.task, pairs, spill, comparing, person=person)
@@ -209,7 +210,8 @@ def _measured(
         if isinstance(run, Run) and run.manifest.repeats:
             pairs, items = PairCodes(used[:1], suite.task, kept), _sampled(run.repeated(), run)
             items = items if serving is None else serving.watch(items, repeats=True)
-            repeated = read_table(in_blocks(comparing.watch(items)), suite.task, pairs, spill, comparing)
+            read = joined_outputs(in_blocks(comparing.watch(items)))
+            repeated = read_table(read, suite.task, pairs, spill, comparing)
             again = summed_up(repeated, run.manifest.repeats, main)
         clusters = clusters_of(table, plan.cluster)
         people = measure_people(table, main, again, plan.level, signs[main], clusters, plan.cluster)

@@ -66,14 +66,16 @@ def _cut(count: int) -> Piece:
 def common(before: str, after: str) -> tuple[int, int]:
     """Lengths of the common start and end, moved outwards so that neither splits a word."""
     one, other = len(before), len(after)
-    start = longest = Prefix.similarity(before, after)
-    if start > 0 and not (_ends(before, start) and _ends(after, start)):
-        whole = (i for i in _nearby(longest) if _ends(before, i) and _ends(after, i))
-        start = next(whole, longest)
-    end = longest = min(Postfix.similarity(before, after), one - start, other - start)
-    if end > 0 and not (_ends(before, one - end) and _ends(after, other - end)):
-        whole = (i for i in _nearby(longest) if _ends(before, one - i) and _ends(after, other - i))
-        end = next(whole, longest)
+    start = Prefix.similarity(before, after)
+    if start and not (_ends(before, start, one) and _ends(after, start, other)):
+        whole = (i for i in _nearby(start) if _ends(before, i, one) and _ends(after, i, other))
+        start = next(whole, start)
+    end = Postfix.similarity(before, after)
+    if end > (one if one < other else other) - start:
+        end = (one if one < other else other) - start
+    if end and not (_ends(before, one - end, one) and _ends(after, other - end, other)):
+        whole = (i for i in _nearby(end) if _ends(before, one - i, one) and _ends(after, other - i, other))
+        end = next(whole, end)
     return start, end
 
 
@@ -82,9 +84,9 @@ def _nearby(length: int) -> range:
     return range(length, max(-1, length - 100), -1)
 
 
-def _ends(text: str, at: int) -> bool:
-    """Does a token end at that character?"""
-    return not 0 < at < len(text) or _apart(text[at - 1 : at + 1])
+def _ends(text: str, at: int, length: int) -> bool:
+    """Does a token end at that character of a text of that length?"""
+    return at == 0 or at == length or _apart(text[at - 1 : at + 1])
 
 
 @lru_cache(maxsize=1 << 14)

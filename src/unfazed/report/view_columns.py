@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
+import msgspec
+
 from unfazed.core.text import ANSWER, shorten, spelled, visible
 from unfazed.core.values import Example, Inputs, Json, Output
 from unfazed.measure.answers import Changed
@@ -45,13 +47,8 @@ class Columns:
     def add(self, flips: FlipBlock) -> None:
         """Texts are numbered as they come: fields, the example's, what was said, then the note."""
         known, cases, said_of = self._known, flips.cases, dict[int, tuple[Json, ...]]()
-        places, notes, said, spans, ends = (
-            list[int](),
-            list[int](),
-            list[tuple[Json, ...]](),
-            list[_Span](),
-            list[int](),
-        )
+        places, said, notes = list[int](), list[tuple[Json, ...]](), list[int]()
+        spans, ends = list[_Span](), list[int]()
         last, place, plain, own = None, -1, False, dict[str, str]()
         for example, inputs, note, number in flips.rows():
             is_new = example is not last
@@ -64,7 +61,7 @@ class Columns:
                     spans.append(_span(known[name], before, after, plain))
             ends.append(len(spans))
             if is_new:
-                place = self._example(example.id, example)
+                place = self._example(example.id, example, plain)
             places.append(place)
             told = said_of.get(number)
             if told is None:
@@ -73,6 +70,7 @@ class Columns:
                     said_of[number] = told
             said.append(told)
             notes.append(known[note] if len(note) <= NOTE else self._text(note, NOTE))
+        self._rows.put_aside()
         if places:
             self._flips.add([places, *zip(*said, strict=True), notes], spans, ends)
 
@@ -96,6 +94,7 @@ class Columns:
         while some := list(islice(stream, _TOGETHER)):
             found = [self._changed(one) for one in some]
             spans = [span for span, _ in found]
+            self._rows.put_aside()
             made.add(list(zip(*(row for _, row in found), strict=True)), spans, range(1, len(spans) + 1))
         return made.columns()
 
@@ -103,7 +102,7 @@ class Columns:
         known = self._known
         span = known["text"], _kept(one.text, _CHANGE), "", "", ""
         row = (
-            self._example(one.example, None),
+            self._example(one.example),
             known[one.operator or "clean input"],
             -1 if one.draw is None else one.draw,
             int(one.change == "gained"),
@@ -124,20 +123,28 @@ class Columns:
         value = output.value
         return self._known[value if type(value) is str else spelled(value, inputs)]
 
-    def _example(self, name: str, example: Example | None) -> int:
-        """The place of an example, whose texts are noted when a flip first names it."""
+    def _example(self, name: str, example: Example | None = None, plain: bool = False) -> int:
+        """The place of an example, whose texts, `plain` or not, are noted when a flip first names it."""
         place = self._examples.get(name)
         if place is None:
             place = self._examples[name] = len(self._examples)
-            groups: dict[str, Json] = {}
-            inputs: list[Json] = []
-            shown = visible(shorten(name, ANSWER))
+            groups, inputs, known, texts = dict[str, int](), list[list[int]](), self._known, self._texts
             if example is not None:
-                groups = {visible(key): self._known[value] for key, value in example.groups.items()}
-                inputs = [[self._known[key], self._text(text)] for key, text in example.inputs.items()]
-            self._rows.append({"id": shown, "groups": groups, "inputs": inputs})
-            self._rows.put_aside()
+                if example.groups:
+                    groups = {visible(key): known[value] for key, value in example.groups.items()}
+                for key, text in example.inputs.items():
+                    short = plain and len(text) <= ANSWER  # as most are: it stays as it is
+                    inputs.append([known[key], texts.setdefault(text, len(texts)) if short else self._text(text)])
+            self._rows.append(_Row(visible(shorten(name, ANSWER)), groups, inputs))
         return place
+
+
+class _Row(msgspec.Struct, frozen=True, gc=False):
+    """An example as it stands on the page."""
+
+    id: str
+    groups: dict[str, int]
+    inputs: list[list[int]]
 
 
 class _Known(dict[str, int]):
