@@ -50,6 +50,11 @@ def _joined(syllable: str, rest: str) -> str:
     return f"{syllable}{APART}{rest}" if rest else syllable
 
 
+def listed(row: str, size: int) -> list[tuple[str, float]]:
+    """The words of a row, which have so many characters, with their log frequency."""
+    return [(row[end - size : end], _LEVELS[row[end]]) for end in range(size, len(row), size + 1)]
+
+
 class Lexicon:
     """Words with frequency and reading. A reading is its syllables joined by apostrophes: `hua'bei`.
 
@@ -97,7 +102,7 @@ class Lexicon:
     def _parse(self, reading: str) -> list[tuple[str, float]]:
         first, _, rest = reading.partition(APART)
         row, size = self.rows(first).get(rest, ""), reading.count(APART) + 1  # a character for each syllable
-        return [(row[end - size : end], _LEVELS[row[end]]) for end in range(size, len(row), size + 1)]
+        return listed(row, size)
 
     def __iter__(self) -> Iterator[str]:
         """All readings, in order."""

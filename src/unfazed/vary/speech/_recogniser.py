@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from math import exp, log
 from pathlib import Path
@@ -22,6 +22,8 @@ _NEAR = (0, 24, 14, 7, 4)  # sounds looked at for each syllable of words of 1, 2
 _DEEPEST = 7.5  # cost of sound beyond which a word is not looked at
 _KEPT = (0, 24, 30, 24, 16)  # words kept for a stretch of so many syllables
 _BEAM = 5
+_BEST = 2  # ways to the end that are kept, so that one is left where rounding made another the better
+_SAME = 1e-9  # scores that differ by less may be equal but for rounding
 _REMEMBERED = 2_000  # stretches of several syllables whose words are remembered
 _NONE: frozenset[str] = frozenset()
 _NOWHERE = float("-inf")
@@ -33,16 +35,19 @@ _WORD_COST = 15.0  # of every word, so that one long word goes before two short 
 _SPREAD = 0.5  # how far choices stray from the best
 _RELUCTANCE = 1.3  # how unlikely a character that was said is to come out where something was misheard
 
+_Likelier = Callable[[str, float], float]
 _Way = tuple[float, str, str]  # what is written so far: its score, the text and its last word
 
 
 class _Stretch(NamedTuple):
-    """The words that sound like some syllables, best first, as a set and joined too, and their scores."""
+    """The words that sound like some syllables, best first, with their scores; the words joined; the best score."""
 
-    words: tuple[str, ...]
-    known: frozenset[str]
+    words: dict[str, float]
     joined: str
-    scores: tuple[float, ...]
+    best: float
+
+
+_NO_WORDS = _Stretch({}, "", _NOWHERE)
 
 
 class SimulatedRecogniser:
@@ -50,48 +55,47 @@ class SimulatedRecogniser:
 
     def __init__(self, ear: Ear) -> None:
         self.ear = ear
-        self._single = cache(self._words)  # there are only so many syllables
-        self._several = lru_cache(_REMEMBERED)(self._words)
+        single = cache(self._words)  # there are only so many syllables
+        double = lru_cache(_REMEMBERED)(self._words)
+        longer = lru_cache(_REMEMBERED)(self._words)  # there are few words of so many syllables: most have none
+        self._sizes = (single, double, *[longer] * (LONGEST - 2))
 
     def misheard(self, said: str, heard: tuple[Syllable, ...], before: str, after: str, rng: Stream) -> str:
         """Other words than `said` for these syllables, between the words before and after."""
         n = len(heard)
         if not n:
             return ""
-        found = [[self._single(heard[at : at + 1]), *map(self._several, _longer(heard, at))] for at in range(n)]
-        chances = iter(_randoms(rng, sum([len(stretch.words) for here in found for stretch in here])))
-        beams: list[_Beam] = [*[_Beam() for _ in range(n)], _LastBeam(said, after)]
+        found = [[find(heard[at:end]) for end, find in enumerate(self._sizes[: n - at], at + 1)] for at in range(n)]
+        numbers = rng.numbers(sum([len(stretch.words) for here in found for stretch in here]))
+        beams = [*[_Beam() for _ in range(n)], _Beam(_BEST, said, after)]
         beams[0].ways.append((0.0, "", before))
+        used = 0
         for at, stretches in enumerate(found):
-            here = beams[at].best()
+            here = _Reached.by(beams[at].ways)
             for end, stretch in enumerate(stretches, at + 1):
                 if stretch.words:
-                    # the numbers are as many as the scores of all stretches
-                    drawn = [s - _SPREAD * log(-log(r + 1e-12) + 1e-12) for s, r in zip(stretch.scores, chances)]  # noqa: B905
-                    if n == len(said):
-                        _make_reluctant(drawn, stretch.joined, said[at:end])
-                    beams[end].extend(here, stretch, drawn)
-        return beams[n].best()[0][1]
+                    chances = numbers[used : used + len(stretch.words)]
+                    used += len(chances)
+                    beams[end].extend(here, stretch, chances, said[at:end] if n == len(said) else "")
+        return beams[n].ways[0][1] if beams[n].ways else ""
 
     def _words(self, heard: tuple[Syllable, ...]) -> _Stretch:
         """Words that sound like these syllables, best first, with their scores."""
-        size, tones = len(heard), [self.ear.tones[syllable.tone] for syllable in heard]
-        near = _vocabulary().near([self.ear.near(syllable.plain, _NEAR[size]) for syllable in heard], _DEEPEST)
-        if size == 1:  # these two are asked for most, and in a loop for all sizes took twice the time
-            (one,) = tones
-            rated = [(one[its[0]] - (worth - cost), word) for words, cost in near for worth, word, its in words]
-        elif size == 2:
-            one, two = tones
-            rated = [
-                (one[its[0]] + two[its[1]] - (worth - cost), word) for words, cost in near for worth, word, its in words
-            ]
-        else:
-            rated = [
-                (sum([costs[i] for costs, i in zip(tones, its, strict=True)]) - (worth - cost), word)
-                for words, cost in near
-                for worth, word, its in words
-            ]
+        size, ear = len(heard), self.ear
+        near = _vocabulary().near([ear.near(plain, _NEAR[size]) for plain, _ in heard], _DEEPEST)
+        if not near:
+            return _NO_WORDS
+        tones = ear.hearing([tone for _, tone in heard], near)
+        rated = [(tones[its] - (worth - cost), word) for words, cost in near for worth, word, its in words]
         return _least(rated, _KEPT[size])
+
+
+def _drawn(scores: Iterable[float], chances: Sequence[int]) -> list[float]:
+    """Scores that stray from these by 64 random bits for each: the more of them, the higher."""
+    return [
+        score - _SPREAD * log(-log((bits >> 11) * _SCALE + 1e-12) + 1e-12)
+        for score, bits in zip(scores, chances, strict=True)
+    ]
 
 
 def _least(rated: list[tuple[float, str]], most: int) -> _Stretch:
@@ -108,12 +112,7 @@ def _least(rated: list[tuple[float, str]], most: int) -> _Stretch:
                 break
     if len(best) < most and few is not rated:
         return _least(rated, len(rated))
-    return _Stretch(tuple(best), frozenset(best), "".join(best), tuple(best.values()))
-
-
-def _longer(heard: tuple[Syllable, ...], at: int) -> list[tuple[Syllable, ...]]:
-    """The stretches of several syllables that words from a place on may have."""
-    return [heard[at:end] for end in range(at + 2, min(at + LONGEST, len(heard)) + 1)]
+    return _Stretch(best, "".join(best), next(iter(best.values())))
 
 
 def _make_reluctant(scores: list[float], joined: str, said: str) -> None:
@@ -129,65 +128,73 @@ def _make_reluctant(scores: list[float], joined: str, said: str) -> None:
         scores[k] -= _RELUCTANCE * same.count(k)
 
 
+class _Reached(NamedTuple):
+    """The ways that go on from a place, by how much words are likelier after each, and the most that one can bring."""
+
+    ways: Sequence[_Way]
+    afters: Sequence[Mapping[str, float]]
+    most: float
+
+    @classmethod
+    def by(cls, ways: Sequence[_Way]) -> _Reached:
+        most = [score + _FLUENCY * _most_after(word) for score, _, word in ways]
+        return cls(ways, [_after(word) for _, _, word in ways], max(most, default=_NOWHERE))
+
+
 class _Beam:
-    """The ways that reach a place, of which the best go on."""
+    """The best ways that reach a place, best first.
 
-    most = _BEAM
+    At the end of what was heard, the word after counts too, and what was said is not taken.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = _BEAM, said: str = "", after: str = "") -> None:
         self.ways: list[_Way] = []
+        self._most, self._said, self._next = most, said, after
+        self._before = _before().get(after, _NONE)
+        self._least = _NOWHERE  # ways with lower scores are none of the best
 
-    def extend(self, here: Sequence[_Way], stretch: _Stretch, drawn: list[float]) -> None:
-        """Adds the ways that go on from these by one of these words, with the scores that were drawn for them.
+    def extend(self, here: _Reached, stretch: _Stretch, chances: Sequence[int], said: str) -> None:
+        """Takes in the ways that go on by one of these words. Those with characters of what was said are unlikelier.
 
-        Of the words that follow none of these better than by themselves, only the best could go on.
+        Of the words that follow none of the ways better than by themselves, only the best could go on.
         """
-        afters = [_after(word) for _, _, word in here]
-        known = stretch.known
-        linked = self._linked(known).union(*[after.keys() & known for after in afters if after])
-        kept = self.most + len(linked)
+        words = stretch.words
+        ends = {word: _FLUENCY * follows(word, self._next) for word in words.keys() & self._before}
+        highest = _drawn([stretch.best], [max(chances)])[0]
+        if here.most + highest + max([0.0, *ends.values()]) < self._least:
+            return
+        drawn = _drawn(words.values(), chances)
+        if said:
+            _make_reluctant(drawn, stretch.joined, said)
+        linked = ends.keys() | set().union(*[after.keys() & words.keys() for after in here.afters if after])
+        kept = self._most + len(linked)
         least = sorted(drawn)[-kept] if kept < len(drawn) else _NOWHERE
-        few = [pair for pair in zip(drawn, stretch.words, strict=True) if pair[0] >= least or pair[1] in linked]
-        for (score, text, _), after in zip(here, afters, strict=True):
-            if after:
-                follow = after.get
-                self.ways += [(score + more + _FLUENCY * follow(word, 0.0), text + word, word) for more, word in few]
-            else:
-                self.ways += [(score + more, text + word, word) for more, word in few]
+        few = [pair for pair in zip(drawn, words, strict=True) if pair[0] >= least or pair[1] in linked]
+        for (score, text, _), after in zip(here.ways, here.afters, strict=True):
+            self._add(score, text, few, after.get, ends)
 
-    def _linked(self, words: frozenset[str]) -> frozenset[str]:
-        """Words that are likelier before what follows than by themselves."""
-        return _NONE
-
-    def best(self) -> list[_Way]:
-        return sorted(self.ways, reverse=True)[: self.most]
-
-
-class _LastBeam(_Beam):
-    """The ways to the end, of which the best that is not what was said is taken."""
-
-    most = 2
-
-    def __init__(self, said: str, after: str) -> None:
-        super().__init__()
-        self._said, self._next = said, after
-
-    def _linked(self, words: frozenset[str]) -> frozenset[str]:
-        return words & _before().get(self._next, _NONE)
-
-    def best(self) -> list[_Way]:
-        ends = [
-            (score + _FLUENCY * follows(word, self._next), text, word)
-            for score, text, word in self.ways
-            if text != self._said
-        ]
-        return [max(ends, default=(0.0, "", ""))]
-
-
-def _randoms(rng: Stream, n: int) -> list[float]:
-    """As many numbers as `rng.random()` gives in turn."""
-    bits = rng.bits
-    return [(bits() >> 11) * _SCALE for _ in range(n)]
+    def _add(
+        self, score: float, text: str, few: list[tuple[float, str]], follow: _Likelier, ends: dict[str, float]
+    ) -> None:
+        least = self._least
+        if ends:
+            found = [
+                (value, text + word, word)
+                for more, word in few
+                if (value := score + more + _FLUENCY * follow(word, 0.0) + ends.get(word, 0.0)) >= least
+            ]
+        else:
+            found = [
+                (value, text + word, word)
+                for more, word in few
+                if (value := score + more + _FLUENCY * follow(word, 0.0)) >= least
+            ]
+        if found:
+            self.ways += [way for way in found if way[1] != self._said]
+            self.ways.sort(reverse=True)
+            if len(self.ways) >= self._most:
+                del self.ways[self._most :]
+                self._least = self.ways[-1][0] - _SAME
 
 
 @cache
@@ -229,6 +236,12 @@ _NOTHING: dict[str, float] = {}
 def _after(word: str) -> dict[str, float]:
     """By how much, in logs, words are likelier after this one than by themselves."""
     return _table(word) if word in _followers() else _NOTHING
+
+
+@lru_cache(_REMEMBERED)
+def _most_after(word: str) -> float:
+    """By how much the likeliest word after this one is likelier than by itself."""
+    return max([0.0, *_after(word).values()])
 
 
 def follows(one: str, two: str) -> float:

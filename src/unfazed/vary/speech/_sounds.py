@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 from math import log
 from pathlib import Path
-from typing import NamedTuple
+from sys import intern
+from typing import Any, NamedTuple
 
-from unfazed.vary.chinese import APART, lexicon
+from unfazed.vary.chinese import APART, lexicon, listed
 
 _TONES = Path(__file__).parent / "data" / "tones.txt"
 _INITIAL = re.compile(r"zh|ch|sh|[bpmfdtnlgkhjqxrzcsyw]?")
 _MARKED = re.compile(r"(.)(\d)")
 NEUTRAL = 5
+TONES = 6  # there is no tone 0
 
 
 class Syllable(NamedTuple):
@@ -65,7 +67,11 @@ def pronounced(word: str) -> tuple[Syllable, ...] | None:
 @cache
 def _halved() -> list[tuple[str, str, str]]:
     """Every syllable with its initial and its final."""
-    return [(plain, *halves(plain)) for plain in sorted(lexicon().syllables)]
+    return [(intern(plain), *halves(plain)) for plain in sorted(lexicon().syllables)]
+
+
+Sounding = tuple[float, str, int]  # what a word is worth, the word, and the tones of its syllables as one number
+_Costs = Mapping[int, float] | list[float]
 
 
 class Ear:
@@ -79,8 +85,8 @@ class Ear:
 
     def __init__(self, heard: Mapping[str, float]) -> None:
         self._heard = heard
-        self._near: dict[str, list[tuple[str, float]]] = {}
-        tones = range(NEUTRAL + 1)
+        self._near: dict[tuple[str, int], list[tuple[str, float]]] = {}
+        tones = range(TONES)
         # of hearing a tone as another, by their numbers
         self.tones = [[self._cost(f"{a}>{b}", 0.0 if a == b else 3.0) for b in tones] for a in tones]
 
@@ -93,46 +99,49 @@ class Ear:
         return self._cost(f"{one}>{two}", 0.3 if one == two else -log(self._REST))
 
     def near(self, plain: str, most: int) -> list[tuple[str, float]]:
-        """The syllables that this one is likeliest heard as, itself among them, with their costs."""
-        found = self._near.get(plain)
+        """The syllables that this one is likeliest heard as, itself among them, with their costs, cheapest first."""
+        found = self._near.get((plain, most))
         if found is None:
-            initial, final = halves(plain)
-            by_initial = {i: self.half(initial, i) for i in {i for _, i, _ in _halved()}}
-            by_final = {f: self.half(final, f) for f in {f for _, _, f in _halved()}}
-            rated = [(other, by_initial[i] + by_final[f]) for other, i, f in _halved()]
-            found = [pair for pair in rated if pair[1] < self._FARTHEST]
-            found.sort(key=lambda pair: pair[1])
-            self._near[plain] = found
-        return found[:most]
+            found = self._near[plain, most] = self._nearest(plain)[:most]
+        return found
+
+    def _nearest(self, plain: str) -> list[tuple[str, float]]:
+        initial, final = halves(plain)
+        by_initial = {i: self.half(initial, i) for i in {i for _, i, _ in _halved()}}
+        by_final = {f: self.half(final, f) for f in {f for _, _, f in _halved()}}
+        rated = [(other, by_initial[i] + by_final[f]) for other, i, f in _halved()]
+        return sorted([pair for pair in rated if pair[1] < self._FARTHEST], key=lambda pair: pair[1])
+
+    def hearing(self, tones: Sequence[int], words: Iterable[tuple[Sequence[Sounding], float]]) -> _Costs:
+        """The costs of hearing the tones of some syllables as those of the words, by the number that words have."""
+        if len(tones) == 1:
+            return self.tones[tones[0]]
+        if len(tones) == 2:  # these are asked for most
+            return self._pairs[tones[0]][tones[1]]
+        costs = [self.tones[tone] for tone in tones]
+        numbers = {its for same, _ in words for _, _, its in same}
+        return {its: sum([cost[i] for cost, i in zip(costs, apart(its, len(tones)), strict=True)]) for its in numbers}
+
+    @cached_property
+    def _pairs(self) -> list[list[list[float]]]:
+        """Costs by the two tones that are said and the number of those heard."""
+        return [[[one + two for one in ones for two in twos] for twos in self.tones] for ones in self.tones]
 
 
-Sounding = tuple[float, str, tuple[int, ...]]  # what a word is worth, the word, and the tones of its syllables
 _MOST = 12  # words of one reading that are looked at, the commonest
 LONGEST = 4  # syllables of the longest word that is looked for
 
 
 class Vocabulary:
-    """Words by their sound, and what each is worth by its log frequency: `weight` times that, less `cost`."""
+    """Words by their sound, and what each is worth by its log frequency: `weight` times that, less `cost`.
+
+    The words that begin with a syllable are read when it is first heard.
+    """
 
     def __init__(self, weight: float, cost: float) -> None:
         self._weight, self._cost = weight, cost
-        # For readings of so many syllables: what they begin with → a syllable → what they begin with up to there.
-        self._longer: list[dict[str, dict[str, str]]] = [{"": {}} for _ in range(LONGEST + 1)]
-        for reading in lexicon():
-            size = reading.count(APART) + 1
-            if size <= LONGEST:
-                self._add(reading + APART, self._longer[size])
-        self._words: dict[str, tuple[Sounding, ...]] = {}
-
-    def _add(self, reading: str, longer: dict[str, dict[str, str]]) -> None:
-        while reading:
-            start, _, last = reading[:-1].rpartition(APART)
-            start = start and start + APART
-            known = start in longer
-            longer.setdefault(start, {})[last] = reading
-            if known:
-                break
-            reading = start
+        self._worths: dict[float, float] = {}  # there are few, which words share
+        self._trees: dict[str, list[Any]] = {}
 
     def near(
         self, sounds: Sequence[Sequence[tuple[str, float]]], most: float
@@ -141,23 +150,57 @@ class Vocabulary:
 
         The syllables are given with their costs, the cheapest first.
         """
-        ways, longer = [("", 0.0)], self._longer[len(sounds)]
-        for near in sounds:
+        size, trees = len(sounds), self._trees
+        ways = [((trees.get(plain) or self._tree(plain))[size], cost) for plain, cost in sounds[0] if cost < most]
+        for near in sounds[1:]:
             before, ways = ways, []
-            for start, cost in before:
-                after = longer[start]
+            for after, cost in before:
                 for plain, more in near:
-                    if cost + more >= most:
+                    total = cost + more
+                    if total >= most:
                         break
-                    if plain in after:
-                        ways.append((after[plain], cost + more))
-        known = self._words
-        return [(known.get(reading) or self._sounding(reading), cost) for reading, cost in ways]
+                    found = after.get(plain)
+                    if found:
+                        ways.append((found, total))
+            if not ways:
+                break
+        return ways
 
-    def _sounding(self, reading: str) -> tuple[Sounding, ...]:
-        plain, tones, found = reading[:-1].split(APART), _tones(), []
-        for word, frequency in lexicon().words(reading[:-1])[:_MOST]:
-            its = tuple([tones.get(c + p, NEUTRAL) for c, p in zip(word, plain, strict=True)])
-            found.append((self._weight * frequency - self._cost, word, its))
-        self._words[reading] = tuple(found)
-        return self._words[reading]
+    def _tree(self, plain: str) -> list[Any]:
+        """The words that begin with a syllable, by how many they have: by the second, by the third, by the last."""
+        tree: list[Any] = [None, (), *({} for _ in range(LONGEST - 1))]
+        for rest, row in lexicon().rows(plain).items():
+            syllables = [intern(syllable) for syllable in (plain, *rest.split(APART))] if rest else [plain]
+            size = len(syllables)
+            if size > LONGEST:
+                continue
+            words = tuple([self._sounding(w, f, syllables) for w, f in listed(row, size)[:_MOST]])
+            if size == 1:
+                tree[1] = words
+                continue
+            after = tree[size]
+            for syllable in syllables[1:-1]:
+                after = after.setdefault(syllable, {})
+            after[syllables[-1]] = words
+        self._trees[plain] = tree
+        return tree
+
+    def _sounding(self, word: str, frequency: float, syllables: list[str]) -> Sounding:
+        worth, its = (
+            self._weight * frequency - self._cost,
+            [_tones().get(c + p, NEUTRAL) for c, p in zip(word, syllables, strict=True)],
+        )
+        return self._worths.setdefault(worth, worth), word, together(its)
+
+
+def together(tones: Iterable[int]) -> int:
+    """The tones of a word as one number."""
+    number = 0
+    for tone in tones:
+        number = number * TONES + tone
+    return number
+
+
+def apart(number: int, size: int) -> list[int]:
+    """The tones that a number stands for."""
+    return [number // TONES**place % TONES for place in range(size - 1, -1, -1)]
