@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import cache, lru_cache
 from math import exp, log
 from pathlib import Path
@@ -22,6 +22,7 @@ _NEAR = (0, 24, 14, 7, 4)  # sounds looked at for each syllable of words of 1, 2
 _DEEPEST = 7.5  # cost of sound beyond which a word is not looked at
 _KEPT = (0, 24, 30, 24, 16)  # words kept for a stretch of so many syllables
 _BEAM = 5
+_HEAD = 8  # words of a stretch that are drawn in any case, the likeliest; more than the ways that are kept
 _BEST = 2  # ways to the end that are kept, so that one is left where rounding made another the better
 _SAME = 1e-9  # scores that differ by less may be equal but for rounding
 _REMEMBERED = 2_000  # stretches of several syllables whose words are remembered
@@ -36,18 +37,25 @@ _SPREAD = 0.5  # how far choices stray from the best
 _RELUCTANCE = 1.3  # how unlikely a character that was said is to come out where something was misheard
 
 _Likelier = Callable[[str, float], float]
+_Drawn = tuple[float, str]  # a word after the score that was drawn for it
+_Reached = tuple[float, str, dict[str, float]]  # a way, and by how much words are likelier after its last
 _Way = tuple[float, str, str]  # what is written so far: its score, the text and its last word
 
 
 class _Stretch(NamedTuple):
-    """The words that sound like some syllables, best first, with their scores; the words joined; the best score."""
+    """The words that sound like some syllables, best first, and their scores; the place of each; the words joined."""
 
-    words: dict[str, float]
+    words: tuple[str, ...]
+    scores: tuple[float, ...]
+    places: dict[str, int]
     joined: str
-    best: float
+
+    @classmethod
+    def of(cls, best: dict[str, float]) -> _Stretch:
+        return cls(tuple(best), tuple(best.values()), {word: k for k, word in enumerate(best)}, "".join(best))
 
 
-_NO_WORDS = _Stretch({}, "", _NOWHERE)
+_NO_WORDS = _Stretch.of({})
 
 
 class SimulatedRecogniser:
@@ -71,7 +79,7 @@ class SimulatedRecogniser:
         beams[0].ways.append((0.0, "", before))
         used = 0
         for at, stretches in enumerate(found):
-            here = _Reached.by(beams[at].ways)
+            here = [(score, text, _after(word)) for score, text, word in beams[at].ways]
             for end, stretch in enumerate(stretches, at + 1):
                 if stretch.words:
                     chances = numbers[used : used + len(stretch.words)]
@@ -90,12 +98,36 @@ class SimulatedRecogniser:
         return _least(rated, _KEPT[size])
 
 
-def _drawn(scores: Iterable[float], chances: Sequence[int]) -> list[float]:
-    """Scores that stray from these by 64 random bits for each: the more of them, the higher."""
-    return [
-        score - _SPREAD * log(-log((bits >> 11) * _SCALE + 1e-12) + 1e-12)
-        for score, bits in zip(scores, chances, strict=True)
+def _drawn(stretch: _Stretch, chances: Sequence[int], said: str, most: int, linked: Set[str]) -> list[_Drawn]:
+    """The words with the highest scores that are drawn, so many of them, and those that are linked to others.
+
+    A score strays from the word's own by 64 random bits: the more of them, the higher. Few words but the first have so
+    many that they could be among the best; for the others, nothing is computed.
+    """
+    words, scores, size = stretch.words, stretch.scores, len(stretch.words)
+    lower = _reluctances(stretch.joined, said) if said else {}
+    found = [
+        (score - _SPREAD * log(-log((bits >> 11) * _SCALE + 1e-12) + 1e-12) - lower.get(k, 0.0), words[k])
+        for k, (score, bits) in enumerate(zip(scores[:_HEAD], chances, strict=False))
     ]
+    if size > _HEAD:
+        enough = _bits(sorted(found)[-most][0] - scores[_HEAD])
+        more = [k for k, bits in enumerate(chances[_HEAD:], _HEAD) if bits >= enough]
+        more += [k for word in linked if (k := stretch.places[word]) >= _HEAD and chances[k] < enough]
+        found += [
+            (scores[k] - _SPREAD * log(-log((chances[k] >> 11) * _SCALE + 1e-12) + 1e-12) - lower.get(k, 0.0), words[k])
+            for k in more
+        ]
+    kept = most + len(linked)
+    if kept >= len(found):
+        return found
+    least = sorted(found)[-kept]
+    return [pair for pair in found if pair >= least or pair[1] in linked]
+
+
+def _bits(strays: float) -> int:
+    """Random bits by fewer than which no score strays so far, or nearly so many."""
+    return int((exp(-exp(-strays / _SPREAD)) - _SAME) * 2.0**64)
 
 
 def _least(rated: list[tuple[float, str]], most: int) -> _Stretch:
@@ -112,11 +144,11 @@ def _least(rated: list[tuple[float, str]], most: int) -> _Stretch:
                 break
     if len(best) < most and few is not rated:
         return _least(rated, len(rated))
-    return _Stretch(best, "".join(best), next(iter(best.values())))
+    return _Stretch.of(best)
 
 
-def _make_reluctant(scores: list[float], joined: str, said: str) -> None:
-    """Lowers the scores of words that have characters of what was said, at their places."""
+def _reluctances(joined: str, said: str) -> dict[int, float]:
+    """By how much unlikelier words are, by their places, that have characters of what was said at theirs."""
     size, same = len(said), []
     for place, c in enumerate(said):
         at = joined.find(c)
@@ -124,21 +156,7 @@ def _make_reluctant(scores: list[float], joined: str, said: str) -> None:
             if at % size == place:
                 same.append(at // size)
             at = joined.find(c, at + 1)
-    for k in set(same):
-        scores[k] -= _RELUCTANCE * same.count(k)
-
-
-class _Reached(NamedTuple):
-    """The ways that go on from a place, by how much words are likelier after each, and the most that one can bring."""
-
-    ways: Sequence[_Way]
-    afters: Sequence[Mapping[str, float]]
-    most: float
-
-    @classmethod
-    def by(cls, ways: Sequence[_Way]) -> _Reached:
-        most = [score + _FLUENCY * _most_after(word) for score, _, word in ways]
-        return cls(ways, [_after(word) for _, _, word in ways], max(most, default=_NOWHERE))
+    return {k: _RELUCTANCE * same.count(k) for k in same}
 
 
 class _Beam:
@@ -153,29 +171,19 @@ class _Beam:
         self._before = _before().get(after, _NONE)
         self._least = _NOWHERE  # ways with lower scores are none of the best
 
-    def extend(self, here: _Reached, stretch: _Stretch, chances: Sequence[int], said: str) -> None:
+    def extend(self, here: Sequence[_Reached], stretch: _Stretch, chances: Sequence[int], said: str) -> None:
         """Takes in the ways that go on by one of these words. Those with characters of what was said are unlikelier.
 
         Of the words that follow none of the ways better than by themselves, only the best could go on.
         """
-        words = stretch.words
-        ends = {word: _FLUENCY * follows(word, self._next) for word in words.keys() & self._before}
-        highest = _drawn([stretch.best], [max(chances)])[0]
-        if here.most + highest + max([0.0, *ends.values()]) < self._least:
-            return
-        drawn = _drawn(words.values(), chances)
-        if said:
-            _make_reluctant(drawn, stretch.joined, said)
-        linked = ends.keys() | set().union(*[after.keys() & words.keys() for after in here.afters if after])
-        kept = self._most + len(linked)
-        least = sorted(drawn)[-kept] if kept < len(drawn) else _NOWHERE
-        few = [pair for pair in zip(drawn, words, strict=True) if pair[0] >= least or pair[1] in linked]
-        for (score, text, _), after in zip(here.ways, here.afters, strict=True):
+        known = stretch.places.keys()
+        ends = {word: _FLUENCY * follows(word, self._next) for word in known & self._before}
+        linked = ends.keys() | set().union(*[after.keys() & known for _, _, after in here if after])
+        few = _drawn(stretch, chances, said, self._most, linked)
+        for score, text, after in here:
             self._add(score, text, few, after.get, ends)
 
-    def _add(
-        self, score: float, text: str, few: list[tuple[float, str]], follow: _Likelier, ends: dict[str, float]
-    ) -> None:
+    def _add(self, score: float, text: str, few: list[_Drawn], follow: _Likelier, ends: dict[str, float]) -> None:
         least = self._least
         if ends:
             found = [
@@ -220,31 +228,33 @@ def _before() -> dict[str, frozenset[str]]:
     return {two: frozenset(ones) for two, ones in found.items()}
 
 
-@cache  # the words of the table, and no others, have an entry of their own
-def _table(word: str) -> dict[str, float]:
-    count, rest = _followers()[word].split("\t")
-    alone = lexicon().frequency
-    return {
-        two: log((1 - _PAIRS) + _PAIRS * (int(n) / int(count)) / exp(max(alone.get(two, 0.0), 0.0) - _TOTAL))
-        for two, n in _FOLLOWER.findall(rest)
-    }
-
-
 _NOTHING: dict[str, float] = {}
+
+
+@cache
+def _tables() -> dict[str, dict[str, float]]:
+    """What `_after` gives for the words that it was asked for and that are in the table."""
+    return {}
 
 
 def _after(word: str) -> dict[str, float]:
     """By how much, in logs, words are likelier after this one than by themselves."""
-    return _table(word) if word in _followers() else _NOTHING
+    return _tables().get(word) or _read_after(word)
 
 
-@lru_cache(_REMEMBERED)
-def _most_after(word: str) -> float:
-    """By how much the likeliest word after this one is likelier than by itself."""
-    return max([0.0, *_after(word).values()])
+def _read_after(word: str) -> dict[str, float]:
+    row = _followers().get(word)
+    if row is None:
+        return _NOTHING
+    count, rest = row.split("\t")
+    common = lexicon().log_frequency
+    _tables()[word] = found = {
+        two: log((1 - _PAIRS) + _PAIRS * (int(n) / int(count)) / exp(max(common(two), 0.0) - _TOTAL))
+        for two, n in _FOLLOWER.findall(rest)
+    }
+    return found
 
 
 def follows(one: str, two: str) -> float:
     """By how much, in logs, a word is likelier after another one than by itself."""
-    row = _followers().get(one)
-    return _table(one).get(two, 0.0) if row and two and two in row else 0.0
+    return _after(one).get(two, 0.0)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from math import log
 from pathlib import Path
-from sys import intern
 from typing import Any, NamedTuple
 
 from unfazed.vary.chinese import APART, lexicon, listed
@@ -65,9 +64,20 @@ def pronounced(word: str) -> tuple[Syllable, ...] | None:
 
 
 @cache
+def syllables() -> list[str]:
+    """Every syllable, in order. Its place is its number."""
+    return sorted(lexicon().syllables)
+
+
+@cache
+def _numbers() -> dict[str, int]:
+    return {plain: number for number, plain in enumerate(syllables())}
+
+
+@cache
 def _halved() -> list[tuple[str, str, str]]:
     """Every syllable with its initial and its final."""
-    return [(intern(plain), *halves(plain)) for plain in sorted(lexicon().syllables)]
+    return [(plain, *halves(plain)) for plain in syllables()]
 
 
 Sounding = tuple[float, str, int]  # what a word is worth, the word, and the tones of its syllables as one number
@@ -85,7 +95,7 @@ class Ear:
 
     def __init__(self, heard: Mapping[str, float]) -> None:
         self._heard = heard
-        self._near: dict[tuple[str, int], list[tuple[str, float]]] = {}
+        self._near: dict[tuple[str, int], dict[int, float]] = {}
         tones = range(TONES)
         # of hearing a tone as another, by their numbers
         self.tones = [[self._cost(f"{a}>{b}", 0.0 if a == b else 3.0) for b in tones] for a in tones]
@@ -98,18 +108,18 @@ class Ear:
         """The cost of hearing an initial or a final as another."""
         return self._cost(f"{one}>{two}", 0.3 if one == two else -log(self._REST))
 
-    def near(self, plain: str, most: int) -> list[tuple[str, float]]:
-        """The syllables that this one is likeliest heard as, itself among them, with their costs, cheapest first."""
+    def near(self, plain: str, most: int) -> dict[int, float]:
+        """The numbers of the syllables that this one is likeliest heard as, itself too, with their costs, in order."""
         found = self._near.get((plain, most))
         if found is None:
-            found = self._near[plain, most] = self._nearest(plain)[:most]
+            found = self._near[plain, most] = dict(self._nearest(plain)[:most])
         return found
 
-    def _nearest(self, plain: str) -> list[tuple[str, float]]:
+    def _nearest(self, plain: str) -> list[tuple[int, float]]:
         initial, final = halves(plain)
         by_initial = {i: self.half(initial, i) for i in {i for _, i, _ in _halved()}}
         by_final = {f: self.half(final, f) for f in {f for _, _, f in _halved()}}
-        rated = [(other, by_initial[i] + by_final[f]) for other, i, f in _halved()]
+        rated = [(number, by_initial[i] + by_final[f]) for number, (_, i, f) in enumerate(_halved())]
         return sorted([pair for pair in rated if pair[1] < self._FARTHEST], key=lambda pair: pair[1])
 
     def hearing(self, tones: Sequence[int], words: Iterable[tuple[Sequence[Sounding], float]]) -> _Costs:
@@ -141,48 +151,47 @@ class Vocabulary:
     def __init__(self, weight: float, cost: float) -> None:
         self._weight, self._cost = weight, cost
         self._worths: dict[float, float] = {}  # there are few, which words share
-        self._trees: dict[str, list[Any]] = {}
+        self._trees: list[list[Any]] = [[] for _ in syllables()]
 
-    def near(
-        self, sounds: Sequence[Sequence[tuple[str, float]]], most: float
-    ) -> list[tuple[tuple[Sounding, ...], float]]:
+    def near(self, sounds: Sequence[Mapping[int, float]], most: float) -> list[tuple[tuple[Sounding, ...], float]]:
         """The words of each reading that takes one of the syllables at each place, whose costs are less than `most`.
 
-        The syllables are given with their costs, the cheapest first.
+        The syllables are given by their numbers, with their costs, the cheapest first.
         """
         size, trees = len(sounds), self._trees
-        ways = [((trees.get(plain) or self._tree(plain))[size], cost) for plain, cost in sounds[0] if cost < most]
-        for near in sounds[1:]:
-            before, ways = ways, []
-            for after, cost in before:
-                for plain, more in near:
-                    total = cost + more
-                    if total >= most:
-                        break
-                    found = after.get(plain)
-                    if found:
-                        ways.append((found, total))
-            if not ways:
-                break
+        ways = [((trees[first] or self._tree(first))[size], cost) for first, cost in sounds[0].items() if cost < most]
+        if size > 1:
+            ways = _longer(ways, sounds[1], most)
+        for near in sounds[2:]:
+            ways = [
+                (found, total)
+                for after, cost in ways
+                for syllable, found in after.items()
+                if syllable in near and (total := cost + near[syllable]) < most
+            ]
         return ways
 
-    def _tree(self, plain: str) -> list[Any]:
-        """The words that begin with a syllable, by how many they have: by the second, by the third, by the last."""
-        tree: list[Any] = [None, (), *({} for _ in range(LONGEST - 1))]
+    def _tree(self, first: int) -> list[Any]:
+        """The words that begin with a syllable, by how many they have: by the second, by the third, by the last.
+
+        What comes second is a list, which is sooner looked up than a mapping; of what comes after, there is little.
+        """
+        plain = syllables()[first]
+        tree = self._trees[first] = [None, (), *([None] * len(syllables()) for _ in range(LONGEST - 1))]
         for rest, row in lexicon().rows(plain).items():
-            syllables = [intern(syllable) for syllable in (plain, *rest.split(APART))] if rest else [plain]
-            size = len(syllables)
-            if size > LONGEST:
-                continue
-            words = tuple([self._sounding(w, f, syllables) for w, f in listed(row, size)[:_MOST]])
-            if size == 1:
-                tree[1] = words
-                continue
-            after = tree[size]
-            for syllable in syllables[1:-1]:
-                after = after.setdefault(syllable, {})
-            after[syllables[-1]] = words
-        self._trees[plain] = tree
+            spelled = [plain, *rest.split(APART)] if rest else [plain]
+            size = len(spelled)
+            if size <= LONGEST:
+                words = tuple([self._sounding(word, f, spelled) for word, f in listed(row, size)[:_MOST]])
+                *path, last = [size, *[_numbers()[syllable] for syllable in spelled[1:]]]
+                after: Any = tree
+                for number in path:
+                    if isinstance(after, dict):
+                        after = after.setdefault(number, {})
+                    else:
+                        after[number] = after[number] or {}
+                        after = after[number]
+                after[last] = words
         return tree
 
     def _sounding(self, word: str, frequency: float, syllables: list[str]) -> Sounding:
@@ -191,6 +200,20 @@ class Vocabulary:
             [_tones().get(c + p, NEUTRAL) for c, p in zip(word, syllables, strict=True)],
         )
         return self._worths.setdefault(worth, worth), word, together(its)
+
+
+def _longer(ways: list[tuple[Any, float]], near: Mapping[int, float], most: float) -> list[tuple[Any, float]]:
+    """The ways that go on by a second syllable, which are most of those that are tried."""
+    longer, tried = [], list(near.items())
+    for after, cost in ways:
+        for syllable, more in tried:
+            total = cost + more
+            if total >= most:
+                break
+            found = after[syllable]
+            if found:
+                longer.append((found, total))
+    return longer
 
 
 def together(tones: Iterable[int]) -> int:
