@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 import re
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Sequence, Set
 from functools import cache, lru_cache
 from math import exp, log
 from pathlib import Path
@@ -36,7 +36,6 @@ _WORD_COST = 15.0  # of every word, so that one long word goes before two short 
 _SPREAD = 0.5  # how far choices stray from the best
 _RELUCTANCE = 1.3  # how unlikely a character that was said is to come out where something was misheard
 
-_Likelier = Callable[[str, float], float]
 _Drawn = tuple[float, str]  # a word after the score that was drawn for it
 _Reached = tuple[float, str, dict[str, float]]  # a way, and by how much words are likelier after its last
 _Way = tuple[float, str, str]  # what is written so far: its score, the text and its last word
@@ -99,30 +98,38 @@ class SimulatedRecogniser:
 
 
 def _drawn(stretch: _Stretch, chances: Sequence[int], said: str, most: int, linked: Set[str]) -> list[_Drawn]:
-    """The words with the highest scores that are drawn, so many of them, and those that are linked to others.
+    """The words with the highest scores that are drawn, so many that are not linked to others, and all that are.
 
     A score strays from the word's own by 64 random bits: the more of them, the higher. Few words but the first have so
     many that they could be among the best; for the others, nothing is computed.
     """
     words, scores, size = stretch.words, stretch.scores, len(stretch.words)
-    lower = _reluctances(stretch.joined, said) if said else {}
-    found = [
-        (score - _SPREAD * log(-log((bits >> 11) * _SCALE + 1e-12) + 1e-12) - lower.get(k, 0.0), words[k])
-        for k, (score, bits) in enumerate(zip(scores[:_HEAD], chances, strict=False))
-    ]
-    if size > _HEAD:
-        enough = _bits(sorted(found)[-most][0] - scores[_HEAD])
-        more = [k for k, bits in enumerate(chances[_HEAD:], _HEAD) if bits >= enough]
-        more += [k for word in linked if (k := stretch.places[word]) >= _HEAD and chances[k] < enough]
-        found += [
-            (scores[k] - _SPREAD * log(-log((chances[k] >> 11) * _SCALE + 1e-12) + 1e-12) - lower.get(k, 0.0), words[k])
-            for k in more
-        ]
     kept = most + len(linked)
-    if kept >= len(found):
-        return found
-    least = sorted(found)[-kept]
-    return [pair for pair in found if pair >= least or pair[1] in linked]
+    first = _HEAD if kept <= _HEAD < size else size
+    drawn = [
+        score - _SPREAD * log(-log((bits >> 11) * _SCALE + 1e-12) + 1e-12)
+        for score, bits in zip(scores[:first], chances[:first], strict=True)
+    ]
+    lower = _reluctances(stretch.joined, said) if said else {}
+    for k in lower:
+        if k < first:
+            drawn[k] -= lower[k]
+    found = list(zip(drawn, words))  # noqa: B905
+    found.sort(reverse=True)
+    if first < size:
+        enough = _bits(found[kept - 1][0] - scores[first])
+        more = [k for k, bits in enumerate(chances[first:], first) if bits >= enough]
+        more += [k for word in linked if (k := stretch.places[word]) >= first and chances[k] < enough]
+        if more:
+            found += [
+                (
+                    scores[k] - _SPREAD * log(-log((chances[k] >> 11) * _SCALE + 1e-12) + 1e-12) - lower.get(k, 0.0),
+                    words[k],
+                )
+                for k in more
+            ]
+            found.sort(reverse=True)
+    return found[:kept] + [pair for pair in found[kept:] if pair[1] in linked] if linked else found[:kept]
 
 
 def _bits(strays: float) -> int:
@@ -168,7 +175,7 @@ class _Beam:
     def __init__(self, most: int = _BEAM, said: str = "", after: str = "") -> None:
         self.ways: list[_Way] = []
         self._most, self._said, self._next = most, said, after
-        self._before = _before().get(after, _NONE)
+        self._before = _before().get(after, _NONE) if after else _NONE
         self._least = _NOWHERE  # ways with lower scores are none of the best
 
     def extend(self, here: Sequence[_Reached], stretch: _Stretch, chances: Sequence[int], said: str) -> None:
@@ -177,32 +184,36 @@ class _Beam:
         Of the words that follow none of the ways better than by themselves, only the best could go on.
         """
         known = stretch.places.keys()
-        ends = {word: _FLUENCY * follows(word, self._next) for word in known & self._before}
-        linked = ends.keys() | set().union(*[after.keys() & known for _, _, after in here if after])
-        few = _drawn(stretch, chances, said, self._most, linked)
-        for score, text, after in here:
-            self._add(score, text, few, after.get, ends)
-
-    def _add(self, score: float, text: str, few: list[_Drawn], follow: _Likelier, ends: dict[str, float]) -> None:
-        least = self._least
+        ends = {word: _FLUENCY * follows(word, self._next) for word in known & self._before} if self._before else {}
+        linked = set(ends)
+        for _, _, after in here:
+            if after:
+                linked |= after.keys() & known
+        few, least = _drawn(stretch, chances, said, self._most, linked), self._least
         if ends:
             found = [
                 (value, text + word, word)
+                for score, text, after in here
                 for more, word in few
-                if (value := score + more + _FLUENCY * follow(word, 0.0) + ends.get(word, 0.0)) >= least
+                if (value := score + more + _FLUENCY * after.get(word, 0.0) + ends.get(word, 0.0)) >= least
             ]
         else:
             found = [
                 (value, text + word, word)
+                for score, text, after in here
                 for more, word in few
-                if (value := score + more + _FLUENCY * follow(word, 0.0)) >= least
+                if (value := score + more + _FLUENCY * after.get(word, 0.0)) >= least
             ]
+        self._take([way for way in found if way[1] != self._said] if self._said else found)
+
+    def _take(self, found: list[_Way]) -> None:
         if found:
-            self.ways += [way for way in found if way[1] != self._said]
-            self.ways.sort(reverse=True)
-            if len(self.ways) >= self._most:
-                del self.ways[self._most :]
-                self._least = self.ways[-1][0] - _SAME
+            ways = self.ways
+            ways += found
+            ways.sort(reverse=True)
+            if len(ways) >= self._most:
+                del ways[self._most :]
+                self._least = ways[-1][0] - _SAME
 
 
 @cache
