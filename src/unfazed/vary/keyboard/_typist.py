@@ -72,7 +72,10 @@ def _kin(word: str, by_end: bool) -> list[str]:
 def _kind(steps: _Ladder, rng: Stream) -> str:
     """A kind of slip, as likely as its step is high."""
     point = rng.random() * steps[-1][0]
-    return next((kind for total, kind in steps if point < total), steps[-1][1])
+    for total, kind in steps:
+        if point < total:
+            return kind
+    return steps[-1][1]
 
 
 def _ladders(profile: TypistProfile, sitting: Sitting, kinds: tuple[str, ...]) -> list[_Ladder]:
