@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache, cached_property, lru_cache
 from math import log
 from pathlib import Path
 from string import ascii_lowercase
-from typing import NamedTuple
 
 WORDS_FILE = Path(__file__).parent / "keyboard" / "data" / "words.txt.gz"
 APART = "'"  # between the syllables of a reading
@@ -20,34 +19,30 @@ _TOTAL = log(60_000_000)  # running words that the frequencies were counted in
 _NEVER = float("-inf")
 
 
-class _Pair(NamedTuple):
-    """Two characters that words begin with."""
-
-    frequency: float | None  # log frequency of the word of these two, if there is one
-    worth: float  # the same as `segment` counts it
-    longest: int  # characters of the longest word
-
-
-class _Start(NamedTuple):
-    """The words that begin with a character."""
-
-    frequency: float | None  # of the word that is this character
-    worth: float
-    pairs: Mapping[str, _Pair]  # by the second character
-    longer: Mapping[str, float]  # frequencies of words of three characters and more, by all but the first
+# Two characters that words begin with: log frequency of the word of these two, if there is one; the same as `segment`
+# counts it; and the length of the longest word. Plain tuples, since named ones take three times as long to take apart.
+_Pair = tuple[float | None, float, int]
+# The words that begin with a character: its own log frequency and worth; pairs by their second characters; and log
+# frequencies of longer words, by all characters but the first.
+_Start = tuple[float | None, float, Mapping[str, _Pair], Mapping[str, float]]
 
 
 @cache  # there are few frequencies and few lengths, and pairs that are alike are one
 def _pair(frequency: float | None, longest: int) -> _Pair:
-    return _Pair(frequency, _NEVER if frequency is None else frequency - _TOTAL, longest)
+    return frequency, _NEVER if frequency is None else frequency - _TOTAL, longest
 
 
-_Abbreviations = tuple[Mapping[str, str], Mapping[str, list[str]]]
+_Abbreviations = tuple[Mapping[str, str], Mapping[str, list[str]]]  # rows, and what follows by initials
 
 
 def _joined(syllable: str, rest: str) -> str:
     """A reading, of its first syllable and those after it."""
     return f"{syllable}{APART}{rest}" if rest else syllable
+
+
+def listed(row: str, size: int) -> list[tuple[str, float]]:
+    """The words of a row, which have so many characters, with their log frequency."""
+    return [(row[end - size : end], _LEVELS[row[end]]) for end in range(size, len(row), size + 1)]
 
 
 class Lexicon:
@@ -68,7 +63,7 @@ class Lexicon:
             self._heads[first.decode()], self._lines[first.decode()] = heads.decode(), rest
         self._rows: dict[str, dict[str, str]] = {}
         self._parsed: dict[str, list[tuple[str, float]]] = {}
-        self._units: dict[str, list[_Abbreviations]] = {}
+        self._units: dict[str, _Abbreviations] = {}
         self._starts: dict[str, _Start] = {}
         self._readings: dict[str, str] = {}  # of the words that begin as those in `_starts` do
 
@@ -97,7 +92,7 @@ class Lexicon:
     def _parse(self, reading: str) -> list[tuple[str, float]]:
         first, _, rest = reading.partition(APART)
         row, size = self.rows(first).get(rest, ""), reading.count(APART) + 1  # a character for each syllable
-        return [(row[end - size : end], _LEVELS[row[end]]) for end in range(size, len(row), size + 1)]
+        return listed(row, size)
 
     def __iter__(self) -> Iterator[str]:
         """All readings, in order."""
@@ -122,13 +117,13 @@ class Lexicon:
 
     def log_frequency(self, word: str) -> float:
         """That of one word by its commonest reading, 0 if it is not in the list."""
-        start, pair = self._starts.get(word[0]) or self._start(word[0]), None
+        single, _, pairs, longer = self._starts.get(word[0]) or self._start(word[0])
         if len(word) == 1:
-            return start.frequency or 0.0
+            return single or 0.0
         if len(word) > 2:
-            return start.longer.get(word[1:], 0.0)
-        pair = start.pairs.get(word[1])
-        return (pair.frequency or 0.0) if pair else 0.0
+            return longer.get(word[1:], 0.0)
+        pair = pairs.get(word[1])
+        return (pair[0] or 0.0) if pair else 0.0
 
     def _start(self, c: str) -> _Start:
         """The words that begin with a character, whose readings are noted too."""
@@ -141,15 +136,15 @@ class Lexicon:
                     continue
                 single = frequency
             else:
-                known = pairs.get(word[1]) or _pair(None, 2)
+                known, _, longest = pairs.get(word[1]) or _pair(None, 2)
                 if len(word) == 2:
-                    pairs[word[1]] = _pair(frequency, known.longest)
+                    pairs[word[1]] = _pair(frequency, longest)
                 else:
                     longer[word[1:]] = frequency
-                    pairs[word[1]] = _pair(known.frequency, max(known.longest, len(word)))
+                    pairs[word[1]] = _pair(known, max(longest, len(word)))
             self._readings[word] = reading
         worth = (_UNKNOWN if single is None else single) - _TOTAL
-        self._starts[c] = start = _Start(single, worth, pairs, longer)
+        self._starts[c] = start = (single, worth, pairs, longer)
         return start
 
     def _beginning(self, c: str) -> Iterator[tuple[str, str, float]]:
@@ -166,45 +161,46 @@ class Lexicon:
     def syllables(self) -> frozenset[str]:
         return frozenset(self._heads)
 
-    def initials(self, unit: str, cut: bool) -> frozenset[str]:
+    def initials(self, unit: str, cut: bool) -> Set[str]:
         """The first letters of what follows a unit in readings: a syllable, or letters to which one is cut."""
-        return frozenset().union(*[rests for _, rests in self._abbreviations(unit, cut)])
+        return self._abbreviations(unit, cut)[1].keys()
 
-    def _abbreviations(self, unit: str, cut: bool) -> Sequence[_Abbreviations]:
-        """The rows of each syllable that a unit may stand for, and what follows it, by initials."""
+    def _abbreviations(self, unit: str, cut: bool) -> _Abbreviations:
+        """The rows of the syllables that a unit may stand for, as those of one, and what follows it by initials."""
         found = self._units.get(unit)
         if found is None:
-            syllables = [s for s in self._heads if s.startswith(unit)] if cut else [unit]
-            found = self._units[unit] = [(self.rows(s), self._by_initials(s)) for s in syllables if s in self._heads]
+            rows = self._merged_rows(unit) if cut else self.rows(unit)
+            by_initials: dict[str, list[str]] = {}
+            initials = "\n".join(rows).title().translate(_NOT_INITIALS).lower().split("\n") if rows else ()
+            for short, rest in zip(initials, rows, strict=True):
+                by_initials.setdefault(short, []).append(rest)
+            found = self._units[unit] = rows, by_initials
         return found
 
-    def _by_initials(self, syllable: str) -> Mapping[str, list[str]]:
-        """What follows a syllable in readings, by the first letters of its own syllables."""
-        found: dict[str, list[str]] = {}
-        rests = self.rows(syllable)
-        initials = "\n".join(rests).title().translate(_NOT_INITIALS).lower().split("\n")
-        for short, rest in zip(initials, rests, strict=True):
-            found.setdefault(short, []).append(rest)
-        return found
+    def _merged_rows(self, start: str) -> Mapping[str, str]:
+        """The rows of all syllables that begin so, by what follows them."""
+        merged: dict[str, str] = {}
+        for syllable in self._heads:
+            if syllable.startswith(start):
+                for rest, row in self.rows(syllable).items():
+                    merged[rest] = merged[rest] + row if rest in merged else row
+        return merged
 
     def abbreviated(self, units: Sequence[str], cut: Sequence[bool]) -> list[tuple[float, str]]:
         """The words that an abbreviation may stand for, the commonest first, each after its log frequency below zero.
 
         It is syllables, some of which are cut to their first letters: 华北 for `h b` or `hua b`.
         """
-        size = len(units)
-        if True not in cut[1:]:
-            rest = APART.join(units[1:])
-            found = [rows[rest] for rows, _ in self._abbreviations(units[0], cut[0]) if rest in rows]
-        else:
-            initials = "".join([unit[0] for unit in units[1:]])
-            ways = [(rows, rest) for rows, by in self._abbreviations(units[0], cut[0]) for rest in by.get(initials, ())]
-            for i in range(1, size):
-                if not cut[i]:
-                    ways = [way for way in ways if way[1].split(APART)[i - 1] == units[i]]
-                elif len(units[i]) > 1:
-                    ways = [way for way in ways if way[1].split(APART)[i - 1].startswith(units[i])]
-            found = [rows[rest] for rows, rest in ways]
+        rows, by_initials = self._abbreviations(units[0], cut[0])
+        size, others, rests = len(units), units[1:], [APART.join(units[1:])]
+        if True in cut[1:]:
+            rests = by_initials.get("".join([unit[0] for unit in others]), [])
+            for i, unit in enumerate(others) if rests else ():
+                if not cut[i + 1]:  # looked for anywhere first, which is sooner done
+                    rests = [rest for rest in rests if unit in rest and rest.split(APART)[i] == unit]
+                elif len(unit) > 1:
+                    rests = [rest for rest in rests if rest.split(APART)[i].startswith(unit)]
+        found = [rows[rest] for rest in rests if rest in rows]
         return sorted(
             [(-_LEVELS[row[end]], row[end - size : end]) for row in found for end in range(size, len(row), size + 1)]
         )

@@ -109,6 +109,7 @@ def _rates(people: list[SpeakerProfile], base: SpeakerProfile, name: str, scale:
     return made
 
 
+@lru_cache(20_000)
 def spoken_class(word: str, beside_single: bool) -> int:
     """The class of a word by its length, how common it is, and whether a single one stands beside another."""
     if len(word) == 1:
@@ -117,6 +118,7 @@ def spoken_class(word: str, beside_single: bool) -> int:
     return 4 * min(2, len(word) - 1) + sum([frequency < bound for bound in _COMMON_SPOKEN])
 
 
+@lru_cache(20_000)
 def rare_character(word: str) -> bool:
     """Is this one character that seldom stands alone?"""
     return len(word) == 1 and lexicon().log_frequency(word) < _COMMON_CHARACTER

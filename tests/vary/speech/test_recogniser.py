@@ -14,7 +14,7 @@ from unfazed.vary.chinese import lexicon
 from unfazed.vary.operator import Text
 from unfazed.vary.people import GROUPS, accented, speakers
 from unfazed.vary.speech._recogniser import _BEAM, _DEEPEST, _KEPT, _NEAR, SimulatedRecogniser, follows
-from unfazed.vary.speech._sounds import LONGEST, NEUTRAL, Ear, Syllable, _tones, pronounced
+from unfazed.vary.speech._sounds import LONGEST, NEUTRAL, Ear, Syllable, _tones, pronounced, syllables
 from unfazed.vary.speech.mandarin import Mandarin
 
 _WORDS = [
@@ -45,7 +45,7 @@ def slow_words(ear: Ear, heard: tuple[Syllable, ...]) -> list[tuple[str, float]]
     """Every combination of near sounds looked up."""
     ways = [("", 0.0)]
     for syllable in heard:
-        near = ear.near(syllable.plain, _NEAR[len(heard)])
+        near = [(syllables()[k], cost) for k, cost in ear.near(syllable.plain, _NEAR[len(heard)]).items()]
         ways = [(f"{r}'{p}" if r else p, cost + more) for r, cost in ways for p, more in near if cost + more < _DEEPEST]
     rated: dict[str, float] = {}
     for reading, cost in ways:

@@ -31,6 +31,8 @@ _COMMON = 6.5  # log frequency of words that come to mind for another
 _LETTERS = "abcdefghjklmnopqrstwxyz"  # keys that stand for a word when pressed alone
 _SMALL_WORDS, _SMALL_WEIGHTS = "的和是在了就从到有与对也将日为", (8, 6, 6, 5, 3, 3, 2, 2, 2, 2, 2, 1, 1, 1, 1)
 
+_WHOLE = 2.0**53  # `bits() >> 11` of a stream is below a share of this as often as `random()` is below the share
+
 _Ladder = list[tuple[float, str]]
 _Known = tuple[tuple[str, ...] | None, int]  # a word's syllables, and its class
 
@@ -72,7 +74,10 @@ def _kin(word: str, by_end: bool) -> list[str]:
 def _kind(steps: _Ladder, rng: Stream) -> str:
     """A kind of slip, as likely as its step is high."""
     point = rng.random() * steps[-1][0]
-    return next((kind for total, kind in steps if point < total), steps[-1][1])
+    for total, kind in steps:
+        if point < total:
+            return kind
+    return steps[-1][1]
 
 
 def _ladders(profile: TypistProfile, sitting: Sitting, kinds: tuple[str, ...]) -> list[_Ladder]:
@@ -90,6 +95,7 @@ class Typist:
         self._hands = [_Hand(s, *(_ladders(profile, s, of) for of in kinds)) for s in profile.sittings]
         self._rows = list(accumulate(s.rows for s in profile.sittings))
         self._known = _known_words(engine)
+        self._memory = profile.memory * _WHOLE
 
     def type(self, text: str, rng: Stream, sitting: int | None = None) -> list[Edit]:
         """What came out other than it should, as edits of the text. All texts of an example are typed in one sitting."""
@@ -118,11 +124,11 @@ class Typist:
         return bisect_right(self._rows, point)
 
     def _type_run(self, run: str, at: int, hand: _Hand, pace: float, rng: Stream, edits: list[Edit]) -> None:
-        words, done, added = lexicon().segment(run), 0, hand.sitting.added
+        words, done, added, bits = lexicon().segment(run), 0, hand.sitting.added * _WHOLE, rng.bits
         while done < len(words):
             word = words[done]
             done += 1
-            if rng.random() < added:
+            if bits() >> 11 < added:
                 edits.append(Edit(at, at, rng.weighted(("，", " ", "。", "、"), (3, 4, 2, 1))))
             syllables, c = self._known.get(word) or self._know(word)
             slip = self._slip(word, c, hand, pace, rng) if syllables else None
@@ -161,12 +167,12 @@ class Typist:
         """
         errors = hand.errors[c]
         moment = rng.moment(word)
-        rote = moment.random() < self.profile.memory
-        if (moment if rote else rng).random() < errors[-1][0] * pace:
+        rote = moment.bits() >> 11 < self._memory
+        if (moment if rote else rng).bits() >> 11 < errors[-1][0] * pace * _WHOLE:
             way = moment if rote and moment.random() < _SAME else rng.habit(word) if rng.random() < _USUAL else rng
             return _kind(errors, way), way
         accidents = hand.accidents[c]
-        return (_kind(accidents, rng), rng) if rng.random() < accidents[-1][0] * pace else None
+        return (_kind(accidents, rng), rng) if rng.bits() >> 11 < accidents[-1][0] * pace * _WHOLE else None
 
     def _make(self, kind: str, word: str, syllables: tuple[str, ...], rng: Stream) -> str:
         """What comes out for a word with this slip."""

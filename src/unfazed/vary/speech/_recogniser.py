@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import cache, lru_cache
 from math import exp, log
 from pathlib import Path
@@ -22,6 +22,9 @@ _NEAR = (0, 24, 14, 7, 4)  # sounds looked at for each syllable of words of 1, 2
 _DEEPEST = 7.5  # cost of sound beyond which a word is not looked at
 _KEPT = (0, 24, 30, 24, 16)  # words kept for a stretch of so many syllables
 _BEAM = 5
+_HEAD = 8  # words of a stretch that are drawn in any case, the likeliest; more than the ways that are kept
+_BEST = 2  # ways to the end that are kept, so that one is left where rounding made another the better
+_SAME = 1e-9  # scores that differ by less may be equal but for rounding
 _REMEMBERED = 2_000  # stretches of several syllables whose words are remembered
 _NONE: frozenset[str] = frozenset()
 _NOWHERE = float("-inf")
@@ -33,16 +36,25 @@ _WORD_COST = 15.0  # of every word, so that one long word goes before two short 
 _SPREAD = 0.5  # how far choices stray from the best
 _RELUCTANCE = 1.3  # how unlikely a character that was said is to come out where something was misheard
 
+_Drawn = tuple[float, str]  # a word after the score that was drawn for it
+_Reached = tuple[float, str, dict[str, float]]  # a way, and by how much words are likelier after its last
 _Way = tuple[float, str, str]  # what is written so far: its score, the text and its last word
 
 
 class _Stretch(NamedTuple):
-    """The words that sound like some syllables, best first, as a set and joined too, and their scores."""
+    """The words that sound like some syllables, best first, and their scores; the place of each; the words joined."""
 
     words: tuple[str, ...]
-    known: frozenset[str]
-    joined: str
     scores: tuple[float, ...]
+    places: dict[str, int]
+    joined: str
+
+    @classmethod
+    def of(cls, best: dict[str, float]) -> _Stretch:
+        return cls(tuple(best), tuple(best.values()), {word: k for k, word in enumerate(best)}, "".join(best))
+
+
+_NO_WORDS = _Stretch.of({})
 
 
 class SimulatedRecogniser:
@@ -50,48 +62,79 @@ class SimulatedRecogniser:
 
     def __init__(self, ear: Ear) -> None:
         self.ear = ear
-        self._single = cache(self._words)  # there are only so many syllables
-        self._several = lru_cache(_REMEMBERED)(self._words)
+        single = cache(self._words)  # there are only so many syllables
+        double = lru_cache(_REMEMBERED)(self._words)
+        longer = lru_cache(_REMEMBERED)(self._words)  # there are few words of so many syllables: most have none
+        self._sizes = (single, double, *[longer] * (LONGEST - 2))
 
     def misheard(self, said: str, heard: tuple[Syllable, ...], before: str, after: str, rng: Stream) -> str:
         """Other words than `said` for these syllables, between the words before and after."""
         n = len(heard)
         if not n:
             return ""
-        found = [[self._single(heard[at : at + 1]), *map(self._several, _longer(heard, at))] for at in range(n)]
-        chances = iter(_randoms(rng, sum([len(stretch.words) for here in found for stretch in here])))
-        beams: list[_Beam] = [*[_Beam() for _ in range(n)], _LastBeam(said, after)]
+        found = [[find(heard[at:end]) for end, find in enumerate(self._sizes[: n - at], at + 1)] for at in range(n)]
+        numbers = rng.numbers(sum([len(stretch.words) for here in found for stretch in here]))
+        beams = [*[_Beam() for _ in range(n)], _Beam(_BEST, said, after)]
         beams[0].ways.append((0.0, "", before))
+        used = 0
         for at, stretches in enumerate(found):
-            here = beams[at].best()
+            here = [(score, text, _after(word)) for score, text, word in beams[at].ways]
             for end, stretch in enumerate(stretches, at + 1):
                 if stretch.words:
-                    # the numbers are as many as the scores of all stretches
-                    drawn = [s - _SPREAD * log(-log(r + 1e-12) + 1e-12) for s, r in zip(stretch.scores, chances)]  # noqa: B905
-                    if n == len(said):
-                        _make_reluctant(drawn, stretch.joined, said[at:end])
-                    beams[end].extend(here, stretch, drawn)
-        return beams[n].best()[0][1]
+                    chances = numbers[used : used + len(stretch.words)]
+                    used += len(chances)
+                    beams[end].extend(here, stretch, chances, said[at:end] if n == len(said) else "")
+        return beams[n].ways[0][1] if beams[n].ways else ""
 
     def _words(self, heard: tuple[Syllable, ...]) -> _Stretch:
         """Words that sound like these syllables, best first, with their scores."""
-        size, tones = len(heard), [self.ear.tones[syllable.tone] for syllable in heard]
-        near = _vocabulary().near([self.ear.near(syllable.plain, _NEAR[size]) for syllable in heard], _DEEPEST)
-        if size == 1:  # these two are asked for most, and in a loop for all sizes took twice the time
-            (one,) = tones
-            rated = [(one[its[0]] - (worth - cost), word) for words, cost in near for worth, word, its in words]
-        elif size == 2:
-            one, two = tones
-            rated = [
-                (one[its[0]] + two[its[1]] - (worth - cost), word) for words, cost in near for worth, word, its in words
-            ]
-        else:
-            rated = [
-                (sum([costs[i] for costs, i in zip(tones, its, strict=True)]) - (worth - cost), word)
-                for words, cost in near
-                for worth, word, its in words
-            ]
+        size, ear = len(heard), self.ear
+        near = _vocabulary().near([ear.near(plain, _NEAR[size]) for plain, _ in heard], _DEEPEST)
+        if not near:
+            return _NO_WORDS
+        tones = ear.hearing([tone for _, tone in heard], near)
+        rated = [(tones[its] - (worth - cost), word) for words, cost in near for worth, word, its in words]
         return _least(rated, _KEPT[size])
+
+
+def _drawn(stretch: _Stretch, chances: Sequence[int], said: str, most: int, linked: Set[str]) -> list[_Drawn]:
+    """The words with the highest scores that are drawn, so many that are not linked to others, and all that are.
+
+    A score strays from the word's own by 64 random bits: the more of them, the higher. Few words but the first have so
+    many that they could be among the best; for the others, nothing is computed.
+    """
+    words, scores, size = stretch.words, stretch.scores, len(stretch.words)
+    kept = most + len(linked)
+    first = _HEAD if kept <= _HEAD < size else size
+    drawn = [
+        score - _SPREAD * log(-log((bits >> 11) * _SCALE + 1e-12) + 1e-12)
+        for score, bits in zip(scores[:first], chances[:first], strict=True)
+    ]
+    lower = _reluctances(stretch.joined, said) if said else {}
+    for k in lower:
+        if k < first:
+            drawn[k] -= lower[k]
+    found = list(zip(drawn, words))  # noqa: B905
+    found.sort(reverse=True)
+    if first < size:
+        enough = _bits(found[kept - 1][0] - scores[first])
+        more = [k for k, bits in enumerate(chances[first:], first) if bits >= enough]
+        more += [k for word in linked if (k := stretch.places[word]) >= first and chances[k] < enough]
+        if more:
+            found += [
+                (
+                    scores[k] - _SPREAD * log(-log((chances[k] >> 11) * _SCALE + 1e-12) + 1e-12) - lower.get(k, 0.0),
+                    words[k],
+                )
+                for k in more
+            ]
+            found.sort(reverse=True)
+    return found[:kept] + [pair for pair in found[kept:] if pair[1] in linked] if linked else found[:kept]
+
+
+def _bits(strays: float) -> int:
+    """Random bits by fewer than which no score strays so far, or nearly so many."""
+    return int((exp(-exp(-strays / _SPREAD)) - _SAME) * 2.0**64)
 
 
 def _least(rated: list[tuple[float, str]], most: int) -> _Stretch:
@@ -108,16 +151,11 @@ def _least(rated: list[tuple[float, str]], most: int) -> _Stretch:
                 break
     if len(best) < most and few is not rated:
         return _least(rated, len(rated))
-    return _Stretch(tuple(best), frozenset(best), "".join(best), tuple(best.values()))
+    return _Stretch.of(best)
 
 
-def _longer(heard: tuple[Syllable, ...], at: int) -> list[tuple[Syllable, ...]]:
-    """The stretches of several syllables that words from a place on may have."""
-    return [heard[at:end] for end in range(at + 2, min(at + LONGEST, len(heard)) + 1)]
-
-
-def _make_reluctant(scores: list[float], joined: str, said: str) -> None:
-    """Lowers the scores of words that have characters of what was said, at their places."""
+def _reluctances(joined: str, said: str) -> dict[int, float]:
+    """By how much unlikelier words are, by their places, that have characters of what was said at theirs."""
     size, same = len(said), []
     for place, c in enumerate(said):
         at = joined.find(c)
@@ -125,69 +163,57 @@ def _make_reluctant(scores: list[float], joined: str, said: str) -> None:
             if at % size == place:
                 same.append(at // size)
             at = joined.find(c, at + 1)
-    for k in set(same):
-        scores[k] -= _RELUCTANCE * same.count(k)
+    return {k: _RELUCTANCE * same.count(k) for k in same}
 
 
 class _Beam:
-    """The ways that reach a place, of which the best go on."""
+    """The best ways that reach a place, best first.
 
-    most = _BEAM
+    At the end of what was heard, the word after counts too, and what was said is not taken.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = _BEAM, said: str = "", after: str = "") -> None:
         self.ways: list[_Way] = []
+        self._most, self._said, self._next = most, said, after
+        self._before = _before().get(after, _NONE) if after else _NONE
+        self._least = _NOWHERE  # ways with lower scores are none of the best
 
-    def extend(self, here: Sequence[_Way], stretch: _Stretch, drawn: list[float]) -> None:
-        """Adds the ways that go on from these by one of these words, with the scores that were drawn for them.
+    def extend(self, here: Sequence[_Reached], stretch: _Stretch, chances: Sequence[int], said: str) -> None:
+        """Takes in the ways that go on by one of these words. Those with characters of what was said are unlikelier.
 
-        Of the words that follow none of these better than by themselves, only the best could go on.
+        Of the words that follow none of the ways better than by themselves, only the best could go on.
         """
-        afters = [_after(word) for _, _, word in here]
-        known = stretch.known
-        linked = self._linked(known).union(*[after.keys() & known for after in afters if after])
-        kept = self.most + len(linked)
-        least = sorted(drawn)[-kept] if kept < len(drawn) else _NOWHERE
-        few = [pair for pair in zip(drawn, stretch.words, strict=True) if pair[0] >= least or pair[1] in linked]
-        for (score, text, _), after in zip(here, afters, strict=True):
+        known = stretch.places.keys()
+        ends = {word: _FLUENCY * follows(word, self._next) for word in known & self._before} if self._before else {}
+        linked = set(ends)
+        for _, _, after in here:
             if after:
-                follow = after.get
-                self.ways += [(score + more + _FLUENCY * follow(word, 0.0), text + word, word) for more, word in few]
-            else:
-                self.ways += [(score + more, text + word, word) for more, word in few]
+                linked |= after.keys() & known
+        few, least = _drawn(stretch, chances, said, self._most, linked), self._least
+        if ends:
+            found = [
+                (value, text + word, word)
+                for score, text, after in here
+                for more, word in few
+                if (value := score + more + _FLUENCY * after.get(word, 0.0) + ends.get(word, 0.0)) >= least
+            ]
+        else:
+            found = [
+                (value, text + word, word)
+                for score, text, after in here
+                for more, word in few
+                if (value := score + more + _FLUENCY * after.get(word, 0.0)) >= least
+            ]
+        self._take([way for way in found if way[1] != self._said] if self._said else found)
 
-    def _linked(self, words: frozenset[str]) -> frozenset[str]:
-        """Words that are likelier before what follows than by themselves."""
-        return _NONE
-
-    def best(self) -> list[_Way]:
-        return sorted(self.ways, reverse=True)[: self.most]
-
-
-class _LastBeam(_Beam):
-    """The ways to the end, of which the best that is not what was said is taken."""
-
-    most = 2
-
-    def __init__(self, said: str, after: str) -> None:
-        super().__init__()
-        self._said, self._next = said, after
-
-    def _linked(self, words: frozenset[str]) -> frozenset[str]:
-        return words & _before().get(self._next, _NONE)
-
-    def best(self) -> list[_Way]:
-        ends = [
-            (score + _FLUENCY * follows(word, self._next), text, word)
-            for score, text, word in self.ways
-            if text != self._said
-        ]
-        return [max(ends, default=(0.0, "", ""))]
-
-
-def _randoms(rng: Stream, n: int) -> list[float]:
-    """As many numbers as `rng.random()` gives in turn."""
-    bits = rng.bits
-    return [(bits() >> 11) * _SCALE for _ in range(n)]
+    def _take(self, found: list[_Way]) -> None:
+        if found:
+            ways = self.ways
+            ways += found
+            ways.sort(reverse=True)
+            if len(ways) >= self._most:
+                del ways[self._most :]
+                self._least = ways[-1][0] - _SAME
 
 
 @cache
@@ -213,25 +239,33 @@ def _before() -> dict[str, frozenset[str]]:
     return {two: frozenset(ones) for two, ones in found.items()}
 
 
-@cache  # the words of the table, and no others, have an entry of their own
-def _table(word: str) -> dict[str, float]:
-    count, rest = _followers()[word].split("\t")
-    alone = lexicon().frequency
-    return {
-        two: log((1 - _PAIRS) + _PAIRS * (int(n) / int(count)) / exp(max(alone.get(two, 0.0), 0.0) - _TOTAL))
-        for two, n in _FOLLOWER.findall(rest)
-    }
-
-
 _NOTHING: dict[str, float] = {}
+
+
+@cache
+def _tables() -> dict[str, dict[str, float]]:
+    """What `_after` gives for the words that it was asked for and that are in the table."""
+    return {}
 
 
 def _after(word: str) -> dict[str, float]:
     """By how much, in logs, words are likelier after this one than by themselves."""
-    return _table(word) if word in _followers() else _NOTHING
+    return _tables().get(word) or _read_after(word)
+
+
+def _read_after(word: str) -> dict[str, float]:
+    row = _followers().get(word)
+    if row is None:
+        return _NOTHING
+    count, rest = row.split("\t")
+    common = lexicon().log_frequency
+    _tables()[word] = found = {
+        two: log((1 - _PAIRS) + _PAIRS * (int(n) / int(count)) / exp(max(common(two), 0.0) - _TOTAL))
+        for two, n in _FOLLOWER.findall(rest)
+    }
+    return found
 
 
 def follows(one: str, two: str) -> float:
     """By how much, in logs, a word is likelier after another one than by itself."""
-    row = _followers().get(one)
-    return _table(one).get(two, 0.0) if row and two and two in row else 0.0
+    return _after(one).get(two, 0.0)

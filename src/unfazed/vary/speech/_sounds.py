@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 from math import log
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from unfazed.vary.chinese import APART, lexicon
+from unfazed.vary.chinese import APART, lexicon, listed
 
 _TONES = Path(__file__).parent / "data" / "tones.txt"
 _INITIAL = re.compile(r"zh|ch|sh|[bpmfdtnlgkhjqxrzcsyw]?")
 _MARKED = re.compile(r"(.)(\d)")
 NEUTRAL = 5
+TONES = 6  # there is no tone 0
 
 
 class Syllable(NamedTuple):
@@ -63,9 +64,24 @@ def pronounced(word: str) -> tuple[Syllable, ...] | None:
 
 
 @cache
+def syllables() -> list[str]:
+    """Every syllable, in order. Its place is its number."""
+    return sorted(lexicon().syllables)
+
+
+@cache
+def _numbers() -> dict[str, int]:
+    return {plain: number for number, plain in enumerate(syllables())}
+
+
+@cache
 def _halved() -> list[tuple[str, str, str]]:
     """Every syllable with its initial and its final."""
-    return [(plain, *halves(plain)) for plain in sorted(lexicon().syllables)]
+    return [(plain, *halves(plain)) for plain in syllables()]
+
+
+Sounding = tuple[float, str, int]  # what a word is worth, the word, and the tones of its syllables as one number
+_Costs = Mapping[int, float] | list[float]
 
 
 class Ear:
@@ -79,8 +95,8 @@ class Ear:
 
     def __init__(self, heard: Mapping[str, float]) -> None:
         self._heard = heard
-        self._near: dict[str, list[tuple[str, float]]] = {}
-        tones = range(NEUTRAL + 1)
+        self._near: dict[tuple[str, int], dict[int, float]] = {}
+        tones = range(TONES)
         # of hearing a tone as another, by their numbers
         self.tones = [[self._cost(f"{a}>{b}", 0.0 if a == b else 3.0) for b in tones] for a in tones]
 
@@ -92,72 +108,122 @@ class Ear:
         """The cost of hearing an initial or a final as another."""
         return self._cost(f"{one}>{two}", 0.3 if one == two else -log(self._REST))
 
-    def near(self, plain: str, most: int) -> list[tuple[str, float]]:
-        """The syllables that this one is likeliest heard as, itself among them, with their costs."""
-        found = self._near.get(plain)
+    def near(self, plain: str, most: int) -> dict[int, float]:
+        """The numbers of the syllables that this one is likeliest heard as, itself too, with their costs, in order."""
+        found = self._near.get((plain, most))
         if found is None:
-            initial, final = halves(plain)
-            by_initial = {i: self.half(initial, i) for i in {i for _, i, _ in _halved()}}
-            by_final = {f: self.half(final, f) for f in {f for _, _, f in _halved()}}
-            rated = [(other, by_initial[i] + by_final[f]) for other, i, f in _halved()]
-            found = [pair for pair in rated if pair[1] < self._FARTHEST]
-            found.sort(key=lambda pair: pair[1])
-            self._near[plain] = found
-        return found[:most]
+            found = self._near[plain, most] = dict(self._nearest(plain)[:most])
+        return found
+
+    def _nearest(self, plain: str) -> list[tuple[int, float]]:
+        initial, final = halves(plain)
+        by_initial = {i: self.half(initial, i) for i in {i for _, i, _ in _halved()}}
+        by_final = {f: self.half(final, f) for f in {f for _, _, f in _halved()}}
+        rated = [(number, by_initial[i] + by_final[f]) for number, (_, i, f) in enumerate(_halved())]
+        return sorted([pair for pair in rated if pair[1] < self._FARTHEST], key=lambda pair: pair[1])
+
+    def hearing(self, tones: Sequence[int], words: Iterable[tuple[Sequence[Sounding], float]]) -> _Costs:
+        """The costs of hearing the tones of some syllables as those of the words, by the number that words have."""
+        if len(tones) == 1:
+            return self.tones[tones[0]]
+        if len(tones) == 2:  # these are asked for most
+            return self._pairs[tones[0]][tones[1]]
+        costs = [self.tones[tone] for tone in tones]
+        numbers = {its for same, _ in words for _, _, its in same}
+        return {its: sum([cost[i] for cost, i in zip(costs, apart(its, len(tones)), strict=True)]) for its in numbers}
+
+    @cached_property
+    def _pairs(self) -> list[list[list[float]]]:
+        """Costs by the two tones that are said and the number of those heard."""
+        return [[[one + two for one in ones for two in twos] for twos in self.tones] for ones in self.tones]
 
 
-Sounding = tuple[float, str, tuple[int, ...]]  # what a word is worth, the word, and the tones of its syllables
 _MOST = 12  # words of one reading that are looked at, the commonest
 LONGEST = 4  # syllables of the longest word that is looked for
 
 
 class Vocabulary:
-    """Words by their sound, and what each is worth by its log frequency: `weight` times that, less `cost`."""
+    """Words by their sound, and what each is worth by its log frequency: `weight` times that, less `cost`.
+
+    The words that begin with a syllable are read when it is first heard.
+    """
 
     def __init__(self, weight: float, cost: float) -> None:
         self._weight, self._cost = weight, cost
-        # For readings of so many syllables: what they begin with → a syllable → what they begin with up to there.
-        self._longer: list[dict[str, dict[str, str]]] = [{"": {}} for _ in range(LONGEST + 1)]
-        for reading in lexicon():
-            size = reading.count(APART) + 1
-            if size <= LONGEST:
-                self._add(reading + APART, self._longer[size])
-        self._words: dict[str, tuple[Sounding, ...]] = {}
+        self._worths: dict[float, float] = {}  # there are few, which words share
+        self._trees: list[list[Any]] = [[] for _ in syllables()]
 
-    def _add(self, reading: str, longer: dict[str, dict[str, str]]) -> None:
-        while reading:
-            start, _, last = reading[:-1].rpartition(APART)
-            start = start and start + APART
-            known = start in longer
-            longer.setdefault(start, {})[last] = reading
-            if known:
-                break
-            reading = start
-
-    def near(
-        self, sounds: Sequence[Sequence[tuple[str, float]]], most: float
-    ) -> list[tuple[tuple[Sounding, ...], float]]:
+    def near(self, sounds: Sequence[Mapping[int, float]], most: float) -> list[tuple[tuple[Sounding, ...], float]]:
         """The words of each reading that takes one of the syllables at each place, whose costs are less than `most`.
 
-        The syllables are given with their costs, the cheapest first.
+        The syllables are given by their numbers, with their costs, the cheapest first.
         """
-        ways, longer = [("", 0.0)], self._longer[len(sounds)]
-        for near in sounds:
-            before, ways = ways, []
-            for start, cost in before:
-                after = longer[start]
-                for plain, more in near:
-                    if cost + more >= most:
-                        break
-                    if plain in after:
-                        ways.append((after[plain], cost + more))
-        known = self._words
-        return [(known.get(reading) or self._sounding(reading), cost) for reading, cost in ways]
+        size, trees = len(sounds), self._trees
+        ways = [((trees[first] or self._tree(first))[size], cost) for first, cost in sounds[0].items() if cost < most]
+        if size > 1:
+            ways = _longer(ways, sounds[1], most)
+        for near in sounds[2:]:
+            ways = [
+                (found, total)
+                for after, cost in ways
+                for syllable, found in after.items()
+                if syllable in near and (total := cost + near[syllable]) < most
+            ]
+        return ways
 
-    def _sounding(self, reading: str) -> tuple[Sounding, ...]:
-        plain, tones, found = reading[:-1].split(APART), _tones(), []
-        for word, frequency in lexicon().words(reading[:-1])[:_MOST]:
-            its = tuple([tones.get(c + p, NEUTRAL) for c, p in zip(word, plain, strict=True)])
-            found.append((self._weight * frequency - self._cost, word, its))
-        self._words[reading] = tuple(found)
-        return self._words[reading]
+    def _tree(self, first: int) -> list[Any]:
+        """The words that begin with a syllable, by how many they have: by the second, by the third, by the last.
+
+        What comes second is a list, which is sooner looked up than a mapping; of what comes after, there is little.
+        """
+        plain = syllables()[first]
+        tree = self._trees[first] = [None, (), *([None] * len(syllables()) for _ in range(LONGEST - 1))]
+        for rest, row in lexicon().rows(plain).items():
+            spelled = [plain, *rest.split(APART)] if rest else [plain]
+            size = len(spelled)
+            if size <= LONGEST:
+                words = tuple([self._sounding(word, f, spelled) for word, f in listed(row, size)[:_MOST]])
+                *path, last = [size, *[_numbers()[syllable] for syllable in spelled[1:]]]
+                after: Any = tree
+                for number in path:
+                    if isinstance(after, dict):
+                        after = after.setdefault(number, {})
+                    else:
+                        after[number] = after[number] or {}
+                        after = after[number]
+                after[last] = words
+        return tree
+
+    def _sounding(self, word: str, frequency: float, syllables: list[str]) -> Sounding:
+        worth, its = (
+            self._weight * frequency - self._cost,
+            [_tones().get(c + p, NEUTRAL) for c, p in zip(word, syllables, strict=True)],
+        )
+        return self._worths.setdefault(worth, worth), word, together(its)
+
+
+def _longer(ways: list[tuple[Any, float]], near: Mapping[int, float], most: float) -> list[tuple[Any, float]]:
+    """The ways that go on by a second syllable, which are most of those that are tried."""
+    longer, tried = [], list(near.items())
+    for after, cost in ways:
+        for syllable, more in tried:
+            total = cost + more
+            if total >= most:
+                break
+            found = after[syllable]
+            if found:
+                longer.append((found, total))
+    return longer
+
+
+def together(tones: Iterable[int]) -> int:
+    """The tones of a word as one number."""
+    number = 0
+    for tone in tones:
+        number = number * TONES + tone
+    return number
+
+
+def apart(number: int, size: int) -> list[int]:
+    """The tones that a number stands for."""
+    return [number // TONES**place % TONES for place in range(size - 1, -1, -1)]

@@ -62,7 +62,10 @@ class Embedded(Engine):
         best = self._best(readings)
         offers: dict[str, tuple[float, int]] = {}
         for penalty, spelled, ends in readings:
+            known, initials = self._known_initials(spelled[0]), _initials(spelled)
             for length in range(min(len(spelled), _LONGEST), 0, -1):
+                if initials[1:length] not in known:
+                    continue
                 more, end = 12.0 * length, ends[length - 1]
                 for text, score in self._stretch(spelled[:length]):
                     value = (score - 4.0 * penalty + more, end)
@@ -112,7 +115,7 @@ class Embedded(Engine):
 
         What falls behind on the way stays behind, whatever follows.
         """
-        initials = "".join([unit[0] for unit in spelled])
+        initials = _initials(spelled)
         beams: list[list[tuple[float, str]]] = [[(0.0, "")], *([] for _ in spelled)]
         for at in range(len(spelled)):
             here, known = _level(beams[at]), self._known_initials(spelled[at])
@@ -131,7 +134,9 @@ class Embedded(Engine):
         found = self._initials.get(unit)
         if found is None:
             cut = unit not in self._lexicon.syllables
-            found = self._initials[unit] = self._lexicon.initials(unit, cut) | self._phrases.initials(unit, cut)
+            found = self._initials[unit] = frozenset(
+                self._lexicon.initials(unit, cut) | self._phrases.initials(unit, cut)
+            )
         return found
 
     def _words(self, units: tuple[str, ...]) -> tuple[Word, ...]:
@@ -166,6 +171,10 @@ def _followed(way: _Way) -> Reading:
         ends.append(end)
         way = before
     return cost, tuple(units[::-1]), tuple(ends[::-1])
+
+
+def _initials(spelled: tuple[str, ...]) -> str:
+    return "".join([unit[0] for unit in spelled])
 
 
 def _worth(offer: tuple[str, tuple[float, int]]) -> float:
