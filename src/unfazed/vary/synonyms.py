@@ -65,22 +65,26 @@ class SynonymOperator(BatchOperator):
         if self._model is not None:
             return self._by_model(texts, rngs)
         made, labels, table, most = Made(len(texts)), Labels(texts), thesaurus(), min(self.top, MOST_FITTING)
+        first: list[list[int]] = rngs.numbers.tolist() if isinstance(rngs, Streams) else []
         searches: list[Search] = []
-        numbers_of = _Numbers(rngs)
         for n, line in enumerate(_lines(texts)):
             if places := self._places(line, texts, n):
                 count = len(self.kinds) + 1 + len(places)  # for the order of classes and of places
-                numbers = numbers_of(n, count + 1)
+                numbers = first[n] if first and count < AT_ONCE else rngs[n].numbers(count + 1)
                 searches.append((n, numbers[count], self._questions(line, labels, n, places, numbers)))
         while searches:
-            asked = [(*search, question) for search in searches if (question := next(search[2], None))]
-            answers = table.answers([question for *_, question in asked], most)
+            asked, questions = [], []
+            for search in searches:
+                if question := next(search[2], None):
+                    asked.append(search)
+                    questions.append(question)
             searches = []
-            for (n, number, more, question), found in zip(asked, answers, strict=True):
+            for search, question, found in zip(asked, questions, table.answers(questions, most), strict=True):
+                n, number, _ = search
                 if found:
                     made.put(n, question.line, question.i, self._one_of(found, number))
                 else:
-                    searches.append((n, number, more))
+                    searches.append(search)
         return made.changes()
 
     def _places(self, line: Line, texts: Sequence[Text], n: int) -> list[int]:
@@ -162,18 +166,6 @@ class SynonymOperator(BatchOperator):
                 else:
                     tries.append(one)
         return made.changes()
-
-
-class _Numbers:
-    """The first random numbers of streams, which are had at once for those that need few."""
-
-    def __init__(self, rngs: Sequence[Stream]) -> None:
-        self._rngs = rngs
-        self._first: list[list[int]] | None = rngs.numbers.tolist() if isinstance(rngs, Streams) else None
-
-    def __call__(self, n: int, count: int) -> Sequence[int]:
-        """At least so many of one stream."""
-        return self._first[n] if self._first and count <= AT_ONCE else self._rngs[n].numbers(count)
 
 
 class Labels:

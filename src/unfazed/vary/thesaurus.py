@@ -271,7 +271,8 @@ class Thesaurus:
         rows: list[int] = []
         starts: list[int] = []
         of, own = [], []
-        for line, i, *_ in questions:
+        for question in questions:
+            line, i = question.line, question.i
             if line not in lines:
                 lines[line] = len(starts)
                 starts.append(len(rows))
