@@ -139,9 +139,8 @@ class Suite:
             growing_folder(to, "the suite", lambda: refuse_existing(to, overwrite)) as partial,
             unwritable(to, "the suite"),
         ):
-            for name in _COLUMNS:  # and nothing else that somebody put there
-                hashed = open_hashed(self.path / name, self.manifest.hashes[name])
-                with hashed as file, (partial / name).open("wb") as new:
+            for name, expected in self.manifest.hashes.items():  # and nothing else that somebody put there
+                with open_hashed(self.path / name, expected) as file, (partial / name).open("wb") as new:
                     shutil.copyfileobj(file, new, 1 << 20)
             _write_manifest(partial, self.manifest)
         return Suite(to)
@@ -245,8 +244,8 @@ class Suite:
         return read_rows(self.path / name, _COLUMNS[name], self.manifest.hashes[name], chosen)
 
     def _check_hashes(self) -> None:
-        for name in _COLUMNS:
-            with open_hashed(self.path / name, self.manifest.hashes[name]):
+        for name, expected in self.manifest.hashes.items():
+            with open_hashed(self.path / name, expected):
                 pass
 
     def odd(self, name: str, where: str, what: object) -> StoredFileError:
