@@ -66,14 +66,13 @@ class Embedded(Engine):
             for length in range(min(len(spelled), _LONGEST), 0, -1):
                 if initials[1:length] not in known:
                     continue
-                more, end = 12.0 * length, ends[length - 1]
+                less, more, end = 4.0 * penalty, 12.0 * length, ends[length - 1]
                 for text, score in self._stretch(spelled[:length]):
-                    value = (score - 4.0 * penalty + more, end)
-                    if text not in offers or value > offers[text]:
+                    value, before = (score - less + more, end), offers.get(text)
+                    if before is None or value > before:
                         offers[text] = value
         found = [] if best is None else [Candidate(best, offers.pop(best, (0.0, len(keys)))[1])]
-        rest = sorted(offers.items(), key=_worth, reverse=True)[: n - len(found)]
-        return [*found, *[Candidate(text, end) for text, (_, end) in rest]][:n]
+        return [*found, *_highest(offers, n - len(found))][:n]
 
     def _best(self, readings: list[Reading]) -> str | None:
         """The likeliest text for all of the keys."""
@@ -177,8 +176,12 @@ def _initials(spelled: tuple[str, ...]) -> str:
     return "".join([unit[0] for unit in spelled])
 
 
-def _worth(offer: tuple[str, tuple[float, int]]) -> float:
-    return offer[1][0]
+def _highest(offers: dict[str, tuple[float, int]], n: int) -> list[Candidate]:
+    """The offers with the highest values, so many of them; of equal ones those that came first."""
+    values = sorted([value for value, _ in offers.values()], reverse=True)
+    least = values[n - 1] if 0 < n < len(values) else -1e9
+    few = [(value, text, end) for text, (value, end) in offers.items() if value >= least]
+    return [Candidate(text, end) for _, text, end in sorted(few, key=_first, reverse=True)[:n]]
 
 
 def _level(ways: list[tuple[float, str]]) -> list[tuple[float, str]]:
