@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from unfazed.data._check import Checks
 from unfazed.data._encoding import read_line_blocks
 from unfazed.data._fields import Fields
 from unfazed.data._ids import Ids
+from unfazed.data.jsonl import Jsonl
 
 WORDS = ["turn", "off", "on", "the", "lights", "in", "kitchen", "hall", "play", "some", "jazz", "please", "café", "灯"]
 
@@ -156,3 +158,28 @@ def test_many_ids_are_remembered_as_one_by_one(blocks: list[list[str]], all_new:
             assert ids.add_each(block, numbers, all_new) == known
         line += len(block)
     assert [ids.add(id, -1) for id in lines] == list(lines.values())
+
+
+class Shouted(Jsonl):
+    """A plug-in that reads as ours does, and does something to each example."""
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
+        for example in super().read(path, options):
+            yield Example(example.row, example.id, {"text": example.inputs["text"].upper()}, example.gold)
+
+
+def test_a_readers_own_way_to_read_goes_before_the_blocks_that_it_inherits(tmp_path: Path) -> None:
+    file = tmp_path / "some.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in some_rows("labels", 600)))
+    plain, shouted = (
+        [
+            pair
+            for examples, _, lines in reader().blocks(file, ReadOptions())
+            for pair in zip(examples, lines, strict=True)
+        ]
+        for reader in (Jsonl, Shouted)
+    )
+    assert [(e.inputs["text"].upper(), e.gold, line) for e, line in plain] == [
+        (e.inputs["text"], e.gold, line) for e, line in shouted
+    ]
+    assert len(shouted) == 600
