@@ -17,6 +17,7 @@ from tempfile import mkdtemp
 
 import numpy as np
 
+from benchmarks._blocks import Varied, by_person
 from benchmarks._edit_judge import told as edit_judge
 from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
 from benchmarks._peers import Worker, side_by_side
@@ -217,18 +218,19 @@ def unseen(texts: Sequence[str]) -> Row:
     lines = needs(READIN / "afqmc_keyboard/train.json").read_text(encoding="utf-8").splitlines()
     seen = set(texts)
     others = [text for line in lines if (text := json.loads(line)["sentence1"].strip()) not in seen][: 5 * len(texts)]
-    operator = Pinyin()
-    vary(operator, [{"text": text} for text in others], 6, 0)
-    rows = [{"text": text} for text in dict.fromkeys(texts)]
-    thirds = [rows[k::3] for k in range(3)]
-    rates = [len(part) / cpu_seconds(partial(vary, operator, part, 7, k)) for k, part in enumerate(thirds)]
+    rows, type_all, people = list(dict.fromkeys(texts)), Varied("keyboard/pinyin", "zh"), range(6)
+    type_all(others, 7)
+    for person in people:
+        type_all(others[:1], person)
+    parts = [rows[person :: len(people)] for person in people]
+    rates = [len(part) / cpu_seconds(partial(type_all, part, person)) for person, part in enumerate(parts)]
     return Row(
         name="typing, unseen: embedded",
         what=f"typing {len(rows):,} sentences not seen before, after {len(others):,} others, embedded",
         unit="texts/CPU s",
         ours=median(rates),
         asked=10_000,
-        note=f"three people: {', '.join(f'{rate:,.0f}' for rate in rates)}",
+        note=by_person(rates, "people"),
     )
 
 

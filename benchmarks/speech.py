@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from statistics import median
 
+from benchmarks._blocks import Varied, by_person
 from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
 from unfazed.core.edits import apply
 from unfazed.core.seeds import Seeds
@@ -87,17 +88,17 @@ def rows() -> Iterator[Row]:
 
 def _unseen() -> Row:
     """The same speakers on sentences that they have not said, after as many others: only words may be remembered."""
-    operator, others, clean = Mandarin(), texts(0)[0], texts()[0]
-    for draw in range(3):
-        said(operator, others, 7, draw)
-    spent = [cpu_seconds(partial(said, operator, clean, 7, draw)) for draw in range(3)]
+    say_all, others, clean, people = Varied("speech/mandarin", "zh"), texts(0)[0], texts()[0], range(12)
+    for person in people:
+        say_all(others, person)
+    rates = [len(clean) / cpu_seconds(partial(say_all, clean, person)) for person in people]
     return Row(
         name="speed: speech/mandarin, unseen",
         what=f"speech/mandarin, {len(clean)} sentences not seen before, after others",
-        ours=len(clean) / median(spent),
+        ours=median(rates),
         unit="texts/CPU s",
         asked=1_000,
-        note=f"three speakers: {', '.join(f'{len(clean) / seconds:,.0f}' for seconds in spent)}",
+        note=by_person(rates, "speakers"),
     )
 
 

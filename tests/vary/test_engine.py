@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from unfazed.core.edits import Edit
@@ -34,6 +36,19 @@ class Middle(Operator):
     def change(self, text: Text, rng: Stream) -> Change | None:
         at = text.text.index(" ")
         return Change((Edit(at, at, " um"),), "um")
+
+
+class Watching(Operator):
+    """Notes whether the garbage collector may run while it works."""
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        return Change((Edit(0, 0, "um "),), str(gc.isenabled()))
+
+
+class WatchingQuick(Watching):
+    """The same, in a moment."""
+
+    quick = True
 
 
 def variation(*names: str, **more: object) -> Variation:
@@ -116,3 +131,11 @@ def test_a_rate_changes_about_that_share() -> None:
 def test_a_wrong_parameter_is_wrong_usage(rate: object) -> None:
     with pytest.raises(UsageError, match=r"keyboard/adjacent can't be made with .*rate"):
         OperatorSpec("keyboard/adjacent", {"rate": rate}).make()
+
+
+def test_the_garbage_collector_waits_for_quick_operators_only() -> None:
+    examples = [Example(i, str(i), {"text": "turn on"}, "a") for i in range(3)]
+    watching = [f"{__name__}:{name}" for name in ("Watching", "WatchingQuick")]
+    notes = [[v.note for v in vary(examples, variation(name))] for name in watching]
+    assert notes == [["True"] * 3, ["False"] * 3]
+    assert gc.isenabled()

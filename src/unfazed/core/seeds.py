@@ -41,18 +41,24 @@ class Stream:
     Example: `rng.choice(["um", "uh"])`.
     """
 
-    __slots__ = ("_at", "_block", "_example", "_person")
+    __slots__ = ("_at", "_block", "_example", "_moments", "_person")
 
     def __init__(self, key: bytes, person: Person = _NOBODY, example: str = "") -> None:
         self._block = key if len(key) == _SIZE else blake2b(key).digest()
         self._person = person
         self._example = example
+        self._moments = b""  # how the keys of the example's moments begin, once one is asked for
         self._at = 0
 
     @property
     def draw(self) -> int:
         """The number of the draw."""
         return self._person.draw
+
+    @property
+    def person(self) -> bytes:
+        """What tells the simulated person of the draw from others."""
+        return self._person.key
 
     def bits(self) -> int:
         """64 random bits."""
@@ -115,7 +121,9 @@ class Stream:
 
     def moment(self, word: str) -> Stream:
         """The stream of that person for one word within one example: what its texts, such as a pair's, share."""
-        return self._other(self._person.key, f"\0{len(self._example)}:{self._example}\0{word}")
+        if not self._moments:
+            self._moments = self._person.key + coded(f"\0{len(self._example)}:{self._example}\0")
+        return self._other(self._moments, word)
 
     def dealt(self, items: Sequence[T], what: str) -> T:
         """The item that falls to this draw when they are dealt out in turn, in an order that the seed decides."""
@@ -127,8 +135,15 @@ class Stream:
         return self._other(self._person.people, word)
 
     def _other(self, key: bytes, word: str) -> Stream:
-        made = blake2b(key + word.encode("utf-8", "surrogatepass")).digest()
-        return Stream(made, self._person, self._example)
+        return Stream(blake2b(key + coded(word)).digest(), self._person, self._example)
+
+
+def coded(text: str) -> bytes:
+    """A text as part of a key, also one that is not valid Unicode."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
 
 
 class Streams(Sequence[Stream]):
@@ -217,14 +232,13 @@ class Seeds:
     def stream(self, example_id: str, draw: int, field: str = "") -> Stream:
         """The stream of one variant, from (seed, operator, version, example id, draw) and the field varied."""
         h = self._prefix.copy()
-        key = f"{len(example_id)}:{example_id}\0{draw}\0{field}"
-        h.update(key.encode() if key.isascii() else key.encode("utf-8", "surrogatepass"))
+        h.update(coded(f"{len(example_id)}:{example_id}\0{draw}\0{field}"))
         return Stream(h.digest(), self._people.get(draw) or self._person(draw), example_id)
 
     def streams(self, ids: StreamIds, draw: int, fields: Sequence[str]) -> Streams:
         """The same for many texts of one draw, each with the id of its example and its field."""
         copy, digests = self._prefix.copy, []
-        tails = {field: f"\0{draw}\0{field}".encode("utf-8", "surrogatepass") for field in set(fields)}
+        tails = {field: coded(f"\0{draw}\0{field}") for field in set(fields)}
         for begin, field in zip(ids.coded, fields, strict=True):
             h = copy()
             h.update(begin + tails[field])

@@ -202,6 +202,7 @@ class BlockOperator(Operator):
     """Extend with `change`, and with `block`, which gives the same for many texts in less time."""
 
     needed = (("change",), ("block",))
+    quick = True
 
     def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
         """What `change` gives for each text. For those that are unlike the others, call it with their own stream."""

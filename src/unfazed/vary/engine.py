@@ -21,7 +21,7 @@ from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json, Variant
 from unfazed.core.variants import Maker, VariantColumn, Variants
 from unfazed.vary import operators
-from unfazed.vary.block import Block, BlockOperator, SingleEdits, Texts
+from unfazed.vary.block import Block, SingleEdits, Texts
 from unfazed.vary.guard import LabelGuard
 from unfazed.vary.operator import UNALTERED, Change, Operator, PromptOperator, describe
 
@@ -224,7 +224,7 @@ class Varier:
         return made
 
     def _attempt(self, k: int, draw: int, block: Block, attempt: int = 0) -> _Column:
-        if not isinstance(self.operators[k], BlockOperator):  # it may take minutes, as one that asks a model does
+        if not self.operators[k].quick:  # it may take minutes, as one that asks a model does
             return self._changed(k, draw, block, attempt)
         with collecting_later():
             return self._changed(k, draw, block, attempt)

@@ -44,11 +44,16 @@ def _known_words(engine: Engine) -> dict[str, _Known]:
 
 
 class _Hand(NamedTuple):
-    """A sitting with the chances of slips for each class of words, summed up: errors, and accidents."""
+    """A sitting with the chances of slips for each class of words, summed up: errors, and accidents.
+
+    The last two are the sums, as shares of `_WHOLE`.
+    """
 
     sitting: Sitting
     errors: list[_Ladder]
     accidents: list[_Ladder]
+    all_errors: list[float]
+    all_accidents: list[float]
 
 
 @lru_cache(1)
@@ -85,6 +90,10 @@ def _ladders(profile: TypistProfile, sitting: Sitting, kinds: tuple[str, ...]) -
     return [list(zip(accumulate(rates[c] for rates in chances), kinds, strict=True)) for c in range(CLASSES)]
 
 
+def _sums(ladders: list[_Ladder]) -> list[float]:
+    return [steps[-1][0] * _WHOLE for steps in ladders]
+
+
 class Typist:
     """Types texts as one person would. Slips are drawn from the text's stream, habits from the person's."""
 
@@ -92,7 +101,10 @@ class Typist:
         self.profile = profile
         self.engine = engine
         kinds = WORD_KINDS[:_ERRORS], WORD_KINDS[_ERRORS:]
-        self._hands = [_Hand(s, *(_ladders(profile, s, of) for of in kinds)) for s in profile.sittings]
+        self._hands = []
+        for sitting in profile.sittings:
+            errors, accidents = (_ladders(profile, sitting, of) for of in kinds)
+            self._hands.append(_Hand(sitting, errors, accidents, _sums(errors), _sums(accidents)))
         self._rows = list(accumulate(s.rows for s in profile.sittings))
         self._known = _known_words(engine)
         self._memory = profile.memory * _WHOLE
@@ -165,14 +177,14 @@ class Typist:
 
         Errors repeat: a word typed by rote fares alike, and mostly in the same way, wherever an example has it.
         """
-        errors = hand.errors[c]
         moment = rng.moment(word)
         rote = moment.bits() >> 11 < self._memory
-        if (moment if rote else rng).bits() >> 11 < errors[-1][0] * pace * _WHOLE:
+        if (moment if rote else rng).bits() >> 11 < hand.all_errors[c] * pace:
             way = moment if rote and moment.random() < _SAME else rng.habit(word) if rng.random() < _USUAL else rng
-            return _kind(errors, way), way
-        accidents = hand.accidents[c]
-        return (_kind(accidents, rng), rng) if rng.bits() >> 11 < accidents[-1][0] * pace * _WHOLE else None
+            return _kind(hand.errors[c], way), way
+        if rng.bits() >> 11 < hand.all_accidents[c] * pace:
+            return _kind(hand.accidents[c], rng), rng
+        return None
 
     def _make(self, kind: str, word: str, syllables: tuple[str, ...], rng: Stream) -> str:
         """What comes out for a word with this slip."""

@@ -25,6 +25,7 @@ class Pinyin(Operator):
     version = 2
     languages = ("zh",)
     people = True
+    quick = True
     unaltered = True
     presets = ("typing",)
     example = ("请问花呗怎么提前还款", "请问华北怎么提前还款")
@@ -37,7 +38,7 @@ class Pinyin(Operator):
             raise UsageError(f"There is no input method {engine!r} here. See `unfazed doctor`.")
         self._engines = [ime.engine(name) for name in names]
         self._registers = registers(typists(profile).people)
-        self._typists: dict[int, list[Typist]] = {}
+        self._typists: dict[bytes, list[Typist]] = {}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         edits = self._typist(len(text.text), rng).type(text.text, rng)
@@ -49,10 +50,9 @@ class Pinyin(Operator):
 
     def _typist(self, length: int, rng: Stream) -> Typist:
         """The person of this draw, made when first met, as they type texts of about this length."""
-        mark = rng.habit("").bits()
-        found = self._typists.get(mark)
+        found = self._typists.get(rng.person)
         if found is None:
             engine = rng.dealt(self._engines, "engine")
             found = [Typist(new_typist(people, rng), engine) for people in self._registers]
-            self._typists[mark] = found
+            self._typists[rng.person] = found
         return min(found, key=lambda typist: abs(log(typist.profile.length / (length + 1))))

@@ -20,6 +20,7 @@ class Mandarin(Operator):
 
     languages = ("zh",)
     people = True
+    quick = True
     unaltered = True
     presets = ("speech",)
     example = ("新华时评：把优秀返乡农民工打造成乡村振兴生力军", "新华视频，把优秀返乡弄命中打造成乡村振兴胜利就。")
@@ -29,7 +30,7 @@ class Mandarin(Operator):
             raise UnknownName("accent of speech/mandarin", accent, GROUPS)
         self._accent = accent
         self._people = speakers(profile).people
-        self._speakers: dict[int, Speaker] = {}
+        self._speakers: dict[bytes, Speaker] = {}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         edits = self._speaker(rng).say(text.text, rng)
@@ -41,10 +42,10 @@ class Mandarin(Operator):
 
     def _speaker(self, rng: Stream) -> Speaker:
         """The speaker of this draw, made when first met."""
-        stream = rng.habit("who they are")
-        mark = stream.bits()
-        found = self._speakers.get(mark)
+        found = self._speakers.get(rng.person)
         if found is None:
+            stream = rng.habit("who they are")
+            stream.bits()  # not used any more; what follows it is
             group = self._accent or stream.weighted(list(GROUPS), [share for share, _, _ in GROUPS.values()])
-            found = self._speakers[mark] = Speaker(new_speaker(self._people, group, stream))
+            found = self._speakers[rng.person] = Speaker(new_speaker(self._people, group, stream))
         return found
