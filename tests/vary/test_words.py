@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unfazed.core.seeds import Stream
-from unfazed.vary.words import cased, checked_rate, picked, some
+from unfazed.vary.words import cased, checked_rate, picked, some, summed
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.3, 0.9])
@@ -42,3 +42,8 @@ def test_case_and_rates() -> None:
     assert [cased("new", old) for old in ("old", "Old", "OLD", "O", "oLD")] == ["new", "New", "NEW", "New", "new"]
     with pytest.raises(ValueError, match="rate must be from 0 to 1, not 2"):
         checked_rate(2)
+
+
+def test_a_sum_is_added_up_from_the_first_to_the_last() -> None:
+    """As every version of Python does it: `sum` of 3.12 gives 1.0 here."""
+    assert summed([0.1] * 10) == 0.9999999999999999

@@ -20,6 +20,7 @@ from unfazed.vary.keyboard.layouts import Layout
 from unfazed.vary.keys import Keys
 from unfazed.vary.slip_profile import SlipProfile
 from unfazed.vary.slips import ENDS, INNER, LETTER_KINDS, STYLES, VOWELS, crosses, mark
+from unfazed.vary.words import summed
 
 _SAME = int(0.66 * 65_536)  # how often a word goes wrong in a person's own way; two slips are alike in 0.44, as counted
 _IN_CAPITALS = 0.15  # how much less a capital among capitals is lost
@@ -111,7 +112,7 @@ class Hands:
         tokens = text.split(" ")
         known, learn = self._known, self._learn
         words = [known.get(token) or learn(token) for token in tokens]
-        total = sum([word[0] for word in words]) + self._space.total * (len(words) - 1) + self._end
+        total = summed([word[0] for word in words]) + self._space.total * (len(words) - 1) + self._end
         last, end = len(text) - 1, text[-1:] in ENDS
         spots = [
             (number, sum(map(len, tokens[:k])) + k + at, weight)
@@ -293,7 +294,7 @@ def _mark(c: str) -> str:
 def _usual(profile: SlipProfile) -> list[float]:
     """Someone like everybody: the rates themselves."""
     rates = profile.rates
-    both = [sum(rates.get(f"{name}_{way}", 0.0) for way in ("lost", "changed", "capital")) for name in STYLES]
+    both = [summed(rates.get(f"{name}_{way}", 0.0) for way in ("lost", "changed", "capital")) for name in STYLES]
     return [1.0, *both]
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from math import log1p
+from operator import add
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +17,11 @@ from unfazed.core.seeds import Stream
 
 T = TypeVar("T")
 _NEVER = 1e-12  # rates below are none
+
+
+def summed(values: Iterable[float]) -> float:
+    """The sum, added up from the first to the last. `sum` rounds in another way from Python 3.12 on."""
+    return reduce(add, values, 0.0)
 
 
 def word_lists(file: Path) -> dict[str, frozenset[str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from unfazed.vary.chinese import APART, lexicon, listed
+from unfazed.vary.words import summed
 
 _TONES = Path(__file__).parent / "data" / "tones.txt"
 _INITIAL = re.compile(r"zh|ch|sh|[bpmfdtnlgkhjqxrzcsyw]?")
@@ -130,7 +131,7 @@ class Ear:
             return self._pairs[tones[0]][tones[1]]
         costs = [self.tones[tone] for tone in tones]
         numbers = {its for same, _ in words for _, _, its in same}
-        return {its: sum([cost[i] for cost, i in zip(costs, apart(its, len(tones)), strict=True)]) for its in numbers}
+        return {its: summed(cost[i] for cost, i in zip(costs, apart(its, len(tones)), strict=True)) for its in numbers}
 
     @cached_property
     def _pairs(self) -> list[list[list[float]]]:
