@@ -136,10 +136,10 @@ class Worker:
         found: dict[str, Any] = json.loads(answer)
         return found
 
-    def round(self) -> float:
-        """Texts a CPU-second."""
+    def round(self) -> tuple[float, float]:
+        """Texts a CPU-second: over all passes of the round, and in its first pass."""
         done = self._ask("go")
-        return float(done["texts"] / done["seconds"])
+        return float(done["rate"]), float(done["first"])
 
     def finish(self) -> tuple[list[str | None], float]:
         """What the last round made, and the process's peak of memory in MB."""
@@ -161,7 +161,7 @@ class Rates(NamedTuple):
     """What a tool did with the texts."""
 
     rate: float  # texts a CPU-second, the median of the rounds
-    first: float  # in the first round
+    first: float  # in the first pass of the first round
     start: float  # CPU seconds from starting Python to the first text
     memory: float  # MB at most
     made: list[str | None]
@@ -169,12 +169,13 @@ class Rates(NamedTuple):
 
 def side_by_side(workers: Sequence[Worker], rounds: int = 3) -> dict[str, Rates]:
     """Every worker does a round in its turn, so that all see the same machine."""
-    rates: dict[str, list[float]] = {worker.name: [] for worker in workers}
+    rates: dict[str, list[tuple[float, float]]] = {worker.name: [] for worker in workers}
     for _ in range(rounds):
         for worker in workers:
             rates[worker.name].append(worker.round())
     found = {}
     for worker in workers:
         made, memory = worker.finish()
-        found[worker.name] = Rates(median(rates[worker.name]), rates[worker.name][0], worker.start, memory, made)
+        rounds_of, first = [rate for rate, _ in rates[worker.name]], rates[worker.name][0][1]
+        found[worker.name] = Rates(median(rounds_of), first, worker.start, memory, made)
     return found

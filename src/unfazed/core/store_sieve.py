@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from unfazed.core.store_keys import Key
 
-MOST = 1 << 20  # words of 8 bytes: once a million keys were added, it lets through 1 in 20,000 that was not
+MOST = 1 << 22  # words of 8 bytes: once four million keys were added, it lets through 1 in 20,000 that was not
 _LEAST = 1 << 10
 _BITS = 6  # in its word, for each key
 

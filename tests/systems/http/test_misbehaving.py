@@ -92,22 +92,29 @@ def settled(server: Server) -> dict[str, int]:
             return dict(counts["answered"])
 
 
+def kept_in(run: Path, suite: Suite) -> set[str]:
+    """The prompts whose answers are stored; none before the run has begun."""
+    if not (run / "run.json").exists():
+        return set()
+    stored = [output.ok for _, output, _ in Run(run).items()]
+    return {prompt for prompt, ok in zip(prompts(suite), stored, strict=True) if ok}
+
+
 @pytest.mark.slow
 def test_the_command_as_written_killed_and_given_again(tmp_path: Path) -> None:
     suite = pairs(tmp_path / "suite", 3000)
     (tmp_path / "nli.txt").write_text((PROMPTS / "nli.txt").read_text())
     with Server(delay=0.02) as server:
         process = start(tmp_path, server.url)
-        while sum(server.counts()["answered"].values()) < 1000:
+        while len(kept_in(tmp_path / "run", suite)) < 500:  # not what was answered: a second of that may be lost
             assert process.poll() is None
-            time.sleep(0.05)
+            time.sleep(0.2)
         process.kill()
         _, told = process.communicate()
         assert process.returncode == -signal.SIGKILL
         before = settled(server)
-        stored = [output.ok for _, output, _ in Run(tmp_path / "run").items()]
-        kept = {prompt for prompt, ok in zip(prompts(suite), stored, strict=True) if ok}
-        assert 500 < len(kept) < 3000
+        kept = kept_in(tmp_path / "run", suite)
+        assert 500 <= len(kept) < 3000
         process = start(tmp_path, server.url)
         printed, more = process.communicate(timeout=120)
         assert process.returncode == 0, more.decode()
