@@ -6,7 +6,6 @@ processors are free; all else is CPU time.
 
 from __future__ import annotations
 
-import gc
 import json
 import sys
 import tempfile
@@ -19,7 +18,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from benchmarks._measure import LeftOut, Row, cpu_of_children, cpu_seconds, folder_megabytes, say, show, wall_seconds
+from benchmarks._measure import (
+    LeftOut,
+    Row,
+    cpu_of_children,
+    cpu_seconds,
+    folder_megabytes,
+    say,
+    script,
+    show,
+    wall_seconds,
+)
 from unfazed.core.asking import Asking
 from unfazed.core.store import AnswerStore
 from unfazed.core.suite import Suite
@@ -36,6 +45,7 @@ from unfazed.vary.engine import BLOCK, OperatorSpec, Variation
 OPERATOR = "keyboard/pinyin"  # one that keeps a processor busy; the quick ones are held up by the driver
 SENTENCES = 16 * BLOCK
 ROUNDS = 3
+WARM = 5_000  # examples of a suite that goes before the one that is timed
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 STORED = 200_000
 DRIVEN = 100_000
@@ -180,15 +190,35 @@ def by_size(sizes: Iterable[int], place: Path) -> Iterator[Row]:
 
 
 def costs_of(size: int, place: Path, rounds: int | None = None) -> tuple[float, float]:
-    """CPU seconds of making a suite and of running it, the median of several where it is small."""
+    """CPU seconds of making a suite and of running it, the median of several where it is small.
+
+    Each has a process of its own, as a command does: memory that others have used and left is slower to use.
+    """
     varied, asked = [], []
-    given = file_of(max(1, size // 2), place)
+    file_of(max(1, size // 2), place)
     for n in range(rounds or max(1, min(5, 300_000 // size))):
-        folder, run = place / f"suite-{size}-{n}", place / f"run-{size}-{n}"
-        gc.collect()  # what others left behind is not its cost
-        varied.append(cpu_seconds(partial(suite, given, folder, draws=2)))
-        asked.append(cpu_seconds(partial(run_system, folder, "benchmarks._at_work:quick", run)))
+        varied.append(script(COST, "vary", size, n, place))
+        asked.append(script(COST, "run", size, n, place))
     return median(varied), median(asked)
+
+
+COST = """
+import sys
+from pathlib import Path
+from benchmarks.scaling import cost
+what, size, n, place = sys.argv[1:]
+print(cost(what, int(size), int(n), Path(place)))
+"""
+
+
+def cost(what: str, size: int, n: int, place: Path) -> float:
+    """CPU seconds of one step in this process, once a small suite has shown it all that there is to load."""
+    with tempfile.TemporaryDirectory() as small:
+        run_system(suite(list(texts(WARM)), Path(small) / "suite"), "benchmarks._at_work:quick", Path(small) / "run")
+    folder = place / f"suite-{size}-{n}"
+    if what == "vary":
+        return cpu_seconds(partial(suite, place / f"texts-{max(1, size // 2)}.jsonl", folder, draws=2))
+    return cpu_seconds(partial(run_system, folder, "benchmarks._at_work:quick", place / f"run-{size}-{n}"))
 
 
 def store_row(place: Path) -> Row:
