@@ -71,7 +71,7 @@ def jobs(place: Path) -> Iterator[tuple[str, Job, list[Any]]]:
     """Varying and asking as jobs, each with its blocks."""
     examples = [Example(i, str(i), {"text": f"请把{i}号房间的灯打开，再放一首老歌给我听"}) for i in range(SENTENCES)]
     variation = Variation(operators=(OperatorSpec(OPERATOR),), task="text", language="zh")
-    yield "vary", Varying(variation), [examples[at : at + BLOCK] for at in range(0, len(examples), BLOCK)]
+    yield "vary", Varying(variation, encoded=True), [examples[at : at + BLOCK] for at in range(0, len(examples), BLOCK)]
     made = suite(list(texts(SENTENCES // 2)), place / "suite")
     name = "benchmarks._at_work:work_hard"
     inputs = [item.inputs for group in made.groups() for item in (group[0], *group[1])]
