@@ -11,7 +11,9 @@ import pytest
 
 import unfazed
 from unfazed.core.errors import UsageError
+from unfazed.core.estimate import Numbers
 from unfazed.core.estimate.apart import apart_groups, apart_paired
+from unfazed.measure import naming
 from unfazed.measure.measuring import measure_run
 from unfazed.measure.sentences import plain, verdict
 
@@ -190,3 +192,19 @@ def test_the_score_and_the_flips_weigh_alike(fake_run):
     assert results.average.value == results.flip_rate.value == 0.5
     assert "falls from 1.00 to 0.50" in plain(verdict(results))
     assert "of answers change" in plain(verdict(results))
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_sets_of_the_same_units_are_told_apart_column_by_column_as_all_together(monkeypatch, holes):
+    """Where an operator has no variant of some example, the sets' units differ, and the general way is gone anyway."""
+    rng = np.random.default_rng(9)
+    sets = {}
+    for name, rate in (("a", 0.1), ("b", 0.4), ("c", 0.1)):
+        ids = np.arange(200)[rng.random(200) < 0.9] if holes else np.arange(200)
+        sets[name] = ids, Numbers(drops(rng, len(ids), rate), np.full(len(ids), 2.0), np.ones(len(ids)))
+    assert (naming._shared(list(sets), sets.__getitem__) is None) == holes
+    quick = naming._told("operator", list(sets), sets.__getitem__, 1.0, 0.95, 0)
+    monkeypatch.setattr(naming, "_shared", lambda *_: None)
+    plain_way = naming._told("operator", list(sets), sets.__getitem__, 1.0, 0.95, 0)
+    for one, other in zip(vars(quick).values(), vars(plain_way).values(), strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
-from unfazed.core.estimate import Ints, Numbers
+from unfazed.core.estimate import Array, Ints, Numbers
 from unfazed.core.estimate.apart import Apart, apart_groups, apart_paired
 from unfazed.measure.questions import GRID, Questions
 from unfazed.measure.results import Block, Named, Naming
@@ -30,8 +31,7 @@ def naming(
     tests = max(1, len(kinds.keys() - {*_UNNAMED}))
     found = {}
     for kind, names in kinds.items():
-        units = [questions.units((kind, name, "drop")) for name in names]
-        told = _told(kind, units, span, level, seed)
+        told = _told(kind, names, partial(_units, questions, kind), span, level, seed)
         found[kind] = _named(questions, kind, names, told, tests, 1 - level)
     return Naming(sets=found, grid=_sure_cells(questions, level))
 
@@ -61,7 +61,17 @@ def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _told(kind: str, units: Sequence[Units], span: float, level: float, seed: int) -> Apart:
+def _units(questions: Questions, kind: str, name: str) -> Units:
+    return questions.units((kind, name, "drop"))
+
+
+def _told(
+    kind: str, names: Sequence[str], units_of: Callable[[str], Units], span: float, level: float, seed: int
+) -> Apart:
+    shared = _shared(names, units_of)
+    if shared is not None:
+        return apart_paired(*shared, span, level, seed)
+    units = [units_of(name) for name in names]
     ids, place = np.unique(np.concatenate([found for found, _ in units]), return_inverse=True)
     ends = np.cumsum([len(found) for found, _ in units])
     places = np.split(place, ends[:-1])
@@ -75,6 +85,23 @@ def _told(kind: str, units: Sequence[Units], span: float, level: float, seed: in
     for j, (at, (_, numbers)) in enumerate(zip(places, units, strict=True)):
         totals[at, j], weights[at, j] = numbers.total, numbers.weight
     return apart_paired(totals, weights, span, level, seed)
+
+
+def _shared(names: Sequence[str], units_of: Callable[[str], Units]) -> tuple[Array, Array] | None:
+    """Totals and weights, a column for each set, where all sets have the same units in ascending order; else None.
+
+    So it is with operators that varied every example. One set's units are held at a time: there may be millions.
+    """
+    first = units_of(names[0])[0]
+    if not len(first) or (first[1:] <= first[:-1]).any():
+        return None
+    totals, weights = np.zeros((len(first), len(names))), np.zeros((len(first), len(names)))
+    for j, name in enumerate(names):
+        found, numbers = units_of(name)
+        if not np.array_equal(found, first):
+            return None
+        totals[:, j], weights[:, j] = numbers.total, numbers.weight
+    return totals, weights
 
 
 def _sure_cells(questions: Questions, level: float) -> dict[str, list[str]]:

@@ -57,7 +57,9 @@ def apart_paired(total: Array, weight: Array, half: float, level: float, seed: i
     n, width = total.shape
     units, sums = (weight > 0).sum(axis=0), weight.sum(axis=0)
     value: Array = total.sum(axis=0) / np.maximum(sums, _NO_WIDTH)
-    moves = (total - value * weight) / np.maximum(sums, _NO_WIDTH)
+    moves = value * weight
+    np.subtract(total, moves, out=moves)  # in place, since there may be millions of units
+    moves /= np.maximum(sums, _NO_WIDTH)
     covariance = moves.T @ moves * (n / max(n - 1, 1))
     floor = np.diag((half / np.maximum(units, 1)) ** 2)
     contrast = np.full((width, width), -1 / max(width - 1, 1))
