@@ -42,7 +42,7 @@ ENGLISH = (
     Family(
         "fillers",
         [f"unfazed spoken/filler_{place}" for place in ("begin", "end", "pre_verb", "post_verb")],
-        ["helm FillerWords", "nlaugmenter SpeechDisfluencyPerturbation"],
+        ["helm FillerWords", "helm FillerWords 0.1", "nlaugmenter SpeechDisfluencyPerturbation"],
         100_000,
     ),
     Family(
@@ -141,7 +141,7 @@ def _row(
     among = f", the slowest of {len(family.ours)}" if len(family.ours) > 1 else ""
     note = absent or _note(texts, found[slowest], found[peer]) + first_pass(found[slowest], found[peer])
     return Row(
-        name=f"{family.goal}: {peer.split()[0]}",
+        name=f"{family.goal}: {' '.join(peer.split()[::2])}",
         what=f"{family.goal}, {len(texts):,} texts (`{ours}`{among})",
         unit="texts/CPU s",
         ours=found[slowest].rate,

@@ -139,18 +139,15 @@ def move_tags_each(
             if not changed or "  " in changed or changed[0] == " " or changed[-1] == " " or " " in text[start:end]:
                 changed, its = _moved(text, its, start, end, new)
         else:
-            behind, added = known.get(new) or known.setdefault(new, _tokens_to_insert(new))
-            beside = text[start : start + 1] if behind else text[start - 1 : start]
-            if start != end or not added or not text or beside not in _BETWEEN:
+            behind, added = known[new] if new in known else known.setdefault(new, _tokens_to_insert(new))
+            before, after = text[:start], text[start:]
+            if start != end or not added or not text or (after[:1] if behind else before[-1:]) not in _BETWEEN:
                 changed, its = _moved(text, its, start, end, new)
             else:
-                place = text.count(" ", 0, start) + behind
-                if place == len(its):
-                    changed, its = text[:start] + new + text[start:], its + added
-                elif its[place] == "O" or its[place][:2] != "I-":  # else it would stand inside a slot
-                    changed, its = text[:start] + new + text[start:], its.copy()
-                    for tag in added:  # hardly ever more than two
-                        its.insert(place, tag)
+                place = before.count(" ") + behind
+                if place == len(its) or its[place][:2] != "I-":  # else it would stand inside a slot
+                    changed, its = f"{before}{new}{after}", its.copy()
+                    its[place:place] = added
         afters.append(changed)
         moved.append(its)
     return afters, moved

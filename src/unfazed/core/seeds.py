@@ -239,9 +239,9 @@ class Seeds:
         """The same for many texts of one draw, each with the id of its example and its field."""
         copy, digests = self._prefix.copy, []
         tails = {field: coded(f"\0{draw}\0{field}") for field in set(fields)}
-        for begin, field in zip(ids.coded, fields, strict=True):
+        for begin, tail in zip(ids.coded, map(tails.__getitem__, fields), strict=True):
             h = copy()
-            h.update(begin + tails[field])
+            h.update(begin + tail)
             digests.append(h.digest())
         return Streams(digests, self._people.get(draw) or self._person(draw), ids.ids)
 

@@ -105,8 +105,10 @@ class Texts(Sequence[Text]):
 def _tags(texts: Texts) -> list[Sequence[str] | None]:
     if texts.task is None:
         return [None] * len(texts)
-    found = texts.task.tags_each(texts.golds)
-    return [tags if field == TAGGED else None for tags, field in zip(found, texts.fields, strict=True)]
+    found = list(texts.task.tags_each(texts.golds))
+    if set(texts.fields) != {TAGGED}:
+        found = [tags if field == TAGGED else None for tags, field in zip(found, texts.fields, strict=True)]
+    return found
 
 
 def _letters(texts: Texts) -> Letters:

@@ -324,11 +324,14 @@ class Varier:
         """The examples with the texts that are varied, which are the same for every operator and draw."""
         every, whose = self._chosen, examples
         ends: Sequence[int] = range(1, len(examples) + 1)  # as where each has one text
-        chosen = [every] * len(examples) if every else [self.task.texts(e.inputs) for e in examples]
-        fields = list(chain.from_iterable(chosen))
-        if set(map(len, chosen)) != {1}:
-            ends = list(accumulate(map(len, chosen)))
-            whose = [e for e, its in zip(examples, chosen, strict=True) for _ in its]
+        if len(every) == 1:
+            fields = list(every) * len(examples)
+        else:
+            chosen = [every or self.task.texts(e.inputs) for e in examples]
+            fields = list(chain.from_iterable(chosen))
+            if set(map(len, chosen)) != {1}:
+                ends = list(accumulate(map(len, chosen)))
+                whose = [e for e, its in zip(examples, chosen, strict=True) for _ in its]
         aligned, language = self.task if self._aligned else None, "" if self._mixed else self.variation.language
         try:
             return Block(examples, Texts(whose, fields, aligned, language), ends)

@@ -230,6 +230,17 @@ class Line:
         start = len(self.text) - len(self.text.split(" ", i)[i])
         return start, start + len(self.lowers[i])
 
+    def stretch(self, first: int, end: int) -> tuple[int, int]:
+        """Where the words from one up to another begin and end."""
+        if self._starts:
+            return self._starts[first], self._ends[end - 1]
+        start = sum(map(len, self.lowers[:first])) + first
+        return start, start + sum(map(len, self.lowers[first:end])) + end - first - 1
+
+    def spaced(self, i: int) -> bool:
+        """Is there but a space between a word and the one before it?"""
+        return not self._starts or self.text[self._ends[i - 1] : self._starts[i]] == " "
+
     def words(self) -> tuple[Word, ...]:
         starts, ends = self._starts, self._ends
         if not starts:

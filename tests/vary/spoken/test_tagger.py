@@ -203,6 +203,9 @@ def test_any_text_is_tagged_as_token_by_token(parts: list[tuple[str, str]]) -> N
         assert all(type(word) is Word for word in words)
         line = line_of(said)
         assert [line.span(i) for i in range(len(words))] == [(word.start, word.end) for word in words]
+        for i, word in enumerate(words):
+            assert line.stretch(0, i + 1) == (words[0].start, word.end)
+            assert not i or line.spaced(i) == (said[words[i - 1].end : word.start] == " ")
 
 
 TEXTS = st.lists(WRITTEN, max_size=9).map(" ".join)
@@ -223,7 +226,9 @@ def test_many_texts_are_read_as_each_is(texts: list[str]) -> None:
 
 def test_auxiliaries_are_passed_over() -> None:
     def first(text: str) -> str:
-        return " ".join(word.lower for word in verb_phrases(text)[0])
+        line = line_of(text)
+        begin, end = verb_phrases(line)[0]
+        return " ".join(line.lowers[begin:end])
 
     assert first("does this flight serve dinner") == "serve"
     assert first("can you turn it off now") == "turn it off"

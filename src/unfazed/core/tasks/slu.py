@@ -61,12 +61,9 @@ class Slu(Task):
             return super().move_each(golds, fields, texts, edits)
         before = [gold["slots"] for gold in golds]
         afters, tags = move_tags_each(texts, before, edits)
-        moved = list(golds)
-        for i, (old, now) in enumerate(zip(before, tags, strict=True)):
-            if now is not old:
-                moved[i] = gold = golds[i].copy()
-                gold["slots"] = now
-        return afters, moved
+        return afters, [
+            gold if now is old else {**gold, "slots": now} for gold, old, now in zip(golds, before, tags, strict=True)
+        ]
 
 
 def marked_tags(text: str, tags: Sequence[str]) -> list[tuple[int, int]]:

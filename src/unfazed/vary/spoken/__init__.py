@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import msgspec
 
 from unfazed.core.edits import Edit, OneEach
 from unfazed.core.seeds import Stream, Streams
 from unfazed.vary.block import BlockOperator, SingleEdits, Texts
-from unfazed.vary.english import BE, DO, HAVE, SHORT, Word, tagged
+from unfazed.vary.english import BE, DO, HAVE, SHORT, Line, line_of, lines_of
 from unfazed.vary.operator import Change, Text
 
 _AUXILIARY = BE | HAVE | DO
@@ -19,10 +19,11 @@ _OBJECTS = frozenset(["me", "us", "it", "them", "him", "her", "you", "s"])
 _CLITICS = frozenset(["s", "m", "re", "ve"])  # as recognisers write *what's*: nothing is said before them
 _BETWEEN = frozenset(("PRP", "EX", "RB"))  # what may stand between auxiliary and participle
 
+_VERBS = frozenset(("VB", "VBD", "VBG", "VBN", "VBZ"))
 _NOUNS = frozenset(("NN", "NNS", "NNP"))
 _NOMINAL = _NOUNS | {"DT", "PDT", "PRP$", "JJ", "JJR", "JJS", "CD", "POS"}
 
-Phrase = tuple[Word, ...]  # a verb, and the particles and object pronouns that go with it
+Words = tuple[str, ...]
 
 
 class Said(msgspec.Struct, frozen=True, gc=False):
@@ -32,8 +33,8 @@ class Said(msgspec.Struct, frozen=True, gc=False):
     """
 
     at: int
-    fillers: tuple[str, ...]
-    notes: tuple[str, ...]
+    fillers: Words
+    notes: Words
 
 
 _NOTHING = Said(0, (), ())
@@ -50,6 +51,25 @@ class Verb(Said, frozen=True, gc=False):
     last: int  # and the one that it ends in
 
 
+class Options(NamedTuple):
+    """What may be said in each of many texts, also as columns."""
+
+    said: list[Said]
+    places: list[int]
+    fillers: list[Words]
+    sizes: list[int]
+
+    @classmethod
+    def of(cls, said: list[Said]) -> Options:
+        fillers = [its.fillers for its in said]
+        return cls(said, [its.at for its in said], fillers, list(map(len, fillers)))
+
+
+def read(texts: Texts) -> list[Line]:
+    """The words of texts and their tags."""
+    return lines_of(texts.strings)
+
+
 class VerbFiller(BlockOperator):
     """Says a filler at the utterance's verb: the first one outside labelled spans, for a verb in a song's title is
     not the utterance's. Without one, *like* goes before the first labelled value."""
@@ -62,27 +82,27 @@ class VerbFiller(BlockOperator):
         cls.kept = {}
 
     @classmethod
-    def verbs(cls, text: str) -> tuple[Verb, ...]:
-        found = cls.kept.get(text)
-        if found is None:
-            found = tuple(cls._verbs(text))
+    def verbs(cls, line: Line) -> tuple[Verb, ...]:
+        """The verbs of a text, auxiliaries last, and what may be said at each."""
+        found = tuple([cls._verb(line, *phrase) for phrase in verb_phrases(line, cls.objects)])
+        if len(line.text) <= SHORT:
             if len(cls.kept) >= _KEPT:
                 cls.kept.clear()
-            if len(text) <= SHORT:
-                cls.kept[text] = found
+            cls.kept[line.text] = found
         return found
 
     @classmethod
-    def _verbs(cls, text: str) -> Iterator[Verb]:
-        for phrase in verb_phrases(text, cls.objects):
-            start, end = phrase[0].start, phrase[-1].end
-            first, last = text.count(" ", 0, start), text.count(" ", 0, end - 1)
-            said = cls.said(phrase, text)
-            yield Verb(said.at, said.fillers, said.notes, start, end, first, last)
+    def _verb(cls, line: Line, first: int, end: int) -> Verb:
+        text, (start, stop) = line.text, line.stretch(first, end)
+        said = cls.said(text, start, stop, line.lowers[first], line.lowers[end - 1])
+        if line.plain:
+            return Verb(*said, start, stop, first, end - 1)
+        return Verb(*said, start, stop, text.count(" ", 0, start), text.count(" ", 0, stop - 1))
 
     @classmethod
-    def said(cls, phrase: Phrase, text: str) -> Said:
-        """What may be said. Extend."""
+    def said(cls, text: str, start: int, end: int, first: str, last: str) -> tuple[int, Words, Words]:
+        """Where something may be said at a verb that begins and ends here, with these words; what, and the notes on
+        it. Extend."""
         raise NotImplementedError
 
     def change(self, text: Text, rng: Stream) -> Change | None:
@@ -93,38 +113,43 @@ class VerbFiller(BlockOperator):
         return Change((Edit(said.at, said.at, said.fillers[n]),), said.notes[n])
 
     def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
-        said = texts.once(self._options_each)
-        places, fillers = [its.at for its in said], [its.fillers for its in said]
-        chosen = streams.below(0, list(map(len, fillers)))
-        news = [its[n] if its else None for its, n in zip(fillers, chosen, strict=True)]
+        options = texts.once(self._options_each)
+        chosen = streams.below(0, options.sizes)
+        news = [its[n] if its else None for its, n in zip(options.fillers, chosen, strict=True)]
         return SingleEdits(
-            OneEach(places, places, news),
-            lambda: [its.notes[n] if its.notes else "" for its, n in zip(said, chosen, strict=True)],
+            OneEach(options.places, options.places, news),
+            lambda: [its.notes[n] if its.notes else "" for its, n in zip(options.said, chosen, strict=True)],
         )
 
-    def _options_each(self, texts: Texts) -> list[Said]:
+    def _options_each(self, texts: Texts) -> Options:
         """What `_options` gives, sooner where nothing at the first verb is labelled."""
-        known, plain = self.kept, texts.task is None
+        each = [self.kept.get(text) for text in texts.strings]
+        for i in [i for i, verbs in enumerate(each) if verbs is None]:
+            each[i] = self.verbs(texts.once(read)[i])
+        plain = texts.task is None
         found: list[Said] = []
-        for i, (text, tags) in enumerate(zip(texts.strings, texts.tags, strict=True)):
-            verbs = known.get(text)
-            if verbs is None:
-                verbs = self.verbs(text)
+        for i, (its, tags) in enumerate(zip(each, texts.tags, strict=True)):
+            verbs = its or ()
             if tags is None:
                 found.append(verbs[0] if plain and verbs else self._options(texts[i]))
-                continue
-            for verb in verbs:
-                if tags[verb.first] == "O":
-                    whole = tags[verb.last] == "O" or _ends(text, tags, verb)
-                    found.append(verb if whole else self.at(verb, texts[i]))
-                    break
+            elif verbs and tags[(verb := verbs[0]).first] == "O" == tags[verb.last]:
+                found.append(verb)
             else:
-                found.append(_before_slot(text, tags))
-        return found
+                found.append(self._among(verbs, tags, texts, i))
+        return Options.of(found)
+
+    def _among(self, verbs: Sequence[Verb], tags: Sequence[str], texts: Texts, i: int) -> Said:
+        """What may be said in a text whose tokens have these tags."""
+        text = texts.strings[i]
+        for verb in verbs:
+            if tags[verb.first] == "O":
+                return verb if tags[verb.last] == "O" or _ends(text, tags, verb) else self.at(verb, texts[i])
+        return _before_slot(text, tags)
 
     def _options(self, text: Text) -> Said:
         """What may be said in this text, with its labels."""
-        for verb in self.verbs(text.text):
+        verbs = self.kept.get(text.text)
+        for verb in self.verbs(line_of(text.text)) if verbs is None else verbs:
             if not text.labelled(verb.start):
                 return self.at(verb, text)
         return Said(text.marked[0][0], *_LIKE) if text.marked else _NOTHING
@@ -150,44 +175,46 @@ def _before_slot(text: str, tags: Sequence[str]) -> Said:
     return _NOTHING
 
 
-def verb_phrases(text: str, objects: bool = False) -> tuple[Phrase, ...]:
-    """The verbs of a text, auxiliaries last, each with what belongs to it: *play*, *show me*, *turn it off*; with
-    `objects` also *play some jazz*."""
-    words = tagged(text)
-    verbs = [i for i, (_, _, _, tag) in enumerate(words) if tag[:2] == "VB"]
-    helping = [i for i, main in pairwise(verbs) if words[i].lower in _AUXILIARY and _helps(words, i, main)]
+def verb_phrases(line: Line, objects: bool = False) -> list[tuple[int, int]]:
+    """The verbs of a text, auxiliaries last: where each begins among the words, and where what belongs to it ends.
+
+    It is *play*, *show me*, *turn it off*; with `objects` also *play some jazz*.
+    """
+    words, tags = line.lowers, line.tags
+    verbs = [i for i, tag in enumerate(tags) if tag in _VERBS]
+    helping = [i for i, main in pairwise(verbs) if words[i] in _AUXILIARY and _helps(words, tags, i, main)]
     if helping:
         verbs = [i for i in verbs if i not in helping] + helping
     found = []
     for i in verbs:
-        first, end = _phrase(words, i)
-        found.append(words[first : _with_object(text, words, end) if objects else end])
-    return tuple(found)
+        first, end = _phrase(words, tags, i)
+        found.append((first, _with_object(line, end) if objects else end))
+    return found
 
 
-def _with_object(text: str, words: tuple[Word, ...], first: int) -> int:
+def _with_object(line: Line, first: int) -> int:
     """The end of the nouns that follow a phrase, with their articles, numbers and adjectives, up to a mark."""
-    end = first
-    while end < len(words) and words[end].tag in _NOMINAL and text[words[end - 1].end : words[end].start] == " ":
+    tags, end, plain = line.tags, first, line.plain
+    while end < len(tags) and tags[end] in _NOMINAL and (plain or line.spaced(end)):
         end += 1
-    while end > first and words[end - 1].tag not in _NOUNS:
+    while end > first and tags[end - 1] not in _NOUNS:
         end -= 1
     return end
 
 
-def _helps(words: tuple[Word, ...], i: int, main: int) -> bool:
+def _helps(words: Sequence[str], tags: Sequence[str], i: int, main: int) -> bool:
     """Is this form of *be*, *have* or *do* the auxiliary of the verb that follows, as in *does it stop*?"""
-    if words[i].lower in DO:
-        return words[main].tag == "VB" and words[main - 1].tag not in ("TO", "W")
-    return words[main].tag in ("VBG", "VBN") and all(word.tag in _BETWEEN for word in words[i + 1 : main])
+    if words[i] in DO:
+        return tags[main] == "VB" and tags[main - 1] not in ("TO", "W")
+    return tags[main] in ("VBG", "VBN") and _BETWEEN.issuperset(tags[i + 1 : main])
 
 
-def _phrase(words: tuple[Word, ...], i: int) -> tuple[int, int]:
+def _phrase(words: Sequence[str], tags: Sequence[str], i: int) -> tuple[int, int]:
     """Where the verb begins, and where what belongs to it ends."""
-    end, verb = i + 1, words[i].lower
+    end, verb = i + 1, words[i]
     if verb in BE:
-        end += end < len(words) and words[end].tag in ("EX", "PRP")  # *is there*, *is it*
+        end += end < len(words) and tags[end] in ("EX", "PRP")  # *is there*, *is it*
     else:
-        while end < len(words) and (words[end].tag == "RP" or words[end].lower in _OBJECTS):
+        while end < len(words) and (tags[end] == "RP" or words[end] in _OBJECTS):
             end += 1
     return i - (i > 0 and verb in _CLITICS), end

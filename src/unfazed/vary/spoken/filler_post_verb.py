@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from unfazed.vary.operator import Text
-from unfazed.vary.spoken import Phrase, Said, Verb, VerbFiller
+from unfazed.vary.spoken import Said, Verb, VerbFiller, Words
 
 FILLERS = ("basically", "actually", "like", "you know")
 
@@ -19,23 +19,20 @@ class FillerPostVerb(VerbFiller):
     example = ("show me the flights to boston", "show me the flights actually to boston")
 
     @classmethod
-    def said(cls, phrase: Phrase, text: str) -> Said:
-        return cls._at(phrase[-1].end, phrase[-1].lower, text)
-
-    @classmethod
-    def _at(cls, end: int, last: str, text: str) -> Said:
-        return Said(end, *_after(last, not text[end:].strip()))
+    def said(cls, text: str, start: int, end: int, first: str, last: str) -> tuple[int, Words, Words]:
+        return end, *_after(last, not text[end:].strip())
 
     def at(self, verb: Verb, text: Text) -> Said:
         """A labelled value is said whole, also where it is longer than the object."""
         whole = next((stop for start, stop in text.marked if start < verb.end < stop), verb.end)
         if whole == verb.end:
             return verb
-        return self._at(whole, text.text[:whole].rsplit(" ", 1)[-1].lower(), text.text)
+        last = text.text[:whole].rsplit(" ", 1)[-1].lower()
+        return Said(*self.said(text.text, verb.start, whole, "", last))
 
 
 @lru_cache(8192)
-def _after(word: str, ends: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _after(word: str, ends: bool) -> tuple[Words, Words]:
     """What may be said after a word, which may end the utterance, and the notes on it."""
     unfit = (word, "like") if ends else (word,)  # not *like like*, and *like* ends no utterance
     fillers = [filler for filler in FILLERS if filler not in unfit]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from unfazed.vary.spoken import Phrase, Said, VerbFiller
+from unfazed.vary.spoken import VerbFiller, Words
 
 FILLERS = ("like", "basically", "actually")
 
@@ -16,13 +16,12 @@ class FillerPreVerb(VerbFiller):
     example = ("can you play some jazz by miles davis", "can you basically play some jazz by miles davis")
 
     @classmethod
-    def said(cls, phrase: Phrase, text: str) -> Said:
-        start, _, verb, _ = phrase[0]
-        return Said(start, *_before(verb))
+    def said(cls, text: str, start: int, end: int, first: str, last: str) -> tuple[int, Words, Words]:
+        return start, *_before(first)
 
 
 @lru_cache(8192)
-def _before(verb: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _before(verb: str) -> tuple[Words, Words]:
     """What may be said before a verb, and the notes on it."""
     fillers = [filler for filler in FILLERS if filler != verb]  # not *like like*
     return tuple(f"{filler} " for filler in fillers), tuple(f'"{filler}" before "{verb}"' for filler in fillers)
