@@ -7,6 +7,7 @@ character spans are then moved here, in one place, so that no operator can get l
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 
@@ -22,11 +23,16 @@ class Edit(NamedTuple):
 
 
 class OneEach(NamedTuple):
-    """One edit for each of many texts, as columns; `news` has None where there is none."""
+    """One edit for each of many texts, as columns; `news` has None where there is none.
+
+    Who inserts whole tokens and knows where may say so: `tokens` has the number of the token that they go before, or of
+    tokens where they go at the end; -1 where that is not known.
+    """
 
     starts: Sequence[int]
     ends: Sequence[int]
     news: Sequence[str | None]
+    tokens: Sequence[int] | None = None
 
 
 Tagged = tuple[str, list[str]]  # a text, and a BIO tag for each of its tokens
@@ -56,7 +62,7 @@ def apply_each(texts: Iterable[str], edits: OneEach) -> list[str | None]:
     """The texts after their edits; None where there is none."""
     return [
         None if new is None else text[:start] + new + text[end:]
-        for text, start, end, new in zip(texts, *edits, strict=True)
+        for text, start, end, new in zip(texts, *edits[:3], strict=True)
     ]
 
 
@@ -130,7 +136,9 @@ def move_tags_each(
     afters: list[str | None] = []
     moved: list[list[str]] = []
     known: dict[str, tuple[bool, list[str]]] = {}
-    for text, its, start, end, new in zip(texts, tags, *edits, strict=True):
+    starts, ends, news, tokens = edits
+    places = tokens or repeat(-1, len(news))
+    for text, its, start, end, new, place in zip(texts, tags, starts, ends, news, places, strict=True):
         changed = None
         if new is None:
             pass
@@ -140,14 +148,15 @@ def move_tags_each(
                 changed, its = _moved(text, its, start, end, new)
         else:
             behind, added = known[new] if new in known else known.setdefault(new, _tokens_to_insert(new))
-            before, after = text[:start], text[start:]
-            if start != end or not added or not text or (after[:1] if behind else before[-1:]) not in _BETWEEN:
+            if place < 0:
+                beside = text[start : start + 1] if behind else text[start - 1 : start]
+                if start == end and added and text and beside in _BETWEEN:
+                    place = text.count(" ", 0, start) + behind
+            if place < 0:
                 changed, its = _moved(text, its, start, end, new)
-            else:
-                place = before.count(" ") + behind
-                if place == len(its) or its[place][:2] != "I-":  # else it would stand inside a slot
-                    changed, its = f"{before}{new}{after}", its.copy()
-                    its[place:place] = added
+            elif place == len(its) or its[place][:2] != "I-":  # else they would stand inside a slot
+                changed, its = f"{text[:start]}{new}{text[start:]}", its.copy()
+                its[place:place] = added
         afters.append(changed)
         moved.append(its)
     return afters, moved

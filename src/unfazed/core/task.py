@@ -96,7 +96,7 @@ class Task:
         """
         afters = apply_each(texts, edits)
         moved = list(golds)
-        for i, (gold, field, text, start, end, new) in enumerate(zip(golds, fields, texts, *edits, strict=True)):
+        for i, (gold, field, text, start, end, new) in enumerate(zip(golds, fields, texts, *edits[:3], strict=True)):
             if gold is not None and new is not None:
                 try:
                     afters[i], moved[i] = self.move(gold, field, text, (Edit(start, end, new),))

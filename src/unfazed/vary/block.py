@@ -195,7 +195,7 @@ class SingleEdits(Sequence[Change | None]):
     def __getitem__(self, at: int | slice) -> Change | list[Change | None] | None:
         if isinstance(at, slice):
             return [self[i] for i in range(*at.indices(len(self)))]
-        starts, ends, news = self.edits
+        starts, ends, news, _ = self.edits
         new = news[at]
         return self.others.get(at) if new is None else Change((Edit(starts[at], ends[at], new),), self.notes[at])
 

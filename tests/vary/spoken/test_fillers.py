@@ -154,6 +154,29 @@ def test_a_filler_is_o_and_outside_every_slot(name: str, utterance: tuple[str, l
     assert [" ".join(tokens[a:b]) for _, a, b in slots_of(new)] == before
 
 
+@st.composite
+def written(draw: st.DrawFn) -> tuple[str, list[str]]:
+    """The same with capitals, marks and tokens that are empty."""
+    text, tags = draw(utterances())
+    marks = st.sampled_from(["{}", "{}", "{}", "{},", "({}", "{}.", "{}\n", "“{}”", "..."])
+    tokens = [draw(marks).format(draw(st.sampled_from([token, token.title()]))) for token in text.split(" ")]
+    if draw(st.integers(0, 5)) == 0:
+        tokens.insert(at := draw(st.integers(0, len(tokens))), "")
+        tags.insert(at, "O")
+    return " ".join(tokens), tags
+
+
+@pytest.mark.parametrize("name", ["spoken/filler_begin", END, PRE, POST])
+@given(given=st.lists(st.one_of(utterances(), written()), min_size=9, max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_many_at_once_are_as_one_by_one(name: str, given: list[tuple[str, list[str]]]) -> None:
+    """Operators that know before which token a filler goes say so; labels then move as if they had not."""
+    examples = [Example(i, f"e{i}", {"text": t}, {"intent": "i", "slots": tags}) for i, (t, tags) in enumerate(given)]
+    variation = Variation(operators=(OperatorSpec(name),), task="slu", language="en")
+    alone = [variant for example in examples for variant in vary([example], variation)]
+    assert list(vary(examples, variation)) == alone
+
+
 @given(utterances())
 def test_labelled_spans_are_the_slots(utterance: tuple[str, list[str]]) -> None:
     text, tags = utterance

@@ -35,9 +35,10 @@ class Said(msgspec.Struct, frozen=True, gc=False):
     at: int
     fillers: Words
     notes: Words
+    token: int  # that it goes before; -1 if it is not between tokens, or that was not looked at
 
 
-_NOTHING = Said(0, (), ())
+_NOTHING = Said(0, (), (), -1)
 _LIKE = ("like ",), ('"like" before the first slot',)
 _KEPT = 8192  # texts whose verbs are remembered
 
@@ -58,11 +59,12 @@ class Options(NamedTuple):
     places: list[int]
     fillers: list[Words]
     sizes: list[int]
+    tokens: list[int]
 
     @classmethod
     def of(cls, said: list[Said]) -> Options:
         fillers = [its.fillers for its in said]
-        return cls(said, [its.at for its in said], fillers, list(map(len, fillers)))
+        return cls(said, [its.at for its in said], fillers, list(map(len, fillers)), [its.token for its in said])
 
 
 def read(texts: Texts) -> list[Line]:
@@ -95,9 +97,13 @@ class VerbFiller(BlockOperator):
     def _verb(cls, line: Line, first: int, end: int) -> Verb:
         text, (start, stop) = line.text, line.stretch(first, end)
         said = cls.said(text, start, stop, line.lowers[first], line.lowers[end - 1])
+        before = said[0] == start
         if line.plain:
-            return Verb(*said, start, stop, first, end - 1)
-        return Verb(*said, start, stop, text.count(" ", 0, start), text.count(" ", 0, stop - 1))
+            return Verb(*said, first if before else end, start, stop, first, end - 1)
+        first, last = text.count(" ", 0, start), text.count(" ", 0, stop - 1)
+        beside = text[start - 1 : start] if before else text[stop : stop + 1]
+        token = -1 if beside not in ("", " ") else first if before else last + 1
+        return Verb(*said, token, start, stop, first, last)
 
     @classmethod
     def said(cls, text: str, start: int, end: int, first: str, last: str) -> tuple[int, Words, Words]:
@@ -117,7 +123,7 @@ class VerbFiller(BlockOperator):
         chosen = streams.below(0, options.sizes)
         news = [its[n] if its else None for its, n in zip(options.fillers, chosen, strict=True)]
         return SingleEdits(
-            OneEach(options.places, options.places, news),
+            OneEach(options.places, options.places, news, options.tokens),
             lambda: [its.notes[n] if its.notes else "" for its, n in zip(options.said, chosen, strict=True)],
         )
 
@@ -152,7 +158,7 @@ class VerbFiller(BlockOperator):
         for verb in self.verbs(line_of(text.text)) if verbs is None else verbs:
             if not text.labelled(verb.start):
                 return self.at(verb, text)
-        return Said(text.marked[0][0], *_LIKE) if text.marked else _NOTHING
+        return Said(text.marked[0][0], *_LIKE, -1) if text.marked else _NOTHING
 
     def at(self, verb: Verb, text: Text) -> Said:
         """What may be said at the utterance's verb."""
@@ -168,9 +174,9 @@ def _ends(text: str, tags: Sequence[str], verb: Verb) -> bool:
 def _before_slot(text: str, tags: Sequence[str]) -> Said:
     """What may be said before the first token that is in a slot."""
     at = 0
-    for tag in tags:
+    for i, tag in enumerate(tags):
         if tag != "O":
-            return Said(at, *_LIKE)
+            return Said(at, *_LIKE, i)
         at = text.find(" ", at) + 1
     return _NOTHING
 

@@ -30,8 +30,8 @@ class FillerBegin(BlockOperator):
     def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
         chosen = streams.below(0, [len(FILLERS)] * len(texts))
         news = [_SAID[n] if there else None for n, there in zip(chosen, texts.once(_ends), strict=True)]
-        nowhere = [0] * len(texts)
-        return SingleEdits(OneEach(nowhere, nowhere, news), lambda: [_NOTES[n] for n in chosen])
+        first = [0] * len(texts)
+        return SingleEdits(OneEach(first, first, news, first), lambda: [_NOTES[n] for n in chosen])
 
 
 def _ends(texts: Texts) -> list[int]:

@@ -36,13 +36,15 @@ class FillerEnd(BlockOperator):
         return Change((Edit(end, end, said[n]),), _NOTES[n])
 
     def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
-        ends, said = texts.once(_found)
+        ends, said, tokens = texts.once(_found)
         chosen = streams.below(0, [len(FILLERS)] * len(texts))
         news = [its[n] if end else None for its, n, end in zip(said, chosen, ends, strict=True)]
-        return SingleEdits(OneEach(ends, ends, news), lambda: [_NOTES[n] for n in chosen])
+        return SingleEdits(OneEach(ends, ends, news, tokens), lambda: [_NOTES[n] for n in chosen])
 
 
-def _found(texts: Texts) -> tuple[list[int], list[list[str]]]:
-    """Where each text ends, and what may be said there."""
+def _found(texts: Texts) -> tuple[list[int], list[list[str]], list[int]]:
+    """Where each text ends, what may be said there, and after how many tokens that is, where they are counted."""
     said = [_SAID if tags is None else _SAID_IN_TOKENS for tags in texts.tags]
-    return [len(text.rstrip()) for text in texts.strings], said
+    ends = [len(text.rstrip()) for text in texts.strings]
+    whole = zip(texts.strings, ends, texts.tags, strict=True)
+    return ends, said, [-1 if tags is None or end < len(text) else len(tags) for text, end, tags in whole]

@@ -28,7 +28,7 @@ class FillerPostVerb(VerbFiller):
         if whole == verb.end:
             return verb
         last = text.text[:whole].rsplit(" ", 1)[-1].lower()
-        return Said(*self.said(text.text, verb.start, whole, "", last))
+        return Said(*self.said(text.text, verb.start, whole, "", last), -1)
 
 
 @lru_cache(8192)
