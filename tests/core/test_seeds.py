@@ -83,6 +83,15 @@ def test_weights_are_kept() -> None:
     assert abs(counts["c"] / 10_000 - 0.75) < 0.03
 
 
+@given(st.lists(st.floats(0, 9) | st.integers(0, 3), min_size=1, max_size=9), st.binary(max_size=2))
+def test_a_weighted_item_is_the_first_whose_total_is_above_the_point(weights: list[float], key: bytes) -> None:
+    totals = [sum(weights[: i + 1]) for i in range(len(weights))]
+    point = Stream(key).random() * totals[-1]
+    wanted = next((i for i, total in enumerate(totals) if point < total), len(weights) - 1)
+    found = Stream(key).weighted(range(len(weights)), weights)
+    assert found == wanted or abs(point - totals[min(found, wanted)]) < 1e-9  # sums may be rounded otherwise
+
+
 @given(st.lists(st.integers(), max_size=20), st.integers(0, 25))
 def test_a_sample_is_of_different_places(items: list[int], k: int) -> None:
     taken = Stream(b"sample").sample(range(len(items)), k)

@@ -6,6 +6,7 @@ variant of every example has its own.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import accumulate, repeat
@@ -109,8 +110,8 @@ class Stream:
     def weighted(self, items: Sequence[T], weights: Sequence[float]) -> T:
         """One of `items`, each as likely as its weight says."""
         totals = list(accumulate(weights))
-        point = self.random() * totals[-1]
-        return next((item for item, total in zip(items, totals, strict=True) if point < total), items[-1])
+        at = bisect_right(totals, self.random() * totals[-1])  # the first total above it
+        return items[at if at < len(totals) else -1]
 
     def sample(self, items: Sequence[T], k: int) -> list[T]:
         """`k` different items in random order, or all of them if there are fewer."""

@@ -215,7 +215,7 @@ class Typist:
     def _select(self, word: str, syllables: tuple[str, ...], rng: Stream) -> str:
         """Another word for the same keys; where there is none, another for a part, or a character for one syllable."""
         keys = "".join(syllables)
-        offered = [c.text for c in self.engine.candidates(keys, _MOST) if len(c.text) == len(word) and c.text != word]
+        offered = [text for text, _ in self.engine.candidates(keys, _MOST) if len(text) == len(word) and text != word]
         if offered:
             return self._pick(offered, rng)
         parts = lexicon().segment(word)
@@ -226,7 +226,7 @@ class Typist:
                 return before + self._select(part, its, rng) + word[len(before) + len(part) :]
         at = rng.below(len(word))
         others = [
-            c.text for c in self.engine.candidates(syllables[at], _MOST) if len(c.text) == 1 and c.text != word[at]
+            text for text, _ in self.engine.candidates(syllables[at], _MOST) if len(text) == 1 and text != word[at]
         ]
         return word[:at] + self._pick(others, rng) + word[at + 1 :] if others else word
 
@@ -239,7 +239,7 @@ class Typist:
     def _choose(self, word: str, keys: str, rng: Stream) -> str:
         """A wrong word from the list for these keys."""
         offered = self.engine.candidates(keys, _MOST)
-        whole = [c.text for c in offered if c.used >= len(keys) and c.text != word]
+        whole = [text for text, used in offered if used >= len(keys) and text != word]
         return self._pick(whole, rng) if whole else self._commit(keys)
 
     def _abbreviate(self, syllables: tuple[str, ...], rng: Stream) -> str:
@@ -309,7 +309,7 @@ class Typist:
 
     def _stray(self, word: str, rng: Stream) -> str:
         """A key and the space bar too many: the first word of some letter, or the last character again."""
-        offered = [c.text for c in self.engine.candidates(rng.weighted(_LETTERS, _STRAY), 4)]
+        offered = [text for text, _ in self.engine.candidates(rng.weighted(_LETTERS, _STRAY), 4)]
         if rng.random() < 0.08:
             return word + word[-1]
         new = offered[int(rng.random() ** 2 * len(offered))] if offered else "的"
