@@ -43,7 +43,7 @@ class Pinyin(Operator):
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         edits = self._typist(len(text.text), rng).type(text.text, rng)
-        if not edits or apply(text.text, edits) == text.text:  # one slip may undo another
+        if not edits or (len(edits) > 1 and apply(text.text, edits) == text.text):  # one slip may undo another
             return UNALTERED
         at, end, new = edits[0]
         more = f", {len(edits)} slips in all" if len(edits) > 1 else ""
