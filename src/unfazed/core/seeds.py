@@ -139,7 +139,7 @@ class Stream:
         return Stream(h.digest(), self._person, self._example)
 
     def first_of_moments(self, words: Iterable[str]) -> list[tuple[int, int]]:
-        """The first two numbers of each word's moment, in a third of the time that making the streams takes."""
+        """The first two numbers of each word's `moment`, without making the streams."""
         copy, found = self._of_moments().copy, []
         for word in words:
             h = copy()
