@@ -45,6 +45,12 @@ def test_a_moment_is_shared_by_the_texts_of_an_example_and_by_no_other() -> None
     assert first not in [seeds.stream(e, d, "one").moment(w).bits() for e, d, w in others]
 
 
+@given(st.lists(st.text(max_size=6), max_size=9), st.text(max_size=6))
+def test_the_first_numbers_of_moments_are_those_that_each_gives(words: list[str], id: str) -> None:
+    stream = Seeds(3, "k/p", 1).stream(id, 2, "one")
+    assert stream.first_of_moments([*words, "\ud800"]) == [stream.moment(w).numbers(2) for w in (*words, "\ud800")]
+
+
 def test_items_are_dealt_out_in_turn() -> None:
     for seed in range(5):
         seeds = Seeds(seed, "k/p", 1)
@@ -75,6 +81,15 @@ def test_weights_are_kept() -> None:
     counts = Counter(stream.weighted("abc", [1, 0, 3]) for _ in range(10_000))
     assert counts["b"] == 0
     assert abs(counts["c"] / 10_000 - 0.75) < 0.03
+
+
+@given(st.lists(st.floats(0, 9) | st.integers(0, 3), min_size=1, max_size=9), st.binary(max_size=2))
+def test_a_weighted_item_is_the_first_whose_total_is_above_the_point(weights: list[float], key: bytes) -> None:
+    totals = [sum(weights[: i + 1]) for i in range(len(weights))]
+    point = Stream(key).random() * totals[-1]
+    wanted = next((i for i, total in enumerate(totals) if point < total), len(weights) - 1)
+    found = Stream(key).weighted(range(len(weights)), weights)
+    assert found == wanted or abs(point - totals[min(found, wanted)]) < 1e-9  # sums may be rounded otherwise
 
 
 @given(st.lists(st.integers(), max_size=20), st.integers(0, 25))
@@ -110,3 +125,12 @@ def test_many_numbers_are_those_that_come_one_by_one(counts: list[int]) -> None:
     at_once, one_by_one = Stream(b"many"), Stream(b"many")
     for count in counts:
         assert at_once.numbers(count) == tuple(one_by_one.bits() for _ in range(count))
+
+
+@given(st.lists(st.integers(0, 20), max_size=6))
+def test_many_random_numbers_are_those_that_come_one_by_one(counts: list[int]) -> None:
+    at_once, one_by_one, plain = (Stream(b"many") for _ in range(3))
+    for count in counts:
+        found = at_once.randoms(count)
+        assert found == [one_by_one.random() for _ in range(count)]
+        assert found == [(plain.bits() >> 11) / 2**53 for _ in range(count)]

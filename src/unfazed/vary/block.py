@@ -6,7 +6,7 @@ streams, edits and notes one by one; `BlockOperator` does that for whole blocks,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
@@ -78,6 +78,9 @@ class Texts(Sequence[Text]):
             made = Text(example.inputs[field], language, example.gold, field, self.task, example.inputs)
             self._made[at] = made
         return made
+
+    def __iter__(self) -> Iterator[Text]:
+        return map(self.__getitem__, range(len(self)))
 
     def some(self, at: Sequence[int]) -> Texts:
         """Those at these places."""

@@ -227,18 +227,17 @@ class Lexicon:
 
     def segment(self, text: str) -> list[str]:
         """The likeliest words of a run of Chinese characters, by frequency alone."""
-        starts, n, after = self._starts, len(text), ""
-        score = [0.0] * (n + 2)  # one more than there are, so that pairs need not ask whether the text ends
-        step = [1] * n
-        for i in range(n - 1, -1, -1):
-            c = text[i]
+        starts, n, i, after = self._starts, len(text), len(text), ""
+        score, step = [0.0] * (n + 1), [1] * n
+        one = two = 0.0  # the scores of what follows the character, and the next
+        for c in reversed(text):
+            i -= 1
             _, worth, pairs, longer = starts.get(c) or self._start(c)
-            best = worth + score[i + 1]
+            best = worth + one
             pair = pairs.get(after)
-            after = c
             if pair:
                 _, worth, longest = pair
-                value = worth + score[i + 2]
+                value = worth + two
                 if value > best:
                     best, step[i] = value, 2
                 if longest > 2:
@@ -248,11 +247,13 @@ class Lexicon:
                             value = count - _TOTAL + score[j]
                             if value > best:
                                 best, step[i] = value, j - i
-            score[i] = best
+            after, two = c, one
+            score[i] = one = best
         words, at = [], 0
         while at < n:
-            words.append(text[at : at + step[at]])
-            at += step[at]
+            end = at + step[at]
+            words.append(text[at:end])
+            at = end
         return words
 
 

@@ -97,10 +97,10 @@ def collocated(before: str, after: str, word: str, candidate: str, strict: bool 
 
 def vague(lemma: str, other: str, after: str) -> bool:
     """Does one of the two mean something else with each object, so that it stands for nothing else?"""
-    pair = f"{lemma}/{other}"
-    if pair in _SPARED["fine"] or (after in OF_PEOPLE and pair in _SPARED["fine_for_people"]):
+    if lemma not in _SPARED["vague"] and other not in _SPARED["vague"]:
         return False
-    return bool({lemma, other} & _SPARED["vague"])
+    pair = f"{lemma}/{other}"
+    return pair not in _SPARED["fine"] and (after not in OF_PEOPLE or pair not in _SPARED["fine_for_people"])
 
 
 def everywhere(lemma: str, other: str, after: str) -> bool:

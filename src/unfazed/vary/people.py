@@ -38,8 +38,8 @@ def near_one(rng: Stream, spread: float) -> float:
 
 def normal(rng: Stream) -> float:
     """A standard normal, near enough: the sum of a few uniform ones."""
-    drawn = rng.random
-    return (drawn() + drawn() + drawn() + drawn() + drawn() + drawn() - 3.0) * 1.4142135623730951
+    a, b, c, d, e, f = rng.randoms(6)  # added in this order, which decides how they are rounded
+    return (a + b + c + d + e + f - 3.0) * 1.4142135623730951
 
 
 SPOKEN_CLASSES = 12  # what `spoken_class` tells apart

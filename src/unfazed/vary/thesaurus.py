@@ -159,15 +159,16 @@ class Thesaurus:
             return None
         after = next(iter(OF_PEOPLE)) if people else ""
         said: list[str | None] = []
+        inflected, lemma_of = forms().inflected, forms().lemma
         for candidate, score in zip(entry.words, entry.scores, strict=True):
-            form = forms().inflected(candidate, tag) if inflect else candidate
-            other = forms().lemma(form, tag) if form else lemma
+            form = inflected(candidate, tag) if inflect else candidate
+            other = lemma_of(form, tag) if form else lemma
             fine = other != lemma and form != word and not never(lemma, other)
             if fine and strict:
                 alike = everywhere(lemma, candidate, after) or self._both(lemma, candidate, kind)
                 fine = score > _LEAST_ALIKE and alike
             if fine and kind == "v":
-                fine = not vague(lemma, forms().lemma(candidate, tag), after)
+                fine = not vague(lemma, lemma_of(candidate, tag), after)
             said.append(form if fine else None)
         return Choice(entry, said) if any(said) else None
 
@@ -189,14 +190,13 @@ class Thesaurus:
         if line is None:
             return None
         senses = [sense.split(" ") for sense in line.split("\t")]
-        words = [word for sense in senses for word in sense[2::2]]
+        words, of = list[str](), list[int]()
         scores = [int(score) / 10 for sense in senses for score in sense[3::2]]
+        for n, sense in enumerate(senses):
+            words += sense[2::2]
+            of += [n] * (len(words) - len(of))
         self._senses.add(row=[int(sense[0]) + 1 for sense in senses], share=[int(sense[1]) / 10 for sense in senses])
-        number = self._words.add(
-            row=[self._rows[word] for word in words],
-            of=[n for n, sense in enumerate(senses) for _ in sense[2::2]],
-            score=scores,
-        )
+        number = self._words.add(row=[*map(self._rows.__getitem__, words)], of=of, score=scores)
         return Entry(number, len(senses), words, scores)
 
     def _both(self, lemma: str, other: str, kind: str) -> bool:

@@ -34,6 +34,7 @@ _SMALL_WORDS, _SMALL_WEIGHTS = "的和是在了就从到有与对也将日为", 
 _WHOLE = 2.0**53  # `bits() >> 11` of a stream is below a share of this as often as `random()` is below the share
 
 _Ladder = list[tuple[float, str]]
+_Part = tuple[str, list[str]]  # a run of Chinese characters and its words, or another character and none
 _Known = tuple[tuple[str, ...] | None, int]  # a word's syllables, and its class
 
 
@@ -113,44 +114,54 @@ class Typist:
         """What came out other than it should, as edits of the text. All texts of an example are typed in one sitting."""
         hand = self._hands[self._sitting(rng) if sitting is None else sitting]
         cut = rng.random() < hand.sitting.cut
+        segment = lexicon().segment
+        parts = [(part, segment(part) if "\u4e00" <= part < "\ua000" else []) for part in _RUNS.findall(text)]
         for _ in range(_TRIES):
-            edits = self._type(text, hand, rng)
+            edits = self._type(text, parts, hand, rng)
             if cut:
                 return _cut(text, edits, self.profile.missing, rng)
             if edits or rng.random() >= hand.sitting.hasty:
                 break
         return edits
 
-    def _type(self, text: str, hand: _Hand, rng: Stream) -> list[Edit]:
+    def _type(self, text: str, parts: list[_Part], hand: _Hand, rng: Stream) -> list[Edit]:
         edits: list[Edit] = []
-        pace = exp(self.profile.pace * normal(rng) - self.profile.pace**2 / 2)
-        for run in _RUNS.finditer(text):
-            if "\u4e00" <= text[run.start()] <= "\u9fff":
-                self._type_run(run.group(), run.start(), hand, pace, rng, edits)
+        pace, at = exp(self.profile.pace * normal(rng) - self.profile.pace**2 / 2), 0
+        for part, words in parts:
+            if words:
+                self._type_run(words, at, hand, pace, rng, edits)
             else:
-                type_other(hand.sitting, self.profile.other, text, run.start(), rng, edits)
+                type_other(hand.sitting, self.profile.other, text, at, rng, edits)
+            at += len(part)
         return edits
 
     def _sitting(self, rng: Stream) -> int:
         point = rng.moment("\0sitting").below(self._rows[-1])
         return bisect_right(self._rows, point)
 
-    def _type_run(self, run: str, at: int, hand: _Hand, pace: float, rng: Stream, edits: list[Edit]) -> None:
-        words, done, added, bits = lexicon().segment(run), 0, hand.sitting.added * _WHOLE, rng.bits
-        while done < len(words):
-            word = words[done]
-            done += 1
+    def _type_run(self, words: list[str], at: int, hand: _Hand, pace: float, rng: Stream, edits: list[Edit]) -> None:
+        """Errors repeat: a word typed by rote fares alike, and mostly in the same way, wherever an example has it."""
+        added, memory, bits, known, gone = hand.sitting.added * _WHOLE, self._memory, rng.bits, self._known, -1
+        for n, (word, (first, second)) in enumerate(zip(words, rng.first_of_moments(words), strict=True)):
+            if n == gone:
+                continue
             if bits() >> 11 < added:
                 edits.append(Edit(at, at, rng.weighted(("，", " ", "。", "、"), (3, 4, 2, 1))))
-            syllables, c = self._known.get(word) or self._know(word)
-            slip = self._slip(word, c, hand, pace, rng) if syllables else None
-            if syllables and slip:
-                kind, way = slip
-                if way is rng and done < len(words) and rng.random() < self.profile.joined[kind]:  # both in one go
-                    after = words[done]
+            syllables, c = known.get(word) or self._know(word)
+            if syllables:
+                rote = first >> 11 < memory
+                if (second if rote else bits()) >> 11 < hand.all_errors[c] * pace:
+                    kind, way = self._error(word, hand.errors[c], rote, rng)
+                elif bits() >> 11 < hand.all_accidents[c] * pace:
+                    kind, way = _kind(hand.accidents[c], rng), rng
+                else:
+                    at += len(word)
+                    continue
+                if way is rng and n + 1 < len(words) and rng.random() < self.profile.joined[kind]:  # both in one go
+                    after = words[n + 1]
                     more = lexicon().reading(after)
                     if more and len(word) + len(after) <= _TOGETHER:
-                        word, syllables, done = word + after, syllables + more, done + 1
+                        word, syllables, gone = word + after, syllables + more, n + 1
                 new = self._make(kind, word, syllables, way)
                 if new != word:
                     edits.append(self._edit(at, word, new))
@@ -172,19 +183,16 @@ class Typist:
             return Edit(at + len(word), at + len(word), new[len(word) :])
         return Edit(at, at + len(word), new)
 
-    def _slip(self, word: str, c: int, hand: _Hand, pace: float, rng: Stream) -> tuple[str, Stream] | None:
-        """The kind of slip that happens to a word of this class, or none, and the stream that decides how.
-
-        Errors repeat: a word typed by rote fares alike, and mostly in the same way, wherever an example has it.
-        """
-        moment = rng.moment(word)
-        rote = moment.bits() >> 11 < self._memory
-        if (moment if rote else rng).bits() >> 11 < hand.all_errors[c] * pace:
-            way = moment if rote and moment.random() < _SAME else rng.habit(word) if rng.random() < _USUAL else rng
-            return _kind(hand.errors[c], way), way
-        if rng.bits() >> 11 < hand.all_accidents[c] * pace:
-            return _kind(hand.accidents[c], rng), rng
-        return None
+    @staticmethod
+    def _error(word: str, steps: _Ladder, rote: bool, rng: Stream) -> tuple[str, Stream]:
+        """The kind of error that happens to a word, and the stream that decides how."""
+        way = rng
+        if rote:
+            way = rng.moment(word)
+            way.numbers(2)  # which decided that it happens
+        if not rote or way.random() >= _SAME:
+            way = rng.habit(word) if rng.random() < _USUAL else rng
+        return _kind(steps, way), way
 
     def _make(self, kind: str, word: str, syllables: tuple[str, ...], rng: Stream) -> str:
         """What comes out for a word with this slip."""
@@ -207,7 +215,7 @@ class Typist:
     def _select(self, word: str, syllables: tuple[str, ...], rng: Stream) -> str:
         """Another word for the same keys; where there is none, another for a part, or a character for one syllable."""
         keys = "".join(syllables)
-        offered = [c.text for c in self.engine.candidates(keys, _MOST) if len(c.text) == len(word) and c.text != word]
+        offered = [text for text, _ in self.engine.candidates(keys, _MOST) if len(text) == len(word) and text != word]
         if offered:
             return self._pick(offered, rng)
         parts = lexicon().segment(word)
@@ -218,7 +226,7 @@ class Typist:
                 return before + self._select(part, its, rng) + word[len(before) + len(part) :]
         at = rng.below(len(word))
         others = [
-            c.text for c in self.engine.candidates(syllables[at], _MOST) if len(c.text) == 1 and c.text != word[at]
+            text for text, _ in self.engine.candidates(syllables[at], _MOST) if len(text) == 1 and text != word[at]
         ]
         return word[:at] + self._pick(others, rng) + word[at + 1 :] if others else word
 
@@ -231,7 +239,7 @@ class Typist:
     def _choose(self, word: str, keys: str, rng: Stream) -> str:
         """A wrong word from the list for these keys."""
         offered = self.engine.candidates(keys, _MOST)
-        whole = [c.text for c in offered if c.used >= len(keys) and c.text != word]
+        whole = [text for text, used in offered if used >= len(keys) and text != word]
         return self._pick(whole, rng) if whole else self._commit(keys)
 
     def _abbreviate(self, syllables: tuple[str, ...], rng: Stream) -> str:
@@ -301,7 +309,7 @@ class Typist:
 
     def _stray(self, word: str, rng: Stream) -> str:
         """A key and the space bar too many: the first word of some letter, or the last character again."""
-        offered = [c.text for c in self.engine.candidates(rng.weighted(_LETTERS, _STRAY), 4)]
+        offered = [text for text, _ in self.engine.candidates(rng.weighted(_LETTERS, _STRAY), 4)]
         if rng.random() < 0.08:
             return word + word[-1]
         new = offered[int(rng.random() ** 2 * len(offered))] if offered else "的"

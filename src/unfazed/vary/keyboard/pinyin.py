@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import log
 
 from unfazed.core.edits import apply
@@ -42,7 +43,7 @@ class Pinyin(Operator):
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         edits = self._typist(len(text.text), rng).type(text.text, rng)
-        if not edits or apply(text.text, edits) == text.text:  # one slip may undo another
+        if not edits or (len(edits) > 1 and apply(text.text, edits) == text.text):  # one slip may undo another
             return UNALTERED
         at, end, new = edits[0]
         more = f", {len(edits)} slips in all" if len(edits) > 1 else ""
@@ -55,4 +56,10 @@ class Pinyin(Operator):
             engine = rng.dealt(self._engines, "engine")
             found = [Typist(new_typist(people, rng), engine) for people in self._registers]
             self._typists[rng.person] = found
-        return min(found, key=lambda typist: abs(log(typist.profile.length / (length + 1))))
+        return found[_nearest(length, tuple([typist.profile.length for typist in found]))]
+
+
+@lru_cache(1024)  # texts have few lengths
+def _nearest(length: int, lengths: tuple[float, ...]) -> int:
+    """Which of these lengths is by its log the nearest."""
+    return min(range(len(lengths)), key=lambda n: abs(log(lengths[n] / (length + 1))))

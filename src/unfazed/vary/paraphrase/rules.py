@@ -44,6 +44,7 @@ class Rules(BatchOperator):
     """
 
     languages = ("en",)
+    quick = True
     example = (
         "In 2011, Microsoft bought Skype because it did not have a messenger.",
         "In 2011, Skype was purchased by Microsoft because it didn't have a messenger.",
@@ -76,12 +77,12 @@ class Rules(BatchOperator):
     def _rewritten(self, text: Text, rng: Stream) -> _Steps:
         if len(text.text) > LONGEST:
             return None
-        said, notes = text.text, list[str]()
-        first = {kind: found for kind in self.kinds if kind != SYNONYM and (found := self._possible(kind, said))}
+        said, notes, parts = text.text, list[str](), sentences(text.text)
+        first = {kind: found for kind in self.kinds if kind != SYNONYM and (found := _possible(kind, parts))}
         possible = list(first)
         done = [kind for kind in possible if rng.random() < self.chance] or possible[:1]
         for kind in done:
-            found = self._possible(kind, said) if notes else first[kind]  # what was possible may be no more
+            found = _possible(kind, sentences(said)) if notes else first[kind]  # what was possible may be no more
             if found:
                 chosen = rng.choice(found)
                 said = apply(said, [Edit(*chosen[:3])])
@@ -92,18 +93,15 @@ class Rules(BatchOperator):
                 notes.append(change.note)
         return whole_text(text.text, said, "; ".join(notes))
 
-    @staticmethod
-    def _possible(kind: str, text: str) -> list[Rewrite]:
-        return [r for s in sentences(text) for r in KINDS[kind](s) if text[r.start : r.end] != r.new]
-
     def _in_place(self, text: Text, rng: Stream) -> _Steps:
         """Synonyms and rewrites that move nothing, outside labelled spans, none of them across another."""
         found: list[tuple[tuple[Edit, ...], str]] = []
+        parts = sentences(text.text)
         for kind in self.kinds:
             if kind == SYNONYM:
                 found += yield from _synonyms(text.text, self.rate, rng, text.labelled, self.wide)
             elif kind not in _MOVES:
-                found += [((Edit(*r[:3]),), f"{kind}: {r.note}") for r in self._possible(kind, text.text)]
+                found += [((Edit(*r[:3]),), f"{kind}: {r.note}") for r in _possible(kind, parts)]
         edits: list[Edit] = []
         notes = []
         for changed, note in rng.sample(found, len(found)):
@@ -111,6 +109,12 @@ class Rules(BatchOperator):
                 edits += changed
                 notes.append(note)
         return Change(tuple(sorted(edits)), "; ".join(notes)) if edits else None
+
+
+def _possible(kind: str, parts: Iterable[Sentence]) -> list[Rewrite]:
+    """The rewrites of a kind that change something in these sentences."""
+    rewrites = KINDS[kind]
+    return [r for part in parts for r in rewrites(part) if part.text[r.start : r.end] != r.new]
 
 
 def _go_on(steps: _Steps, ranked: list[list[str]] | None) -> tuple[list[Asked] | None, Change | None]:

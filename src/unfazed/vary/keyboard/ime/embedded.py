@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from operator import itemgetter
+from string import ascii_lowercase
 from typing import Any
 
 from unfazed.vary.chinese import APART, WORDS_FILE, Lexicon, lexicon
@@ -32,10 +34,11 @@ class Embedded(Engine):
     def __init__(self, words: Lexicon, phrases: Lexicon) -> None:
         super().__init__()
         self._lexicon, self._phrases = words, phrases
-        self._stretch = lru_cache(_KEPT)(self._words)
+        self._stretch = lru_cache(_KEPT)(self._with_likeliest)
         self._firsts: dict[str, Candidate | None] = {}
         self._ceilings = _ceilings(words.highest, phrases.highest)
         self._initials: dict[str, frozenset[str]] = {}
+        self._costs = _costs(words.syllables)
 
     def first(self, keys: str) -> Candidate | None:
         if keys not in self._firsts:
@@ -47,12 +50,14 @@ class Embedded(Engine):
     def _first(self, keys: str) -> Candidate | None:
         """What `_look_up` puts first, without the rest of its list."""
         readings = self._readings(keys)
+        if not readings:
+            return None
         best = self._best(readings)
         if best is None:
             return next(iter(self._look_up(keys, 1)), None)
         size, used = len(best), (-1e9, len(keys))
         for penalty, spelled, ends in readings:
-            for text, score in self._stretch(spelled[:size]) if size <= min(len(spelled), _LONGEST) else ():
+            for text, score in self._stretch(spelled[:size])[1] if size <= min(len(spelled), _LONGEST) else ():
                 if text == best:
                     used = max(used, (score - 4.0 * penalty, ends[size - 1]))
         return Candidate(best, used[1])
@@ -67,7 +72,7 @@ class Embedded(Engine):
                 if initials[1:length] not in known:
                     continue
                 less, more, end = 4.0 * penalty, 12.0 * length, ends[length - 1]
-                for text, score in self._stretch(spelled[:length]):
+                for text, score in self._stretch(spelled[:length])[1]:
                     value, before = (score - less + more, end), offers.get(text)
                     if before is None or value > before:
                         offers[text] = value
@@ -79,10 +84,10 @@ class Embedded(Engine):
         found: dict[str, float] = {}
         least = -1e9
         for penalty, spelled, _ in readings:
-            cut = len(spelled) - sum(map(self._lexicon.syllables.__contains__, spelled))
+            cut = penalty - len(spelled)  # as `_costs` has it
             if self._ceilings[len(spelled)] - _CUT_COST * cut - penalty < least - _SAME:
                 continue  # even its commonest words would be too rare
-            for score, text in self._conversions(spelled):
+            for score, text in self._conversions(spelled, least + penalty):
                 if score - penalty > found.get(text, -1e9):
                     found[text] = score - penalty
                     least = max(least, score - penalty)
@@ -90,7 +95,7 @@ class Embedded(Engine):
 
     def _readings(self, keys: str) -> list[Reading]:
         """The few best ways to cut the keys into syllables and letters that stand for one; each cut costs."""
-        syllables, size = self._lexicon.syllables, len(keys)
+        costs, size = self._costs, len(keys)
         beams: list[list[_Way]] = [[] for _ in range(size + 1)]
         beams[0].append((0.0, None, "", 0))
         for at, c in enumerate(keys):
@@ -103,29 +108,31 @@ class Embedded(Engine):
             elif here:
                 for end in range(at + 1, min(size, at + 6) + 1):
                     unit = keys[at:end]
-                    if unit in syllables:
-                        beams[end] += [(way[0] + 1.0, way, unit, end) for way in here]
-                    elif (end == at + 1 and c not in "iuv") or unit in ("zh", "ch", "sh"):
-                        beams[end] += [(way[0] + 2.0, way, unit, end) for way in here]
+                    cost = costs.get(unit)
+                    if cost is None:
+                        break  # nothing begins so
+                    if cost:
+                        beams[end] += [(way[0] + cost, way, unit, end) for way in here]
         return [_followed(way) for way in sorted(beams[-1], key=_first)[:_BEAM]]
 
-    def _conversions(self, spelled: tuple[str, ...]) -> list[tuple[float, str]]:
+    def _conversions(self, spelled: tuple[str, ...], least: float) -> list[tuple[float, str]]:
         """The likeliest text for all of the units, and those that are as likely, the first of which is the last by name.
 
-        What falls behind on the way stays behind, whatever follows.
+        What falls behind on the way stays behind, whatever follows. None need be found that scores less than `least`.
         """
-        initials = _initials(spelled)
-        beams: list[list[tuple[float, str]]] = [[(0.0, "")], *([] for _ in spelled)]
-        for at in range(len(spelled)):
-            here, known = _level(beams[at]), self._known_initials(spelled[at])
-            for end in range(at + 1, min(len(spelled), at + _LONGEST) + 1) if here else ():
-                if initials[at + 1 : end] not in known:
-                    continue
-                words = self._stretch(spelled[at:end])[:_BEAM]
-                for word, score in words:
-                    if score < words[0][1] - _SAME:
-                        break
-                    beams[end] += [(before + score - _WORD_COST, text + word) for before, text in here]
+        initials, size, stretch, ceilings = _initials(spelled), len(spelled), self._stretch, self._ceilings
+        beams: list[list[tuple[float, str]]] = [[(0.0, "")], *[[] for _ in spelled]]
+        for at, unit in enumerate(spelled):
+            here = _level(beams[at])
+            if not here or here[0][0] + ceilings[size - at] < least - _SAME:
+                continue
+            known = self._known_initials(unit)
+            for end in range(at + 1, min(size, at + _LONGEST) + 1):
+                if initials[at + 1 : end] in known:
+                    reached = beams[end]
+                    for word, score in stretch(spelled[at:end])[0]:
+                        for before, text in here:
+                            reached.append((before + score - _WORD_COST, text + word))
         return _level(beams[-1])
 
     def _known_initials(self, unit: str) -> frozenset[str]:
@@ -137,6 +144,11 @@ class Embedded(Engine):
                 self._lexicon.initials(unit, cut) | self._phrases.initials(unit, cut)
             )
         return found
+
+    def _with_likeliest(self, units: tuple[str, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+        """The likeliest few of the words that these units may stand for, which are equally likely, and all of them."""
+        words = self._words(units)
+        return tuple([word for word in words[:_BEAM] if word[1] >= words[0][1] - _SAME]), words
 
     def _words(self, units: tuple[str, ...]) -> tuple[Word, ...]:
         """The words that these units may stand for, with their scores, best first."""
@@ -159,6 +171,13 @@ class Embedded(Engine):
         """The words and phrases of a reading, commonest first."""
         words, phrases = self._lexicon.words(reading), self._phrases.words(reading)
         return sorted(words + phrases, key=lambda pair: -pair[1]) if phrases else words
+
+
+def _costs(syllables: Iterable[str]) -> dict[str, float]:
+    """What it costs to read keys as one unit, a syllable or letters that stand for one; 0 if a syllable begins so."""
+    begun = {syllable[:end]: 0.0 for syllable in syllables for end in range(1, len(syllable))}
+    letters = [c for c in ascii_lowercase if c not in "iuv"]
+    return {**begun, **dict.fromkeys((*letters, "zh", "ch", "sh"), 2.0), **dict.fromkeys(syllables, 1.0)}
 
 
 def _followed(way: _Way) -> Reading:
