@@ -11,7 +11,7 @@ import msgspec
 from unfazed.core.edits import Edit, OneEach
 from unfazed.core.seeds import Stream, Streams
 from unfazed.vary.block import BlockOperator, SingleEdits, Texts
-from unfazed.vary.english import BE, DO, HAVE, SHORT, Line, line_of, lines_of
+from unfazed.vary.english import BE, DO, HAVE, SHORT, Line, line_of
 from unfazed.vary.operator import Change, Text
 
 _AUXILIARY = BE | HAVE | DO
@@ -65,11 +65,6 @@ class Options(NamedTuple):
     def of(cls, said: list[Said]) -> Options:
         fillers = [its.fillers for its in said]
         return cls(said, [its.at for its in said], fillers, list(map(len, fillers)), [its.token for its in said])
-
-
-def read(texts: Texts) -> list[Line]:
-    """The words of texts and their tags."""
-    return lines_of(texts.strings)
 
 
 class VerbFiller(BlockOperator):
@@ -130,8 +125,11 @@ class VerbFiller(BlockOperator):
     def _options_each(self, texts: Texts) -> Options:
         """What `_options` gives, sooner where nothing at the first verb is labelled."""
         each = [self.kept.get(text) for text in texts.strings]
-        for i in [i for i, verbs in enumerate(each) if verbs is None]:
-            each[i] = self.verbs(texts.once(read)[i])
+        if None in each:
+            from unfazed.vary.lines import read
+
+            lines = read(texts)
+            each = [self.verbs(lines[i]) if verbs is None else verbs for i, verbs in enumerate(each)]
         plain = texts.task is None
         found: list[Said] = []
         for i, (its, tags) in enumerate(zip(each, texts.tags, strict=True)):
