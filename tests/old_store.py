@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from unfazed.core.store import AnswerStore
+from unfazed.core.store_keys import split_keys
 
 LATER = ("tokens_out", "tokens_in", "session")  # columns, the last that came first
 
@@ -14,7 +15,7 @@ LATER = ("tokens_out", "tokens_in", "session")  # columns, the last that came fi
 def make_old(file: Path, lacking: tuple[str, ...] = (), in_recent: int = 0) -> None:
     """`lacking` are columns that came later; so many of the answers are put in the second table."""
     with AnswerStore.reading(file) as store:
-        rows = {key: (value, error) for some in store.scan() for key, value, error in some}
+        rows = {key: said for keys, some in store.scan() for key, said in zip(split_keys(keys), some, strict=True)}
     with closing(sqlite3.connect(file)) as db:
         db.execute("DROP TABLE batches")
         db.execute("DELETE FROM outputs")

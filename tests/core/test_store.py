@@ -19,6 +19,7 @@ from old_store import LATER, make_old
 from unfazed.core import secrets, store_batches, store_index, store_waiting
 from unfazed.core.store import AnswerStore, keyer
 from unfazed.core.store_index import KeyIndex
+from unfazed.core.store_keys import split_keys
 from unfazed.core.store_sieve import Sieve
 from unfazed.core.values import BatchOutputs, Output
 
@@ -218,7 +219,8 @@ def test_answers_in_a_batch_are_those_that_were_given(tmp_path, monkeypatch, sec
         assert store.get(list(answers)) == answers
     with AnswerStore.reader(tmp_path) as reader:
         assert reader.get(list(answers)) == answers
-        assert {k: v for rows in reader.scan() for k, v, _ in rows if v is not None} == {
+        stored = {k: said for keys, some in reader.scan() for k, said in zip(split_keys(keys), some, strict=True)}
+        assert {k: value for k, (value, error) in stored.items() if error is None} == {
             k: msgspec.json.encode(o.value) for k, o in answers.items() if o.ok
         }
     with closing(sqlite3.connect(tmp_path / "outputs.sqlite")) as db:

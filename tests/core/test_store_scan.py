@@ -44,11 +44,31 @@ def test_a_scan_gives_what_a_look_up_gives(most, monkeypatch, tmp_path_factory, 
     assert sorted(set(codes.tolist())) == list(range(len(outputs)))  # no answer that nobody asked for
 
 
+def held(*keys: tuple[int, int]) -> store_scan._Held:
+    """Keys, each as its two halves, whose answers have the numbers 1, 2, 3 and so on."""
+    parts = store_scan._Parts()
+    parts.add(np.array(keys, dtype=np.uint64).tobytes(), range(1, len(keys) + 1))
+    return store_scan._Held(parts, [])
+
+
 def test_keys_with_equal_halves_are_looked_up():
     """Half of a key can't tell two apart here, which a scan must notice."""
-    same, numbers = np.array([[5, 1], [5, 2], [7, 1]], dtype=np.uint64), np.array([1, 2, 1], dtype=np.int32)
-    assert not store_scan._Held(same, numbers, []).sure
-    assert store_scan._Held(same[1:], numbers[1:], []).sure
+    assert not held((5, 1 << 20), (5, 2 << 20), (7, 1)).sure
+    assert held((5, 1 << 20), (5, 1 << 20), (7, 1)).sure
+
+
+def test_a_key_is_not_taken_for_another_with_the_same_half():
+    keys = np.array([[5, 1 << 20], [5, 2 << 20], [1 << 63, 0], [6, 0]], dtype=np.uint64)
+    assert held((1 << 63, 0), (5, 1 << 20)).numbers([key.tobytes() for key in keys]).tolist() == [2, 0, 1, 0]
+
+
+def test_the_last_answer_of_many_to_the_same_key_counts():
+    """In each part of the keys: some come again, far behind the first."""
+    keys = [key(number) for number in range(2000)]
+    parts = store_scan._Parts()
+    for numbers in (range(1, 2001), range(2001, 4001)):
+        parts.add(b"".join(keys), numbers)
+    assert store_scan._Held(parts, []).numbers(keys).tolist() == list(range(2001, 4001))
 
 
 @pytest.mark.parametrize("output", [Output("on"), Output("on", attempts=2)])  # in a batch, and in a row

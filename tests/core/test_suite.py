@@ -98,6 +98,26 @@ def test_pieces_of_any_size_make_the_same_files(tmp_path: Path) -> None:
         assert suite.manifest == plain.manifest
 
 
+def test_what_repeats_is_stored_once(tmp_path: Path) -> None:
+    """Operators, their families and notes come up again and again, so Parquet has them as dictionaries."""
+    from pyarrow.parquet import ParquetFile
+
+    examples = [Example(i, str(i), {"text": f"text number {i}"}, "a") for i in range(500)]
+    variants = [
+        Variant(
+            e.row, e.id, draw, "spoken/filler_end", "spoken", "same", e.inputs, "a", "the same note for all of them"
+        )
+        for e in examples
+        for draw in range(4)
+    ]
+    write_suite(tmp_path / "suite", Manifest(task="text", language="en"), lambda: examples, lambda: variants)
+    group = ParquetFile(tmp_path / "suite" / "variants.parquet").metadata.row_group(0)
+    stored = {group.column(i).path_in_schema: group.column(i) for i in range(group.num_columns)}
+    for name in ("draw", "source", "family", "meaning", "gold", "note"):
+        assert stored[name].has_dictionary_page, name
+        assert stored[name].total_uncompressed_size < len(variants), name  # less than a byte each
+
+
 def test_another_suite_is_not_replaced_unless_asked(tmp_path: Path) -> None:
     small(tmp_path / "s")
     with pytest.raises(UsageError, match="overwrite="):

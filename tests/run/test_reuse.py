@@ -98,7 +98,7 @@ def test_a_changed_system_of_the_same_name_is_refused(
     aside = at_work / f"run/outputs.{TODAY}.sqlite"
     assert fresh.session.aside == str(aside)
     with AnswerStore.reading(aside) as store:
-        assert {value for rows in store.scan() for _, value, _ in rows} == {b'"a"'}
+        assert {value for _, said in store.scan() for value, _ in said} == {b'"a"'}
     run_system(suite, "silent:predict", at_work / "run", engine=engine, fresh=True)
     assert (at_work / f"run/outputs.{TODAY}-2.sqlite").exists()
 

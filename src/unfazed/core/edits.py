@@ -142,7 +142,7 @@ def move_tags_each(
         changed = None
         if new is None:
             pass
-        elif " " not in new:
+        elif place < 0 and " " not in new:
             changed = text[:start] + new + text[end:]
             if not changed or "  " in changed or changed[0] == " " or changed[-1] == " " or " " in text[start:end]:
                 changed, its = _moved(text, its, start, end, new)
@@ -154,9 +154,12 @@ def move_tags_each(
                     place = text.count(" ", 0, start) + behind
             if place < 0:
                 changed, its = _moved(text, its, start, end, new)
-            elif place == len(its) or its[place][:2] != "I-":  # else they would stand inside a slot
+            elif place == len(its) or its[place] == "O" or its[place][:2] != "I-":  # else they would stand in a slot
                 changed, its = f"{text[:start]}{new}{text[start:]}", its.copy()
-                its[place:place] = added
+                if len(added) == 1:
+                    its.insert(place, "O")
+                else:
+                    its[place:place] = added
         afters.append(changed)
         moved.append(its)
     return afters, moved

@@ -260,7 +260,7 @@ class StreamIds:
     def __init__(self, ids: Sequence[str]) -> None:
         self.ids = ids
         try:
-            self.coded = [f"{len(id)}:{id}".encode() for id in ids]
+            self.coded = list(map(str.encode, [f"{len(id)}:{id}" for id in ids]))
         except UnicodeEncodeError:
             self.coded = [f"{len(id)}:{id}".encode("utf-8", "surrogatepass") for id in ids]
 

@@ -17,7 +17,7 @@ from datetime import date
 from hashlib import blake2b
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -35,7 +35,7 @@ from unfazed.core.store_file import (
     put_aside,
     unwritable,
 )
-from unfazed.core.store_keys import Key, Keyer, keyer, split_keys
+from unfazed.core.store_keys import Key, Keyer, keyer
 from unfazed.core.store_rows import Rows
 from unfazed.core.store_waiting import Waiting, batch_and_others
 from unfazed.core.values import BatchOutputs, Output
@@ -317,22 +317,18 @@ class AnswerStore:
         """About how many outputs there are."""
         return self._rows.size + self._batches.size
 
-    def scan(self) -> Iterator[list[tuple[Key, bytes | None, str | None]]]:
-        """All keys with answers, as JSON, or errors, some at a time. If a key comes again, the last one counts."""
-        for keys, answers in self.scan_batches():
-            yield list(zip(split_keys(keys), answers, repeat(None)))
-        yield from self.scan_rows()
+    def scan(self) -> Iterator[tuple[bytes, Iterator[tuple[Any, Any]]]]:
+        """All outputs, some at a time: their keys in one piece, and each one's answer as JSON and its error.
 
-    def scan_batches(self) -> Iterator[tuple[bytes, list[bytes]]]:
-        """All answers in batches, some at a time: their keys in one piece, and the answers as JSON."""
+        If a key comes again, the last one counts.
+        """
         with self._reading():
             for some in self._batches.scan():
-                yield b"".join([keys for keys, _ in some]), [line for batch in some for line in split_lines(*batch)]
-
-    def scan_rows(self) -> Iterator[list[tuple[Key, bytes | None, str | None]]]:
-        """All rows, some at a time; they count before batches."""
-        with self._reading():
-            yield from self._rows.scan()
+                answers = [line for batch in some for line in split_lines(*batch)]
+                yield b"".join([keys for keys, _ in some]), zip(answers, repeat(None))
+            for rows in self._rows.scan():
+                column, *said = zip(*rows, strict=True)
+                yield b"".join(column), zip(*said, strict=True)
 
     def damage(self, error: Exception) -> StoredFileError:
         """The error of a store that holds what no store writes."""
@@ -344,8 +340,8 @@ class AnswerStore:
         with self._reading():
             for some in self._batches.scan():
                 h.update(msgspec.msgpack.encode(some))
-        for rows in self.scan_rows():
-            h.update(msgspec.msgpack.encode(rows))
+            for rows in self._rows.scan():
+                h.update(msgspec.msgpack.encode(rows))
         return h.hexdigest()
 
     def _perhaps_there(self, keys: Sequence[Key]) -> Sequence[Key]:

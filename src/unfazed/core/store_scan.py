@@ -1,14 +1,13 @@
 """Stored answers by key, read from a store once and from its first row to its last, where they are few and short.
 
-To look up a key takes several times as long as to read its row. Labels come again and again, so that the distinct
+To look up a key takes many times as long as to read its row. Labels come again and again, so that the distinct
 answers are kept and a number for each key. Where answers are mostly distinct, as texts are, they are looked up.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Sequence
-from itertools import repeat
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -17,11 +16,17 @@ import numpy.typing as npt
 
 from unfazed.core.errors import StoredFileError
 from unfazed.core.store import AnswerStore, Key
+from unfazed.core.store_keys import KEY_BYTES
 from unfazed.core.values import Output
 
 Ints = npt.NDArray[np.int64]
-_MOST_KEYS = 3_000_000  # that are held, with 20 bytes each
-_MOST_DISTINCT, _MOST_BYTES = 1 << 14, 4 << 20  # answers that are held
+Firsts = npt.NDArray[np.uint64]  # the first halves of keys
+Tags = npt.NDArray[np.uint32]  # bits of the second half of a key, then the number of its answer
+_NUMBER_BITS = 14
+_MOST_DISTINCT, _MOST_BYTES = 1 << _NUMBER_BITS, 4 << 20  # answers that are held
+_PARTS = 32
+_PART_SHIFT = np.uint64(64 - 5)  # leaves the bits of a first half that say in which part it is
+_NUMBER = np.uint32(_MOST_DISTINCT - 1)
 
 
 class StoredAnswers:
@@ -32,8 +37,7 @@ class StoredAnswers:
 
     def __init__(self, store: AnswerStore, missing: Output, expected: int) -> None:
         self._store, self._missing = store, missing
-        few = store.size <= min(_MOST_KEYS, 2 * expected + 1000)
-        self._held = _scanned(store) if few else None
+        self._held = _scanned(store) if store.size <= 2 * expected + 1000 else None
 
     def of(self, keys: Sequence[Key]) -> tuple[list[Output], Ints]:
         """The distinct answers, and which of them each key has."""
@@ -50,56 +54,90 @@ class StoredAnswers:
 
 
 class _Held:
-    """Keys in ascending order of their first halves, and the number of each one's answer, from 1."""
+    """Keys in ascending order of their first halves, each with the number of its answer, in 12 bytes.
 
-    def __init__(self, keys: npt.NDArray[np.uint64], numbers: npt.NDArray[np.int32], answers: list[Output]) -> None:
-        order = np.argsort(keys[:, 0], kind="stable")
-        self.first, self.second, self._numbers = keys[order, 0], keys[order, 1], numbers[order]
+    Of the second half 18 bits are held: among ten million keys, one that is not there passes for another once in 10^17.
+    """
+
+    def __init__(self, parts: _Parts, answers: list[Output]) -> None:
         self.answers = answers
+        self._first: Firsts = np.empty(parts.size, dtype=np.uint64)
+        self._tags: Tags = np.empty(parts.size, dtype=np.uint32)
+        start = 0
+        for first, tags in parts.taken():
+            end = start + len(first)
+            order = first.argsort(kind="stable")  # of answers to the same key, the last stays the last
+            self._first[start:end], self._tags[start:end] = first[order], tags[order]
+            start = end
 
     @property
     def sure(self) -> bool:
         """Does the first half of a key tell it from all others?"""
-        alike = self.first[1:] == self.first[:-1]
-        return not bool((alike & (self.second[1:] != self.second[:-1])).any())
+        alike = np.flatnonzero(self._first[1:] == self._first[:-1])
+        return bool((self._tags[alike] | _NUMBER == self._tags[alike + 1] | _NUMBER).all())
 
     def numbers(self, keys: Sequence[Key]) -> Ints:
-        """0 for a key that is not there."""
-        wanted = _halves(keys)
-        if not len(self.first):
+        """The number of each key's answer, from 1; 0 for a key that is not there."""
+        if not len(self._first):
             return np.zeros(len(keys), dtype=np.int64)
+        wanted = _halves(b"".join(keys))
         order = np.argsort(wanted[:, 0])  # those near to each other are looked up together, which is much faster
-        wanted = wanted[order]
-        at = np.maximum(np.searchsorted(self.first, wanted[:, 0], side="right") - 1, 0)  # the last of equal ones
-        there = (self.first[at] == wanted[:, 0]) & (self.second[at] == wanted[:, 1])
+        first = wanted[order, 0]
+        at = np.maximum(np.searchsorted(self._first, first, side="right") - 1, 0)  # the last of equal ones
+        tags = self._tags[at]
+        there = (self._first[at] == first) & (tags | _NUMBER == _checks(wanted[order, 1]) | _NUMBER)
         found = np.empty(len(keys), dtype=np.int64)
-        found[order] = np.where(there, self._numbers[at], 0)
+        found[order] = np.where(there, (tags & _NUMBER).astype(np.int64) + 1, 0)
         return found
 
 
-def _halves(keys: Sequence[Key]) -> npt.NDArray[np.uint64]:
-    return np.frombuffer(b"".join(keys), dtype=np.uint64).reshape(-1, 2)
+class _Parts:
+    """Keys as they come, in parts of ascending keys: each is sorted by itself, so that memory holds all keys once."""
+
+    def __init__(self) -> None:
+        self._parts = [(bytearray(), bytearray()) for _ in range(_PARTS)]
+        self.size = 0
+
+    def add(self, keys: bytes, numbers: Sequence[int]) -> None:
+        """Adds keys in one piece, and the number of each one's answer, from 1."""
+        halves = _halves(keys)
+        tags = _checks(halves[:, 1]) | (np.array(numbers, dtype=np.uint32) - np.uint32(1))
+        part = (halves[:, 0] >> _PART_SHIFT).astype(np.uint8)
+        order = part.argsort(kind="stable")
+        first, tags = halves[order, 0], tags[order]
+        ends = np.bincount(part, minlength=_PARTS).cumsum().tolist()
+        for (some, others), (start, end) in zip(self._parts, pairwise([0, *ends]), strict=True):
+            some += first[start:end].data
+            others += tags[start:end].data
+        self.size += len(first)
+
+    def taken(self) -> Iterator[tuple[Firsts, Tags]]:
+        """The parts one after another, none of which is kept."""
+        while self._parts:
+            first, tags = self._parts.pop(0)
+            yield np.frombuffer(first, dtype=np.uint64), np.frombuffer(tags, dtype=np.uint32)
+
+
+def _halves(keys: bytes) -> npt.NDArray[np.uint64]:
+    return np.frombuffer(keys, dtype=np.uint64).reshape(-1, 2)
+
+
+def _checks(second: npt.NDArray[np.uint64]) -> Tags:
+    """What is held of the second halves of keys, with room for the numbers of answers."""
+    return second.astype(np.uint32) & ~_NUMBER
 
 
 def _scanned(store: AnswerStore) -> _Held | None:
     """All answers of a store; None where they are too many or too long to be held."""
-    known = _Numbers(store)
-    keys, numbers = bytearray(), array("i")
-    for some, answers in store.scan_batches():
-        keys += some
-        numbers.extend(map(known.__getitem__, zip(answers, repeat(None))))
+    known, parts = _Numbers(store), _Parts()
+    for keys, answers in store.scan():
+        numbers = list(map(known.__getitem__, answers))
         if known.too_many:
             return None
-    for rows in store.scan_rows():
-        column, *said = zip(*rows, strict=True)
-        keys += b"".join(column)
-        numbers.extend(map(known.__getitem__, zip(*said, strict=True)))
-        if known.too_many:
-            return None
-    if len(keys) != 16 * len(numbers):
-        raise store.damage(ValueError("a key of another length"))
-    halves = np.frombuffer(keys, dtype=np.uint64).reshape(-1, 2)
-    held = _Held(halves, np.frombuffer(numbers, dtype=np.int32), known.answers)
+        if len(keys) != KEY_BYTES * len(numbers):
+            raise store.damage(ValueError("a key of another length"))
+        parts.add(keys, numbers)
+    held = _Held(parts, known.answers)
     return held if held.sure else None
 
 

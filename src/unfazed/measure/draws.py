@@ -71,7 +71,7 @@ class ByExample:
         if self._clusters is None:
             rows, counts = self._means.rows()
             return Numbers(rows[:, 0], np.ones(len(rows)), counts.astype(np.float64))
-        means, clusters = (np.concatenate([self._spill.get(pair[i]) for pair in self._clustered]) for i in (0, 1))
+        means, clusters = (self._spill.joined([pair[i] for pair in self._clustered]) for i in (0, 1))
         return numbers_of(means, clusters=clusters)
 
     def sources(self, own: float | None) -> Sources:

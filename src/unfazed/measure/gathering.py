@@ -87,12 +87,14 @@ class Gathered:
         if self._over is not None:
             units, rows = self._clusters.rows()
         else:
-            got = [(self._spill.get(examples), self._spill.get(values)) for examples, values in self._kept]
-            units = np.concatenate([examples for examples, _ in got]) if got else np.zeros(0, dtype=np.int64)
-            values = np.concatenate([values for _, values in got]) if got else np.zeros((0, 2))
-            if self._by_class is not None and got:
+            if not self._kept:
+                return np.zeros(0, dtype=np.int64), Numbers(np.zeros(0), np.zeros(0), np.zeros(0))
+            units = self._spill.joined([examples for examples, _ in self._kept])
+            values = self._spill.joined([values for _, values in self._kept])
+            if self._by_class is not None:
                 return units, self._by_class.of(values).numbers
-            rows = _columns(self.statistic, values) if got else values
+            rows = _columns(self.statistic, values)
+            del values  # there may be millions
         return units, _found(self.statistic, rows, np.ones(len(rows))).numbers
 
 
@@ -183,7 +185,7 @@ class _ByClass:
         self._kept.append((self._spill.put(values), self._spill.put(clusters)))
 
     def units(self) -> tuple[Ints, _Found]:
-        values, clusters = (np.concatenate([self._spill.get(pair[i]) for pair in self._kept]) for i in (0, 1))
+        values, clusters = (self._spill.joined([pair[i] for pair in self._kept]) for i in (0, 1))
         numbers, unit = np.unique(clusters, return_inverse=True)
         return numbers, class_found(self._statistic, values, unit, np.ones(len(numbers)))
 

@@ -101,6 +101,7 @@ def _shared(names: Sequence[str], units_of: Callable[[str], Units]) -> tuple[Arr
         if not np.array_equal(found, first):
             return None
         totals[:, j], weights[:, j] = numbers.total, numbers.weight
+        del found, numbers  # before the next set's are read
     return totals, weights
 
 

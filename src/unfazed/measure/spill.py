@@ -55,6 +55,16 @@ class Spill:
         read = self._file.read(count * kept.dtype.itemsize)
         return np.frombuffer(read, dtype=kept.dtype, count=count).reshape(kept.shape)
 
+    def joined(self, parts: Sequence[Kept]) -> npt.NDArray[Any]:
+        """The arrays of several as one, of which memory holds no second copy."""
+        rows = sum(kept.shape[0] for kept in parts)
+        whole = np.empty((rows, *parts[0].shape[1:]), dtype=np.result_type(*(kept.dtype for kept in parts)))
+        at = 0
+        for kept in parts:
+            whole[at : at + kept.shape[0]] = self.get(kept)
+            at += kept.shape[0]
+        return whole
+
 
 class Distinct:
     """Counts distinct 8-byte hashes, of which memory holds a few hundred thousand."""
@@ -130,8 +140,9 @@ class Tally:
         """The distinct rows in ascending order and how often each occurs; or the rows as they came, once each."""
         if self._counted is not None:
             return self._counted
-        found: Sequence[Array] = [self._spill.get(kept) for kept in self._kept] or self._waiting
-        return count_rows(np.concatenate(found) if found else np.zeros((0, 1)))
+        if self._kept:
+            return count_rows(self._spill.joined(self._kept))
+        return count_rows(np.concatenate(self._waiting) if self._waiting else np.zeros((0, 1)))
 
     def sample(self, statistic: Statistic) -> Sample:
         rows, counts = self.rows()

@@ -130,15 +130,18 @@ class Crew(Pool):
 
     def _assign(self) -> None:
         self._fill()
-        for worker in self._workers:
-            if not worker.ready or any(ticket.suspect for ticket in worker.tickets.values()):
-                continue
-            if self._suspects:  # nothing new is given out until each of them has found a worker that is free
-                if not worker.tickets:
-                    self._send(worker, self._suspects.popleft())
-                continue
-            while self._queue and len(worker.tickets) < self._each:
-                self._send(worker, self._queue.popleft())
+        free = [w for w in self._workers if w.ready and not any(ticket.suspect for ticket in w.tickets.values())]
+        while self._suspects:  # nothing new is given out until each of them has found a worker that has no other
+            idle = next((worker for worker in free if not worker.tickets), None)
+            if idle is None:
+                return
+            free.remove(idle)
+            self._send(idle, self._suspects.popleft())
+        while self._queue and free:
+            least = min(free, key=lambda worker: len(worker.tickets))  # so that none waits while others have many
+            if len(least.tickets) >= self._each:
+                return
+            self._send(least, self._queue.popleft())
 
     def _send(self, worker: Worker, ticket: Ticket) -> None:
         if not worker.tickets:

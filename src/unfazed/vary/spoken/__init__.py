@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import ClassVar, NamedTuple
-
-import msgspec
+from typing import Any, ClassVar
 
 from unfazed.core.edits import Edit, OneEach
 from unfazed.core.seeds import Stream, Streams
@@ -25,46 +23,28 @@ _NOMINAL = _NOUNS | {"DT", "PDT", "PRP$", "JJ", "JJR", "JJS", "CD", "POS"}
 
 Words = tuple[str, ...]
 
+# What may be said at a place of a text: the place, the fillers, how many, the token that they go before, and the notes
+# on them. A token of -1 is not between tokens, or was not looked at. Texts share them, so that they are found quickly;
+# thousands are remembered, and Python's collector need not look at plain tuples of words and numbers over and over.
+Said = tuple[int, Words, int, int, Words]
 
-class Said(msgspec.Struct, frozen=True, gc=False):
-    """What may be said at a place of a text, and the note on each. Texts share them, so that they are found quickly.
+# What may be said at a verb; the tokens that the verb begins and ends in, where single spaces separate them, with what
+# belongs to it; and where it is.
+Verb = tuple[Said, int, int, int, int]
 
-    Thousands are remembered: with `gc=False`, Python's collector need not look at them over and over.
-    """
-
-    at: int
-    fillers: Words
-    notes: Words
-    token: int  # that it goes before; -1 if it is not between tokens, or that was not looked at
-
-
-_NOTHING = Said(0, (), (), -1)
-_LIKE = ("like ",), ('"like" before the first slot',)
+_NOTHING: Said = (0, (), 0, -1, ())
 _KEPT = 8192  # texts whose verbs are remembered
 
 
-class Verb(Said, frozen=True, gc=False):
-    """What may be said at a verb, and where the verb is, with what belongs to it."""
-
-    start: int
-    end: int
-    first: int  # the token that it begins in, where single spaces separate them
-    last: int  # and the one that it ends in
+def said_at(at: int, fillers: Words, notes: Words, token: int = -1) -> Said:
+    return at, fillers, len(fillers), token, notes
 
 
-class Options(NamedTuple):
-    """What may be said in each of many texts, also as columns."""
+def _like(at: int, token: int = -1) -> Said:
+    return said_at(at, ("like ",), ('"like" before the first slot',), token)
 
-    said: list[Said]
-    places: list[int]
-    fillers: list[Words]
-    sizes: list[int]
-    tokens: list[int]
 
-    @classmethod
-    def of(cls, said: list[Said]) -> Options:
-        fillers = [its.fillers for its in said]
-        return cls(said, [its.at for its in said], fillers, list(map(len, fillers)), [its.token for its in said])
+Options = tuple[Sequence[int], Sequence[Words], Sequence[int], Sequence[int], Sequence[Words]]  # Said as columns
 
 
 class VerbFiller(BlockOperator):
@@ -91,14 +71,14 @@ class VerbFiller(BlockOperator):
     @classmethod
     def _verb(cls, line: Line, first: int, end: int) -> Verb:
         text, (start, stop) = line.text, line.stretch(first, end)
-        said = cls.said(text, start, stop, line.lowers[first], line.lowers[end - 1])
-        before = said[0] == start
+        at, fillers, notes = cls.said(text, start, stop, line.lowers[first], line.lowers[end - 1])
+        before = at == start
         if line.plain:
-            return Verb(*said, first if before else end, start, stop, first, end - 1)
+            return said_at(at, fillers, notes, first if before else end), first, end - 1, start, stop
         first, last = text.count(" ", 0, start), text.count(" ", 0, stop - 1)
         beside = text[start - 1 : start] if before else text[stop : stop + 1]
         token = -1 if beside not in ("", " ") else first if before else last + 1
-        return Verb(*said, token, start, stop, first, last)
+        return said_at(at, fillers, notes, token), first, last, start, stop
 
     @classmethod
     def said(cls, text: str, start: int, end: int, first: str, last: str) -> tuple[int, Words, Words]:
@@ -107,66 +87,73 @@ class VerbFiller(BlockOperator):
         raise NotImplementedError
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        said = self._options(text)
-        if not said.fillers:
+        at, fillers, count, _, notes = self._options(text)
+        if not fillers:
             return None
-        n = rng.below(len(said.fillers))
-        return Change((Edit(said.at, said.at, said.fillers[n]),), said.notes[n])
+        n = rng.below(count)
+        return Change((Edit(at, at, fillers[n]),), notes[n])
 
     def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
-        options = texts.once(self._options_each)
-        chosen = streams.below(0, options.sizes)
-        news = [its[n] if its else None for its, n in zip(options.fillers, chosen, strict=True)]
+        places, fillers, sizes, tokens, notes = texts.once(self._options_each)
+        chosen = streams.below(0, sizes)
+        news = [its[n] if its else None for its, n in zip(fillers, chosen, strict=True)]
         return SingleEdits(
-            OneEach(options.places, options.places, news, options.tokens),
-            lambda: [its.notes[n] if its.notes else "" for its, n in zip(options.said, chosen, strict=True)],
+            OneEach(places, places, news, tokens),
+            lambda: [its[n] if its else "" for its, n in zip(notes, chosen, strict=True)],
         )
 
     def _options_each(self, texts: Texts) -> Options:
         """What `_options` gives, sooner where nothing at the first verb is labelled."""
-        each = [self.kept.get(text) for text in texts.strings]
+        each = list(map(self.kept.get, texts.strings))
         if None in each:
             from unfazed.vary.lines import read
 
             lines = read(texts)
-            each = [self.verbs(lines[i]) if verbs is None else verbs for i, verbs in enumerate(each)]
+            for i in [i for i, verbs in enumerate(each) if verbs is None]:
+                each[i] = self.verbs(lines[i])
         plain = texts.task is None
         found: list[Said] = []
-        for i, (its, tags) in enumerate(zip(each, texts.tags, strict=True)):
-            verbs = its or ()
+        for i, (verbs, tags) in enumerate(zip(each, texts.tags, strict=True)):
+            if not verbs:
+                found.append(self._options(texts[i]) if tags is None else _before_slot(texts.strings[i], tags))
+                continue
+            said, first, last, _, _ = verbs[0]
             if tags is None:
-                found.append(verbs[0] if plain and verbs else self._options(texts[i]))
-            elif verbs and tags[(verb := verbs[0]).first] == "O" == tags[verb.last]:
-                found.append(verb)
+                found.append(said if plain else self._options(texts[i]))
+            elif tags[first] == "O" == tags[last]:
+                found.append(said)
             else:
                 found.append(self._among(verbs, tags, texts, i))
-        return Options.of(found)
+        columns: Any = zip(*found, strict=True)
+        return tuple(columns)
 
     def _among(self, verbs: Sequence[Verb], tags: Sequence[str], texts: Texts, i: int) -> Said:
         """What may be said in a text whose tokens have these tags."""
         text = texts.strings[i]
         for verb in verbs:
-            if tags[verb.first] == "O":
-                return verb if tags[verb.last] == "O" or _ends(text, tags, verb) else self.at(verb, texts[i])
+            if tags[verb[1]] == "O":
+                whole = tags[verb[2]] == "O" or _ends(text, tags, verb)
+                return verb[0] if whole else self.at(verb, texts[i])
         return _before_slot(text, tags)
 
     def _options(self, text: Text) -> Said:
         """What may be said in this text, with its labels."""
         verbs = self.kept.get(text.text)
         for verb in self.verbs(line_of(text.text)) if verbs is None else verbs:
-            if not text.labelled(verb.start):
+            if not text.labelled(verb[3]):
                 return self.at(verb, text)
-        return Said(text.marked[0][0], *_LIKE, -1) if text.marked else _NOTHING
+        return _like(text.marked[0][0]) if text.marked else _NOTHING
 
     def at(self, verb: Verb, text: Text) -> Said:
         """What may be said at the utterance's verb."""
-        return verb
+        return verb[0]
 
 
 def _ends(text: str, tags: Sequence[str], verb: Verb) -> bool:
     """Does the slot that the verb's last token is in end with it?"""
-    after = tags[verb.last + 1 : verb.last + 2]
-    return text[verb.end : verb.end + 1] in ("", " ") and not (after and after[0][:1] in ("I", "E"))
+    _, _, last, _, end = verb
+    after = tags[last + 1 : last + 2]
+    return text[end : end + 1] in ("", " ") and not (after and after[0][:1] in ("I", "E"))
 
 
 def _before_slot(text: str, tags: Sequence[str]) -> Said:
@@ -174,7 +161,7 @@ def _before_slot(text: str, tags: Sequence[str]) -> Said:
     at = 0
     for i, tag in enumerate(tags):
         if tag != "O":
-            return Said(at, *_LIKE, i)
+            return _like(at, i)
         at = text.find(" ", at) + 1
     return _NOTHING
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from unfazed.vary.operator import Text
-from unfazed.vary.spoken import Said, Verb, VerbFiller, Words
+from unfazed.vary.spoken import Said, Verb, VerbFiller, Words, said_at
 
 FILLERS = ("basically", "actually", "like", "you know")
 
@@ -24,11 +24,12 @@ class FillerPostVerb(VerbFiller):
 
     def at(self, verb: Verb, text: Text) -> Said:
         """A labelled value is said whole, also where it is longer than the object."""
-        whole = next((stop for start, stop in text.marked if start < verb.end < stop), verb.end)
-        if whole == verb.end:
-            return verb
+        said, _, _, begin, end = verb
+        whole = next((stop for start, stop in text.marked if start < end < stop), end)
+        if whole == end:
+            return said
         last = text.text[:whole].rsplit(" ", 1)[-1].lower()
-        return Said(*self.said(text.text, verb.start, whole, "", last), -1)
+        return said_at(*self.said(text.text, begin, whole, "", last))
 
 
 @lru_cache(8192)
