@@ -82,6 +82,14 @@ class Nodes:
         self._process.stdout.close()
 
 
+def is_alive(pid: int) -> bool:
+    """Does a process run? One that has ended may stay in the list until somebody asks for its code."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def children(pid: int) -> set[int]:
     return {int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
 
@@ -206,7 +214,12 @@ def test_ray_is_started_on_this_machine_and_ended_with_the_command(nodes: Nodes,
     Path("asked.log").unlink()
     ended(start(nodes, "run", "suite", "--system", "at_work:shout", "-o", "run", "--engine", "ray"))
     assert outputs(Run("run")) == plain
-    assert not any(Path(f"/proc/{pid}").exists() for pid, _ in asked())
+    started = {pid for pid, _ in asked()}
+    assert started
+    until = time.monotonic() + 60
+    while any(map(is_alive, started)) and time.monotonic() < until:  # Ray does not wait for the end of what it stops
+        time.sleep(0.1)
+    assert not any(map(is_alive, started))
 
 
 def test_every_step_gives_the_same_bytes_on_the_cluster(nodes: Nodes, tmp_path: Path) -> None:
