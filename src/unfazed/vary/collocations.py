@@ -16,9 +16,9 @@ _PAIRS = Path(__file__).parent / "speech" / "data" / "english_pairs.txt.xz"
 _SPARED = word_lists(Path(__file__).parent / "spoken" / "data" / "synonyms_spared.toml")
 OF_PEOPLE = frozenset(("me", "us", "you", "him", "her", "them"))
 _UNRANKED = 100_000
-_NOUNS = frozenset(("NN", "NNS", "NNP"))
-_BEFORE_NOUNS = frozenset(("DT", "JJ", "PRP$", "POS"))
-_PARTICLES = frozenset(("up", "out", "off", "down", "away", "back", "over", "around"))
+NOUNS = frozenset(("NN", "NNS", "NNP"))
+BEFORE_NOUNS = frozenset(("DT", "JJ", "PRP$", "POS"))
+PARTICLES = frozenset(("up", "out", "off", "down", "away", "back", "over", "around"))
 _FIXED, _USUAL = 5, 3  # bits from which on two words are a fixed expression, or are usually said together
 NAMING = frozenset(("called", "titled", "entitled", "named", "name", "title"))
 _COMMON, _RARER = 10_000, 8  # ranks: a candidate may be so rare, or so many times rarer than the word
@@ -68,12 +68,12 @@ def named(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
     kind = KIND_OF.get(tags[i])
     before, after = tags[i - 1] if i else "", tags[i + 1] if i + 1 < len(tags) else ""
     if kind == "n":
-        return before in _NOUNS or after in _NOUNS
+        return before in NOUNS or after in NOUNS
     if kind == "a":
         return before == "NNP" or after == "NNP"
     if kind == "v":
-        noun = before in _BEFORE_NOUNS or (not after and before in _NOUNS)
-        return noun or (bool(after) and after != "RP" and words[i + 1] in _PARTICLES)
+        noun = before in BEFORE_NOUNS or (not after and before in NOUNS)
+        return noun or (bool(after) and after != "RP" and words[i + 1] in PARTICLES)
     return False
 
 

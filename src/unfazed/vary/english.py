@@ -10,7 +10,7 @@ import gzip
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial
-from itertools import accumulate, compress, pairwise
+from itertools import accumulate, pairwise
 from operator import add
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -20,7 +20,6 @@ from unfazed.vary.words import word_lists
 _TAGS_FILE = Path(__file__).parent / "spoken" / "data" / "pos.tsv.gz"
 START = "."  # what stands before the first word and after the last
 _PLAIN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*(?: [a-z0-9]+(?:['-][a-z0-9]+)*)*")  # as recognisers write
-_BETWEEN = f" {START} {START} "  # which separates texts so that neither sees the other
 _REST = ""  # what is said of all others, in tables of decisions
 SHORT = 500  # characters of texts whose tags are kept: draws repeat, documents don't
 
@@ -49,7 +48,16 @@ _INFLECTED = {"v": ("VBD", "VBN", "VBG", "VBZ"), "n": ("NNS",), "a": ("JJR", "JJ
 _BASE = {"v": "VB", "n": "NN", "a": "JJ", "r": "RB"}
 KIND_OF = {tag: kind for kind, base in _BASE.items() for tag in (base, *_INFLECTED[kind])}  # v, n, a or r by tag
 _CLOSED_TAGS = frozenset(tag for tag, _ in STOPWORDS)
+_CLOSED_AS = {
+    word: frozenset(tag for tag in _CLOSED_TAGS if (tag, word) in STOPWORDS) for word in {word for _, word in STOPWORDS}
+}
 _KEPT = BE | HAVE | DO | frozenset(["let", "let's", "s", "d", "like", "not", "n't", "please", "oh", "there", "here"])
+
+
+def replaceable_as(word: str) -> frozenset[str]:
+    """The tags with which a lower-case word is of a class of words that may be replaced."""
+    open_ = frozenset() if word in _KEPT or len(word) < 3 else frozenset(KIND_OF)
+    return open_ | _CLOSED_AS.get(word, frozenset())
 
 
 class Tagged(Protocol):
@@ -134,20 +142,22 @@ class Tagger:
         for line in contexts.splitlines():
             tag, *key = line.split("\t")
             self.contexts[tuple(key)] = tag
-        self._views = {START: START, **{kind: seen_as(kind) for kind in kinds}}
-        self._decisions: dict[str, dict[str, _Said]] = {
+        self.views = {START: START, **{kind: seen_as(kind) for kind in kinds}}
+        self.names = sorted({START}.union(*map(tags_of, kinds)))  # of tags
+        self.number = {name: n for n, name in enumerate(self.names)}
+        self.decisions: dict[str, dict[str, _Said]] = {
             kind: {_REST: {_REST: tags_of(kind)[0]}} for kind in kinds if "|" in kind
         }
-        self._own: dict[str, dict[tuple[str, str], str]] = {}  # of words, by the last tag and what is seen next
+        self.own: dict[str, dict[tuple[str, str], str]] = {}  # of words, by the last tag and what is seen next
         for context in sorted(self.contexts, key=len):
             self._add(self.contexts[context], *context)
 
     def _add(self, tag: str, kind: str, last: str = _REST, view: str = _REST, before: str = _REST) -> None:
         """Adds what a context says to what shorter ones say."""
         if before == "word":
-            self._own.setdefault(kind, {})[last, view] = tag
+            self.own.setdefault(kind, {})[last, view] = tag
             return
-        by_last = self._decisions[kind]
+        by_last = self.decisions[kind]
         said = by_last.setdefault(last, dict(by_last[_REST]))
         shorter = said.get(view, said[_REST])
         if before == _REST:
@@ -157,7 +167,7 @@ class Tagger:
 
     def tags(self, words: Sequence[str], last: str = START, before: str = START) -> list[str]:
         """The tag of each lower-case word of a sentence, or of a part of it that follows two others, the last first."""
-        classes, views, own, decisions = self.classes, self._views, self._own, self._decisions
+        classes, views, own, decisions = self.classes, self.views, self.own, self.decisions
         found = [before, last, *[classes.get(word) or class_of(word, classes) for word in words], START]
         for i in [i for i, kind in enumerate(found) if "|" in kind]:
             last, view, its = found[i - 1], views[found[i + 1]], own.get(words[i - 2])
@@ -268,22 +278,6 @@ def line_of(text: str) -> Line:
         return _any(text)
     words = text.split(" ")
     return Line(text, words, tagger().tags(words), (), ())
-
-
-def lines_of(texts: Sequence[str]) -> list[Line]:
-    """The lines of many texts, sooner than one by one."""
-    plain = [bool(_PLAIN.fullmatch(text)) for text in texts]
-    words = _BETWEEN.join(compress(texts, plain)).split(" ")
-    tags = tagger().tags(words)
-    found, at = [], 0
-    for text, alone in zip(texts, plain, strict=True):
-        if alone:
-            end = at + text.count(" ") + 1
-            found.append(Line(text, words[at:end], tags[at:end], (), ()))
-            at = end + 2
-        else:
-            found.append(_any(text))
-    return found
 
 
 def _any(text: str) -> Line:

@@ -11,19 +11,21 @@ place. Only the ranking looks at the whole sentence, and does so for many words 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from math import log
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unfazed.vary.collocations import OF_PEOPLE, everywhere, never, vague
-from unfazed.vary.english import KIND_OF, START, STOPWORDS, Line, forms
+from unfazed.vary.english import KIND_OF, START, STOPWORDS, Line, forms, tagger
 from unfazed.vary.fitting import MOST_FITTING, Asked, Place, fits
-from unfazed.vary.stopwords import stopword_candidates
+from unfazed.vary.rows import Rows
+from unfazed.vary.stopwords import farther, stopword_candidates
 
 _DATA = Path(__file__).parent / "spoken" / "data"
 _SENSE_FIT = 6.0  # what the sentence counts for against how often a sense is meant
@@ -34,7 +36,8 @@ _ALIKE = 0.6  # cosine of the definitions of two words, from which on they are a
 _WORST = 4.0  # how much worse than the best a candidate may be
 _UNIT = 127  # what a vector's number 1 is stored as
 _FEW = log(2)  # weight of a sentence with one other word that has a vector
-_PARTICLES, _REACH = frozenset(("up", "down", "out", "back", "away", "over")), 5  # words after the verb
+APART, REACH = frozenset(("up", "down", "out", "back", "away", "over")), 5  # words after the verb
+Code = TypeVar("Code", int, "NDArray[np.intp]")
 _MOST_READ, _MOST_PLACES = 50_000, 100_000  # words with tags, and places of words, that are remembered
 
 
@@ -76,18 +79,72 @@ class Target:
         self.choices: dict[tuple[bool, bool, bool], Choice | None] = {}
 
 
-class Question(NamedTuple):
-    """A word of a line to find others for: of its choice, the places of single words that fit and of phrases that do.
+class Options(NamedTuple):
+    """What may stand for a word in a place: of its choice, the numbers of single words that fit and of phrases that do.
 
-    A closed-class word has no choice, but candidates, which nothing else in the line decides about.
+    Where nothing else in the line decides about them, they are in `alone`, best first; a closed-class word's have no
+    choice.
     """
+
+    choice: Choice | None
+    fit: tuple[list[int], list[int]]
+    alone: list[str] | None
+
+    def best(self, order: Sequence[int] | None, most: int, said: Container[str]) -> list[str]:
+        """The best that fit, phrases only if no single word does, and none that is said elsewhere.
+
+        `order` has the numbers of those whose sense may be meant; None where nothing in the line decides about them.
+        """
+        if self.choice is None:
+            return self.alone or []
+        if self.alone is not None:
+            return [] if self.alone[0] in said else self.alone
+        forms_of = self.choice.forms
+        for fit in self.fit:
+            found: list[str] = []
+            for n in order or ():
+                if n in fit:
+                    form = forms_of[n]
+                    if form is None or form in found or form in said:
+                        continue
+                    found.append(form)
+                    if len(found) == most:
+                        break
+            if found:
+                return found
+        return []
+
+
+class Question(NamedTuple):
+    """A word of a line to find others for."""
 
     line: Line
     i: int
     strict: bool
-    choice: Choice | None
-    fit: tuple[list[int], list[int]]
-    closed: list[str]
+    options: Options
+
+
+# A word, the words before and after it, and what is `coded` of the place.
+Spot = tuple[str, str, str, int]
+_BITS = 5  # of a tag's number
+SURE, STRICT = 2, 1  # what a code that has neither is joined with
+
+
+def coded(tag: Code, one: Code, two: Code, flag: Code, sure: Code, strict: Code) -> Code:
+    """The numbers of three tags, the word's own first, and three flags as one number; or arrays of such.
+
+    Of a content word, the tags are those of the words before the one before it, and the flag says whether a particle
+    follows. Of a closed-class word, they are that of the word after it and any, and the flag is what `farther` says.
+    """
+    return ((((tag << _BITS | one) << _BITS | two) << 1 | flag) << 1 | sure) << 1 | strict
+
+
+def decoded(code: int) -> tuple[str, str, str, bool, bool, bool]:
+    """The same from the number, with the tags' names."""
+    names, ones = tagger().names, (1 << _BITS) - 1
+    tags = code >> 3
+    tag, one, two = (names[tags >> shift & ones] for shift in (2 * _BITS, _BITS, 0))
+    return tag, one, two, bool(code & 4), bool(code & SURE), bool(code & STRICT)
 
 
 class Thesaurus:
@@ -101,14 +158,14 @@ class Thesaurus:
             kind, lemma, rest = line.split("\t", 2)
             self._lines[lemma, kind] = rest
         stored = np.frombuffer(vectors, np.int8).reshape(-1, size)
-        self._vectors: Any = np.zeros((len(stored) + 1, size), np.float32)  # that of row 0, of no word, is zero
-        self._vectors[1:] = stored
+        self.vectors: Any = np.zeros((len(stored) + 1, size), np.float32)  # that of row 0, of no word, is zero
+        self.vectors[1:] = stored
         self._entry = cache(self._read)
         self._senses = Rows(lines.count("\t"), len(self._lines), row=int, share=float)
         self._words = Rows(lines.count(" ") // 2, len(self._lines), row=int, of=int, score=float)
         self._targets: dict[tuple[str, str], Target] = {}  # by word and tag
         self._row_of: dict[str, dict[str, int]] = {tag: {} for tag in KIND_OF}  # by tag and word
-        self._fit: dict[tuple[Choice, bool, str, str, str, str], tuple[list[int], list[int]]] = {}
+        self._options: dict[Spot, Options | None] = {}
 
     def ranked(self, asked: Sequence[Asked], most: int = MOST_FITTING) -> list[list[str]]:
         """For each word asked about, candidates in the same inflected form, best first."""
@@ -128,29 +185,57 @@ class Thesaurus:
 
     def question(self, line: Line, i: int, sure: bool, strict: bool) -> Question | None:
         """The question what may stand for a word; None if nothing may."""
-        words, tags = line.lowers, line.tags
-        word, tag = words[i], tags[i]
+        words, tags, number = line.lowers, line.tags, tagger().number
+        word, tag, end = words[i], tags[i], i + 1 == len(words)
+        before, after = words[i - 1] if i else "", "" if end else words[i + 1]
+        kind = KIND_OF.get(tag)
+        if kind is None:
+            if end or (tag, word) not in STOPWORDS:
+                return None
+            beside, flag = (number[tags[i + 1]], 0), farther(words, tags, i)
+        else:
+            if kind == "r" and i and (tags[i - 1] == "IN" or before == "right"):
+                return None  # *from now* and *right now* are expressions
+            if kind == "v" and strict and _apart(line, i + 1):
+                return None
+            context = line.context
+            beside = number[context[i - 2] if i > 1 else START], number[context[i - 3] if i > 2 else START]
+            flag = kind == "v" and not end and tags[i + 1] == "RP"
+        found = self.options((word, before, after, coded(number[tag], *beside, flag, sure, strict)))
+        return Question(line, i, strict, found) if found else None
+
+    def options(self, spot: Spot) -> Options | None:
+        """What may stand in a place; None if nothing may."""
+        try:
+            return self._options[spot]
+        except KeyError:
+            if len(self._options) >= _MOST_PLACES:
+                self._options.clear()
+            self._options[spot] = found = self._find(spot)
+            return found
+
+    def _find(self, spot: Spot) -> Options | None:
+        word, before, after, code = spot
+        tag, one, two, flag, sure, strict = decoded(code)
         if tag not in KIND_OF:
-            found = stopword_candidates(words, tags, i) if (tag, word) in STOPWORDS else []
-            return Question(line, i, strict, None, ([], []), found) if found else None
+            closed = stopword_candidates(word, tag, before, after, one, flag)
+            return Options(None, ([], []), closed) if closed else None
         target = self._targets.get((word, tag)) or self._target(word, tag)
-        if target.of == "r" and i and (tags[i - 1] == "IN" or words[i - 1] == "right"):
-            return None  # *from now* and *right now* are expressions
-        particle = people = False
-        if i + 1 < len(words):
-            if target.of == "v":
-                if strict and _apart(line, i + 1):
-                    return None
-                particle = tags[i + 1] == "RP"
-            people = words[i + 1] in OF_PEOPLE
-        key = strict, particle, people
+        key = strict, flag, after in OF_PEOPLE
         if key not in target.choices:
             target.choices[key] = self._choice(word, tag, target, *key)
         choice = target.choices[key]
         if choice is None:
             return None
-        fit = self._fitting(choice, line, i, sure, strict)
-        return Question(line, i, strict, choice, fit, []) if fit[0] or fit[1] else None
+        fit: tuple[list[int], list[int]] = [], []
+        for n, form in enumerate(choice.forms):
+            if form is not None and fits(word, tag, form, Place(before, after, one, two), sure, strict):
+                fit[" " in form].append(n)
+        single, phrases = fit
+        if not single and not phrases:
+            return None
+        only = choice.forms[single[0]] if len(single) == 1 and not phrases and choice.takes(single[0]) else None
+        return Options(choice, fit, None if only is None else [only])
 
     def _choice(self, word: str, tag: str, target: Target, strict: bool, particle: bool, people: bool) -> Choice | None:
         kind, lemma = target.of, target.lemma
@@ -203,7 +288,7 @@ class Thesaurus:
         """Are the two defined alike, or may each stand for the other where it means what it mostly means?"""
         one, two = self._rows.get(lemma), self._rows.get(other)
         if one is not None and two is not None:
-            first, second = self._vectors[one], self._vectors[two]
+            first, second = self.vectors[one], self.vectors[two]
             if first @ second >= _ALIKE * float(np.linalg.norm(first) * np.linalg.norm(second)):
                 return True
         entry = self._entry(other, kind)
@@ -211,52 +296,33 @@ class Thesaurus:
             w == lemma and s > _LEAST_ALIKE for w, s in zip(entry.words, entry.scores, strict=True)
         )
 
-    def _fitting(self, choice: Choice, line: Line, i: int, sure: bool, strict: bool) -> tuple[list[int], list[int]]:
-        """Which candidates fit where the word stands: single words and phrases."""
-        words, tags = line.lowers, line.context
-        before, after = words[i - 1] if i else "", words[i + 1] if i + 1 < len(words) else ""
-        last, earlier = tags[i - 2] if i > 1 else START, tags[i - 3] if i > 2 else START
-        key = choice, sure, before, after, last, earlier  # a Place is made if it is new
-        found = self._fit.get(key)
-        if found is None:
-            found = [], []
-            place = Place(before, after, last, earlier)
-            for n, form in enumerate(choice.forms):
-                if form is not None and fits(line.lowers[i], line.tags[i], form, place, sure, strict):
-                    found[" " in form].append(n)
-            if len(self._fit) >= _MOST_PLACES:
-                self._fit.clear()
-            self._fit[key] = found
-        return found
-
     def answers(self, questions: Sequence[Question], most: int = MOST_FITTING) -> list[list[str]]:
         """The candidates that fit and whose sense may be meant, in the same inflected form, best first."""
-        found = [_alone(question) for question in questions]
-        open_ = [question for question, alone in zip(questions, found, strict=True) if alone is None]
-        if open_:
-            orders = iter(self._orders(open_))
-            found = [
-                _answer(question, next(orders), most) if alone is None else alone
-                for question, alone in zip(questions, found, strict=True)
-            ]
-        return [words or [] for words in found]
+        open_ = [question for question in questions if question.options.alone is None]
+        strict = [question.strict for question in open_]
+        orders = iter(
+            self.orders([question.options for question in open_], self._around(open_), strict) if open_ else ()
+        )
+        found = []
+        for line, _, strictly, options in questions:
+            order = next(orders) if options.alone is None else None
+            found.append(options.best(order, most, line.lowers if strictly else ()))
+        return found
 
-    def _orders(self, questions: Sequence[Question]) -> list[list[int]]:
-        """For each word, the places in its entry of candidates whose sense may be meant, best first."""
-        entries = np.array([question.choice.entry.number for question in questions if question.choice])
+    def orders(self, options: Sequence[Options], around: Any, strict: Sequence[bool]) -> list[list[int]]:
+        """For each word, the numbers in its entry of candidates whose sense may be meant, best first."""
+        entries = np.array([its.choice.entry.number for its in options if its.choice])
         sense, of_sense, at = self._senses.of(entries)
         word, of, word_at = self._words.of(entries)
         rows = np.concatenate((self._senses["row"][sense], self._words["row"][word]))
-        around = self._around(questions)[np.concatenate((of_sense, of))]
-        alike = np.einsum("ij,ij->i", self._vectors[rows], around)
+        alike = np.einsum("ij,ij->i", self.vectors[rows], around[np.concatenate((of_sense, of))])
         senses = self._senses["share"][sense] + _SENSE_FIT * alike[: len(sense)]
         most = np.maximum.reduceat(senses, at)
         senses -= (most + np.log(np.add.reduceat(np.exp(senses - most[of_sense]), at)))[of_sense]
         meant = senses[self._words["of"][word] + at[of]]
         scores = self._words["score"][word] + meant + _WORD_FIT * alike[len(sense) :]
         least = np.maximum.reduceat(scores, word_at) - _WORST
-        likely = np.array([_LIKELY_MEANT if question.strict else _LEAST_MEANT for question in questions])
-        taken = (scores > least[of]) & (meant > likely[of])
+        taken = (scores > least[of]) & (meant > np.where(strict, _LIKELY_MEANT, _LEAST_MEANT)[of])
         # Rounded, so that ties stay ties whatever the processor makes of the last bits.
         order = np.lexsort((-np.round(scores, 6), of))
         order = order[taken[order]]
@@ -278,111 +344,48 @@ class Thesaurus:
                 starts.append(len(rows))
                 rows += self._rows_of(line)
             of.append(lines[line])
-            own.append(self._row(line.lowers[i], line.tags[i]))
-        every, one = self._vectors[rows], np.array(own)
+            own.append(self.row(line.lowers[i], line.tags[i]))
+        counts = np.diff([*starts, len(rows)]) - 1
+        return self.directions(np.add.reduceat(self.vectors[rows], starts)[of], counts[of], np.array(own))
+
+    def directions(self, totals: Any, counts: Any, own: Any) -> Any:
+        """The mean directions of so many vectors with these sums, without the word's own row."""
         # Vectors are whole numbers, so that nothing is lost where the word's own is taken away again.
-        total = np.add.reduceat(every, starts)[of] - self._vectors[one]
-        counts = (np.diff([*starts, len(rows)]) - 1)[of] - (one > 0)
+        total, others = totals - self.vectors[own], counts - (own > 0)
         length = np.sqrt(np.einsum("ij,ij->i", total, total)) / _UNIT + 1e-9
-        return total * (np.where(counts == 1, _FEW, 1.0) / length / _UNIT**2).astype(np.float32)[:, None]
+        return total * (np.where(others == 1, _FEW, 1.0) / length / _UNIT**2).astype(np.float32)[:, None]
 
     def _rows_of(self, line: Line) -> list[int]:
         """The rows of a line's content words that have a vector, after that of no word."""
-        row_of, row = self._row_of, self._row
+        row_of, row = self._row_of, self.row
         content = [(tag, word) for tag, word in zip(line.tags, line.lowers, strict=True) if tag in row_of]
         rows = [row_of[tag].get(word) for tag, word in content]
         if None in rows:
             rows = [row(word, tag) for tag, word in content]
         return [0, *filter(None, rows)]
 
-    def _row(self, word: str, tag: str) -> int:
+    def row(self, word: str, tag: str) -> int:
         """The row of the vector of a content word; 0 for others, and if it has none."""
         known = self._row_of.get(tag)
         if known is None:
             return 0
         found = known.get(word)
         if found is None:
-            found = self._rows.get(word) or self._rows.get(forms().lemma(word, tag), 0)
+            found = self.new_row(word, tag)
             if len(known) >= _MOST_READ:
                 known.clear()
             known[word] = found
         return found
 
-
-class Rows:
-    """Rows of numbers of all entries that were read, those of one entry together."""
-
-    def __init__(self, most: int, entries: int, **columns: type) -> None:
-        self._columns: dict[str, Any] = {name: np.zeros(most, kind) for name, kind in columns.items()}
-        self._starts, self._sizes = np.zeros(entries, int), np.zeros(entries, int)
-        self._entries = self._filled = 0
-        self._new: dict[str, list[Any]] = {name: [] for name in columns}  # not yet in the arrays, nor are the sizes
-        self._new_sizes: list[int] = []
-
-    def add(self, **values: list[Any]) -> int:
-        """Adds an entry; gives back its number."""
-        for name, its in values.items():
-            self._new[name] += its
-        self._new_sizes.append(len(its))
-        return self._entries + len(self._new_sizes) - 1
-
-    def _store(self) -> None:
-        """Puts what is new into the arrays; many entries at once cost little more than one."""
-        sizes = np.array(self._new_sizes)
-        now = slice(self._entries, self._entries + len(sizes))
-        self._starts[now], self._sizes[now] = self._filled + sizes.cumsum() - sizes, sizes
-        for name, its in self._new.items():
-            self._columns[name][self._filled : self._filled + len(its)] = its
-            its.clear()
-        self._entries, self._filled = now.stop, self._filled + int(sizes.sum())
-        self._new_sizes = []
-
-    def __getitem__(self, name: str) -> Any:
-        return self._columns[name]
-
-    def of(self, entries: Any) -> tuple[Any, Any, Any]:
-        """The rows of these entries; for each row the place of its entry among them; and where each entry begins."""
-        if self._new_sizes:
-            self._store()
-        sizes = self._sizes[entries]
-        starts = sizes.cumsum() - sizes
-        of = np.repeat(np.arange(len(entries)), sizes)
-        return (self._starts[entries] - starts)[of] + np.arange(len(of)), of, starts
-
-
-def _alone(question: Question) -> list[str] | None:
-    """The answer, if nothing in the line but the word's neighbours decides about it."""
-    if question.choice is None:
-        return question.closed
-    single = question.fit[0]
-    if len(single) == 1 and not question.fit[1] and question.choice.takes(single[0]):
-        return _answer(question, single, 1)
-    return None
-
-
-def _answer(question: Question, order: Sequence[int], most: int) -> list[str]:
-    """The best that fit, phrases only if no single word does; a strict one is not said elsewhere in the text."""
-    line, _, strict, choice, fits_there, _ = question
-    forms_of = choice.forms if choice is not None else []
-    for fit in fits_there:
-        found: list[str] = []
-        for n in order:
-            if n in fit:
-                form = forms_of[n]
-                if form is None or form in found or (strict and form in line.lowers):
-                    continue
-                found.append(form)
-                if len(found) == most:
-                    break
-        if found:
-            return found
-    return []
+    def new_row(self, word: str, tag: str) -> int:
+        """The same for a content word that nothing is remembered of."""
+        return self._rows.get(word) or self._rows.get(forms().lemma(word, tag), 0)
 
 
 def _apart(line: Line, first: int) -> bool:
     """Does the verb before this word have a particle other than *on* and *off*, or one later: *turn lights down*?"""
-    end = first + _REACH
-    return not _PARTICLES.isdisjoint(line.lowers[first:end]) or "RP" in line.tags[first + 1 : end]
+    end = first + REACH
+    return not APART.isdisjoint(line.lowers[first:end]) or "RP" in line.tags[first + 1 : end]
 
 
 @lru_cache(1)

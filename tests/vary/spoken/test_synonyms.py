@@ -207,7 +207,7 @@ def test_the_table_is_whole() -> None:
         words, _, _ = source._words.of([entry.number])
         assert len(senses) == entry.senses
         assert len(words) == len(entry.words) == len(entry.scores)
-        assert source._senses["row"][senses].max() < len(source._vectors)
+        assert source._senses["row"][senses].max() < len(source.vectors)
         assert source._words["row"][words].min() > 0
         assert source._words["of"][words].max() < entry.senses
 

@@ -16,12 +16,12 @@ from unfazed.vary.english import (
     class_of,
     kind_of,
     line_of,
-    lines_of,
     seen_as,
     tagged,
     tagger,
     tags_of,
 )
+from unfazed.vary.lines import Lines
 from unfazed.vary.spoken import verb_phrases
 
 COMMON = ["play", "the", "new", "book", "a", "table", "two", "what", "flights", "leave", "like", "to", "her", "that"]
@@ -215,7 +215,7 @@ TEXTS = st.lists(WRITTEN, max_size=9).map(" ".join)
 @settings(max_examples=200, deadline=None)
 def test_many_texts_are_read_as_each_is(texts: list[str]) -> None:
     """Words of one text see none of another's."""
-    for line, text in zip(lines_of(texts), texts, strict=True):
+    for line, text in zip(Lines(texts), texts, strict=True):
         words = line_of(text).words()
         assert (line.text, line.words()) == (text, words)
         assert line.plain == line_of(text).plain

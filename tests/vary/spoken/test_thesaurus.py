@@ -46,11 +46,11 @@ def plainly_ranked(asked: Asked) -> list[str]:
         return []
     senses, candidates = (part.of(np.array([entry.number]))[0] for part in (table._senses, table._words))
     around = mean_direction(words, i)
-    shares = table._senses["share"][senses] + 6.0 * (table._vectors[table._senses["row"][senses]] / 127 @ around)
+    shares = table._senses["share"][senses] + 6.0 * (table.vectors[table._senses["row"][senses]] / 127 @ around)
     shares = shares - np.logaddexp.reduce(shares)
     meant = shares[table._words["of"][candidates]]
     scores = np.array(entry.scores) + meant
-    scores = scores + 2.0 * (table._vectors[table._words["row"][candidates]] / 127 @ around)
+    scores = scores + 2.0 * (table.vectors[table._words["row"][candidates]] / 127 @ around)
     order = np.argsort(-np.round(scores, 6), kind="stable").tolist()
     least, likely = scores.max() - 4.0, log(0.5 if asked.strict else 0.15)
     said = []
@@ -83,7 +83,7 @@ def mean_direction(words: tuple[Word, ...], i: int) -> np.ndarray:
         row = table._rows.get(word.lower) or table._rows.get(lemma)
         if n != i and word.tag in KIND_OF and row is not None:
             rows.append(row)
-    total = (table._vectors[rows] / 127).sum(0) if rows else np.zeros(32)
+    total = (table.vectors[rows] / 127).sum(0) if rows else np.zeros(32)
     return total / (np.linalg.norm(total) + 1e-9) * min(1.0, log(1 + len(rows)))
 
 

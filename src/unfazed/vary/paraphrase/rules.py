@@ -14,7 +14,7 @@ from unfazed.vary.operator import BatchOperator, Change, Text, whole_text
 from unfazed.vary.paraphrase._clauses import orders, voices
 from unfazed.vary.paraphrase._phrases import candidates, contractions, expressions, listed_forms, nominals
 from unfazed.vary.sentence import LONGEST, Rewrite, Sentence, sentences
-from unfazed.vary.synonyms import replacement
+from unfazed.vary.synonym_edits import replacement
 from unfazed.vary.thesaurus import thesaurus
 from unfazed.vary.words import checked_rate, some
 

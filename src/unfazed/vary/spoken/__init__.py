@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from unfazed.core.edits import Edit, OneEach
 from unfazed.core.seeds import Stream, Streams
 from unfazed.vary.block import BlockOperator, SingleEdits, Texts
-from unfazed.vary.english import BE, DO, HAVE, SHORT, Line, line_of, lines_of
+from unfazed.vary.english import BE, DO, HAVE, SHORT, Line, line_of
 from unfazed.vary.operator import Change, Text
 
 _AUXILIARY = BE | HAVE | DO
@@ -45,11 +45,6 @@ def _like(at: int, token: int = -1) -> Said:
 
 
 Options = tuple[Sequence[int], Sequence[Words], Sequence[int], Sequence[int], Sequence[Words]]  # Said as columns
-
-
-def read(texts: Texts) -> list[Line]:
-    """The words of texts and their tags."""
-    return lines_of(texts.strings)
 
 
 class VerbFiller(BlockOperator):
@@ -111,8 +106,11 @@ class VerbFiller(BlockOperator):
         """What `_options` gives, sooner where nothing at the first verb is labelled."""
         each = list(map(self.kept.get, texts.strings))
         if None in each:
+            from unfazed.vary.lines import read
+
+            lines = read(texts)
             for i in [i for i, verbs in enumerate(each) if verbs is None]:
-                each[i] = self.verbs(texts.once(read)[i])
+                each[i] = self.verbs(lines[i])
         plain = texts.task is None
         found: list[Said] = []
         for i, (verbs, tags) in enumerate(zip(each, texts.tags, strict=True)):
