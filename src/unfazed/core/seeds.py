@@ -221,20 +221,17 @@ class Streams(Sequence[Stream]):
         return self._numbers
 
     def first(self, counts: Sequence[int]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """At least as many first numbers of each stream as asked, one stream after the other; where each begins."""
+        """At least as many first numbers of each stream as asked; and where those of each begin."""
         import numpy as np
 
-        if max(counts, default=0) <= AT_ONCE:
-            return self.numbers.ravel(), np.arange(len(self)) * AT_ONCE
-        found, sizes = [], []
-        for digest, count in zip(self._digests, counts, strict=True):
-            found.append(digest)
-            sizes.append(more := max(1, -(-count // AT_ONCE)))
-            for _ in range(more - 1):
-                digest = blake2b(digest).digest()
-                found.append(digest)
-        ends = np.cumsum(sizes) * AT_ONCE
-        return np.frombuffer(b"".join(found), "<u8"), ends - np.array(sizes) * AT_ONCE
+        starts, more = np.arange(len(self)) * AT_ONCE, list[bytes]()
+        for n in [n for n, count in enumerate(counts) if count > AT_ONCE]:
+            starts[n] = (len(self) + len(more)) * AT_ONCE  # all of its numbers come again behind the others'
+            more.append(digest := self._digests[n])
+            for _ in range((counts[n] - 1) // AT_ONCE):
+                more.append(digest := blake2b(digest).digest())
+        found = np.frombuffer(b"".join((*self._digests, *more)), "<u8") if more else self.numbers.ravel()
+        return found, starts
 
     def below(self, nth: int, sizes: Sequence[int]) -> list[int]:
         """What `Stream.below` gives in each stream as its number `nth`, from 0, where `sizes` has an n for each."""

@@ -81,7 +81,8 @@ class BlockTagger:
         found = np.full(int(places[-1]) + _FAR if len(places) else _FAR, self.tag[START])
         found[places] = classes
         self._decide(found)
-        return found[places]
+        tags: Numbers = found[places]
+        return tags
 
     def _decide(self, found: Numbers) -> None:
         """Puts tags in place of classes, where sentences have others' beginnings and ends far enough away.

@@ -54,10 +54,14 @@ class Lines(Sequence[Line]):
 
     def __init__(self, strings: Sequence[str]) -> None:
         self.strings = strings
-        read = [text if text.isascii() else "" for text in strings]
-        joined = _BETWEEN + _BETWEEN.join(read) + _BETWEEN
+        self._made: dict[int, Line] = {}
+        joined = _BETWEEN.join(("", *strings, ""))
+        if not joined.isascii():
+            self._made = {n: line_of(text) for n, text in enumerate(strings) if not text.isascii()}
+            strings = ["" if n in self._made else text for n, text in enumerate(strings)]
+            joined = _BETWEEN.join(("", *strings, ""))
         codes: Codes = np.frombuffer(joined.encode(), np.uint8)
-        sizes = np.array(list(map(len, read)), np.intp)
+        sizes = np.array(list(map(len, strings)), np.intp)
         starts = np.cumsum(sizes + len(_BETWEEN)) - sizes
         self.plain = _plain(codes, starts, sizes)
         found, whole = _words(codes, _tokens(codes, starts))
@@ -67,7 +71,6 @@ class Lines(Sequence[Line]):
         self._look_up()
         self._as_small = block_tagger().tags(self.classes, self._sentences)
         self.tags = _with_names(self._as_small, codes, found)
-        self._made = {n: line_of(text) for n, text in enumerate(strings) if not text.isascii()}
         self._as_one = not self._made  # may the tags of sentences be those of whole texts?
         if self._made:
             self._put_in()

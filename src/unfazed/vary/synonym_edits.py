@@ -4,59 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
 
 from unfazed.core.edits import Edit, OneEach
 from unfazed.vary.block import SingleEdits
+from unfazed.vary.block_tagger import Numbers
 from unfazed.vary.english import KIND_OF, Line, kind_of, tagger
 from unfazed.vary.fitting import Asked
 from unfazed.vary.lines import Lines
 from unfazed.vary.operator import Change
 
 KINDS = {"v": "verb", "a": "adjective", "r": "adverb", "n": "noun", "s": "stop-word"}
-ARTICLES = frozenset(("a", "an"))
+_ARTICLES = frozenset(("a", "an"))
 _VOWELS = frozenset("aeiou")
 _Span = tuple[int, int]
 
 
-class Made:
-    """The changes that were made in texts, as columns: most replace one word, few an article with it."""
+class Made(NamedTuple):
+    """New words for words of texts: the texts' numbers, the words' places, and what is put there."""
 
-    def __init__(self, strings: Sequence[str]) -> None:
-        self._strings, count = strings, len(strings)
-        self._starts, self._ends, self._kinds = [0] * count, [0] * count, [""] * count
-        self._news: list[str | None] = [None] * count
-        self._others: dict[int, Change] = {}
+    texts: list[int]
+    places: list[int]
+    news: list[str]
 
-    def put(self, n: int, start: int, end: int, new: str, kind: str) -> None:
-        """Puts a new word, which is in small letters as the old one is, in place of a text's word."""
-        self._starts[n], self._ends[n], self._news[n], self._kinds[n] = start, end, new, kind
+    def changes(self, lines: Lines) -> SingleEdits:
+        """As columns: most replace one word, few an article with it."""
+        count, places = len(lines), np.array(self.places, np.intp)
+        starts, ends, tags = [0] * count, [0] * count, [0] * count
+        news: list[str | None] = [None] * count
+        others: dict[int, Change] = {}
+        begins, stops, kinds = (column[places].tolist() for column in (lines.begins, lines.ends, lines.tags))
+        for n, new, start, end, kind in zip(self.texts, self.news, begins, stops, kinds, strict=True):
+            starts[n], ends[n], news[n], tags[n] = start, end, new, kind
+        for k in self._unlike(lines, places).tolist():
+            n, place = self.texts[k], self.places[k]
+            article = None
+            if place > lines.first[n] and lines.words[place - 1] in _ARTICLES:
+                article = int(lines.begins[place - 1]), int(lines.ends[place - 1])
+            change = put(lines.strings[n], (begins[k], stops[k]), self.news[k], _kinds()[kinds[k]], article)
+            news[n] = change.edits[0].new if len(change.edits) == 1 else None
+            if len(change.edits) > 1:
+                others[n] = change
+        edits = OneEach(starts, ends, news)
+        return SingleEdits(edits, lambda: _notes(lines.strings, edits, tags), others)
 
-    def put_any(self, n: int, span: _Span, new: str, kind: str, article: _Span | None) -> None:
-        """The same for a word in any letters, which may have an article before it."""
-        change = put(self._strings[n], span, new, kind, article)
-        if len(change.edits) > 1:
-            self._others[n] = change
-        else:
-            self.put(n, *change.edits[0], kind)
-
-    def changes(self) -> SingleEdits:
-        return SingleEdits(OneEach(self._starts, self._ends, self._news), self._notes, self._others)
-
-    def _notes(self) -> list[str]:
-        each = zip(self._strings, self._starts, self._ends, self._news, self._kinds, strict=True)
-        return ["" if new is None else _note(text[start:end], new, kind) for text, start, end, new, kind in each]
+    def _unlike(self, lines: Lines, places: Numbers) -> Numbers:
+        """Which may need more than the word put in place: an article before it, or other letters than small ones."""
+        articles = lines.vocabulary.column(_ARTICLES.__contains__)[lines.numbers[places - 1]] > 0
+        return np.flatnonzero(articles | ~lines.plain[self.texts])
 
 
-def put_in(made: Made, lines: Lines, n: int, place: int, new: str) -> None:
-    """Puts a new word in place of a text's word."""
-    kind = _kinds()[lines.tags[place]]
-    span = int(lines.begins[place]), int(lines.ends[place])
-    before = place - 1 if place > lines.first[n] and lines.words[place - 1] in ARTICLES else None
-    if before is None and lines.plain[n]:
-        made.put(n, *span, new, kind)
-    else:
-        article = None if before is None else (int(lines.begins[before]), int(lines.ends[before]))
-        made.put_any(n, span, new, kind, article)
+def _notes(strings: Sequence[str], edits: OneEach, tags: Sequence[int]) -> list[str]:
+    each = zip(strings, edits.starts, edits.ends, edits.news, tags, strict=True)
+    return ["" if new is None else _note(text[a:b], new, _kinds()[tag]) for text, a, b, new, tag in each]
 
 
 @lru_cache(1)
@@ -67,7 +69,7 @@ def _kinds() -> list[str]:
 
 def replaced(line: Line, i: int, new: str) -> Change:
     """The change that puts a new word in place of a line's word."""
-    article = line.span(i - 1) if i and line.lowers[i - 1] in ARTICLES else None
+    article = line.span(i - 1) if i and line.lowers[i - 1] in _ARTICLES else None
     return put(line.text, line.span(i), new, KIND_OF.get(line.tags[i], "s"), article)
 
 
@@ -75,7 +77,7 @@ def replacement(asked: Asked, new: str) -> Change:
     """The same for a word that was asked about."""
     text, words, i = asked[:3]
     word, before = words[i], words[i - 1] if i else None
-    article = (before.start, before.end) if before is not None and before.lower in ARTICLES else None
+    article = (before.start, before.end) if before is not None and before.lower in _ARTICLES else None
     return put(text, (word.start, word.end), new, kind_of(word) or KIND_OF.get(word.tag, "s"), article)
 
 

@@ -3,7 +3,8 @@ together, until there is an answer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from unfazed.vary.block_tagger import Numbers
 from unfazed.vary.lines import Flags, Lines
 from unfazed.vary.operator import Text
 from unfazed.vary.synonym_spots import Around, Spots
-from unfazed.vary.thesaurus import STRICT, SURE, Options, thesaurus
+from unfazed.vary.thesaurus import STRICT, SURE, Options, Spot, thesaurus
 from unfazed.vary.word_order import Tried
 
 
@@ -48,76 +49,98 @@ class Labels:
         )
 
 
+# A text's number, the place of a word of it, and what may stand there.
+Asked = tuple[int, int, Options]
+
+
 class Search:
     """The words of texts that are asked about, in the order in which they are tried."""
 
     def __init__(self, lines: Lines, tried: Tried, labels: Labels, last: int, strict: bool) -> None:
         """`last` is the class of words that is tried where no other word will do."""
-        self._around = lines.once(Around)
-        spots = Spots(lines, tried.places, tried.texts)
-        free = ~spots.barred(strict)
-        self._texts, self._labels, self._strict = tried.texts[free], labels, strict
-        self._words, self._table = lines.words, thesaurus()
+        self._lines, self._labels, self._strict = lines, labels, strict
+        spots, nothing = Spots(lines, tried.places, tried.texts), len(lines.words)
+        free = np.flatnonzero(~spots.barred(strict))
         self._places: list[int] = tried.places[free].tolist()
-        self._begins: list[bool] = spots.begins[free].tolist()
-        self._ends: list[bool] = spots.ends[free].tolist()
+        self._before: list[int] = np.where(spots.begins, nothing, tried.places - 1)[free].tolist()
+        self._after: list[int] = np.where(spots.ends, nothing, tried.places + 1)[free].tolist()
         self._codes: list[int] = (spots.codes()[free] | (STRICT if strict else 0)).tolist()
-        self._first, self._stop = lines.first.tolist(), lines.stop.tolist()
-        self._plain, self._at = lines.plain.tolist(), lines.begins
-        self._groups = _groups(self._texts, tried.kinds[free] == last, len(lines))
+        self._groups = _groups(tried.texts[free], tried.kinds[free] == last, len(lines))
+        self._words, self._options = [*lines.words, ""], thesaurus().options
+        self._first, self._stop, self._plain = lines.first.tolist(), lines.stop.tolist(), lines.plain.tolist()
+        self._searches: dict[int, Iterator[Asked]] = {}  # of texts for which the first word was not enough
 
     def answers(self, most: int) -> Iterator[tuple[int, int, list[str]]]:
         """For each text with an answer its number, the place of the word, and its candidates, best first."""
-        texts = sorted(set(self._texts.tolist()))
-        searches = [(n, self._asked(n)) for n in texts]
-        while searches:
-            asked = [(n, search, found) for n, search in searches if (found := next(search, None))]
-            open_ = [(n, place, options) for n, _, (place, options) in asked if options.alone is None]
-            orders = iter(self._orders(open_))
-            searches = []
-            for n, search, (place, options) in asked:
-                order = next(orders) if options.alone is None else None
+        asked = self._first_asked()
+        while asked:
+            left = []
+            for (n, place, options), order in zip(asked, self._orders(asked), strict=True):
                 said = self._words[self._first[n] : self._stop[n]] if self._strict else ()
-                if found := options.best(order, most, said):
-                    yield n, place, found
+                if best := options.best(order, most, said):
+                    yield n, place, best
                 else:
-                    searches.append((n, search))
+                    left.append(n)
+            asked = [found for n in left if (found := self._next_asked(n, 1))]
 
-    def _orders(self, asked: Sequence[tuple[int, int, Options]]) -> list[list[int]]:
-        if not asked:
-            return []
-        texts, places, options = zip(*asked, strict=True)
-        around = self._around.of(list(texts), list(places))
-        return self._table.orders(options, around, [self._strict] * len(asked))
+    def _orders(self, asked: Sequence[Asked]) -> Iterable[list[int] | None]:
+        """What `Thesaurus.orders` says of each word for which the line decides."""
+        open_ = [one for one in asked if one[2].alone is None]
+        if not open_:
+            return [None] * len(asked)
+        texts, places, options = zip(*open_, strict=True)
+        around = self._lines.once(Around).of(list(texts), list(places))
+        orders = iter(thesaurus().orders(options, around, [self._strict] * len(open_)))
+        return [next(orders) if options.alone is None else None for _, _, options in asked]
 
-    def _asked(self, n: int) -> Iterator[tuple[int, Options]]:
-        """What to ask about the words of a text, one after another until there is an answer, as `_questions` does."""
+    def _first_asked(self) -> list[Asked]:
+        """What is asked first in each text: mostly about the first word that is tried."""
+        firsts = [(n, (first or last)[0]) for n, (first, last) in enumerate(self._groups) if first or last]
+        asked = []
+        for n, k in firsts:
+            options = self._options(self._spot(k, SURE))
+            if options is not None and not self._titled(n, k):
+                asked.append((n, self._places[k], options))
+            elif found := self._next_asked(n, 0):
+                asked.append(found)
+        return asked
+
+    def _next_asked(self, n: int, before: int) -> Asked | None:
+        """What is asked next in a text, in which so many words were asked about before it is searched."""
+        search = self._searches.get(n)
+        if search is None:
+            search = self._searches[n] = islice(self._asked(n), before, None)
+        return next(search, None)
+
+    def _asked(self, n: int) -> Iterator[Asked]:
+        """What to ask about the words of a text, one after another until there is an answer.
+
+        Words outside titles come first, with candidates that surely fit.
+        """
         for group in self._groups[n]:
             later = []
             for k in group:
-                options = self._options(k, SURE)
+                options = self._options(self._spot(k, SURE))
                 if options is None:
                     continue
                 if self._titled(n, k):
                     later.append(k)
                 else:
-                    yield self._places[k], options
+                    yield n, self._places[k], options
             for k in later if self._strict else group:
-                options = self._options(k, SURE if self._strict else 0)
+                options = self._options(self._spot(k, SURE if self._strict else 0))
                 if options is not None:
-                    yield self._places[k], options
+                    yield n, self._places[k], options
 
     def _titled(self, n: int, k: int) -> bool:
         if self._labels.none:
             return False
         place = self._places[k]
-        return self._labels.titled(n, place - self._first[n], int(self._at[place]), self._plain[n])
+        return self._labels.titled(n, place - self._first[n], int(self._lines.begins[place]), self._plain[n])
 
-    def _options(self, k: int, sure: int) -> Options | None:
-        words, place = self._words, self._places[k]
-        before = "" if self._begins[k] else words[place - 1]
-        after = "" if self._ends[k] else words[place + 1]
-        return self._table.options((words[place], before, after, self._codes[k] | sure))
+    def _spot(self, k: int, sure: int) -> Spot:
+        words = self._words
+        return words[self._places[k]], words[self._before[k]], words[self._after[k]], self._codes[k] | sure
 
 
 def _groups(texts: Numbers, last: Flags, count: int) -> list[tuple[range, range]]:

@@ -34,20 +34,16 @@ class Around:
             rows[at] = lines.vocabulary.column(row_of)[lines.numbers[at]]
         return rows
 
-    @cached_property
-    def _sums(self) -> tuple[Any, Numbers]:
-        """The sums of the vectors of each text's words, and how many these are."""
-        vectors, at = thesaurus().vectors, np.flatnonzero(self._rows)
-        counts = np.bincount(self._lines.texts[at], minlength=len(self._lines))
-        some = np.flatnonzero(counts)
-        sums = np.zeros((len(counts), vectors.shape[1]), vectors.dtype)
-        if len(some):
-            sums[some] = np.add.reduceat(vectors[self._rows[at]], np.cumsum(counts[some]) - counts[some])
-        return sums, counts
-
     def of(self, texts: list[int], places: list[int]) -> Any:
         """For the word at each place of a text, the mean direction of the text's other words."""
-        sums, counts = self._sums
+        asked = np.zeros(len(self._lines), bool)
+        asked[texts] = True
+        at = np.flatnonzero(asked[self._lines.texts] & (self._rows > 0))
+        counts = np.bincount(self._lines.texts[at], minlength=len(asked))
+        some = np.flatnonzero(counts)
+        sums = np.zeros((len(counts), thesaurus().vectors.shape[1]), np.float32)
+        if len(some):
+            sums[some] = np.add.reduceat(thesaurus().vectors[self._rows[at]], np.cumsum(counts[some]) - counts[some])
         return thesaurus().directions(sums[texts], counts[texts], self._rows[places])
 
 
@@ -120,7 +116,8 @@ class Spots:
         """Is the word before or after one of these? Not for those at a border."""
         column = self._lines.vocabulary.column(words.__contains__)
         numbers = self._lines.numbers[np.minimum(self._places + step, len(self._lines.numbers) - 1)]
-        return (column[numbers] > 0) & ~(self.begins if step < 0 else self.ends)
+        found: Flags = (column[numbers] > 0) & ~(self.begins if step < 0 else self.ends)
+        return found
 
     def _between(self, found: Flags, start: Numbers, stop: Numbers) -> Flags:
         """Is there something that was found between these places?"""
@@ -158,7 +155,8 @@ class Spots:
         return block_tagger().may_be(self._lines.classes[self._places], tag)
 
     def _maybe_noun(self) -> Flags:
-        return self._tag("VB") & self.begins & _among("IN", "TO")[self._after] & self._may_be("NN")
+        found: Flags = self._tag("VB") & self.begins & _among("IN", "TO")[self._after] & self._may_be("NN")
+        return found
 
     def _apart(self) -> Flags:
         """Has the verb a particle farther away?"""
@@ -176,7 +174,7 @@ class Spots:
         if closed.any():
             last = np.where(closed, self._after, last)
             earlier = np.where(closed, 0, earlier)
-            flag = np.where(closed, self._farther(), flag)
+            flag |= closed & self._farther()
         none = np.zeros(len(self._places), np.intp)
         return coded(self._tags, last, earlier, flag.astype(np.intp), none, none)
 
@@ -193,4 +191,5 @@ class Spots:
         noun = ends[np.searchsorted(ends, self._places + 1)]
         others = np.append(np.flatnonzero(~nouns), len(tags))
         last = np.minimum(others[np.searchsorted(others, noun)], self._stop) - 1
-        return (last >= noun) & (tags[last] == block_tagger().tag["NNS"])
+        found: Flags = (last >= noun) & (tags[last] == block_tagger().tag["NNS"])
+        return found

@@ -5,6 +5,7 @@ Candidates come from a table, ranked by how well each fits the sentence, or from
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from itertools import accumulate, chain
@@ -17,7 +18,7 @@ from unfazed.vary.english import KIND_OF, STOPWORDS, Line, line_of, tagged, tagg
 from unfazed.vary.fitting import MOST_FITTING, Asked
 from unfazed.vary.lines import read
 from unfazed.vary.operator import Change, Text
-from unfazed.vary.synonym_edits import Made, put_in, replaced
+from unfazed.vary.synonym_edits import Made, replaced
 from unfazed.vary.synonym_search import Labels, Search
 from unfazed.vary.synonym_spots import Kinds
 from unfazed.vary.thesaurus import Question, thesaurus
@@ -79,16 +80,19 @@ class SynonymOperator(BlockOperator):
         return super().changes(texts, rngs) if self._model is None else self._by_model(texts, rngs)
 
     def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
-        lines, labels, made = read(texts), Labels(texts), Made(texts.strings)
+        lines, labels = read(texts), Labels(texts)
         places, kinds = self._kinds.places(lines)
         if not self.slots:
             free = labels.free(lines.texts[places], lines.begins[places])
             places, kinds = places[free], kinds[free]
         tried = in_random_order(places, lines.texts[places], kinds, len(self.kinds), streams)
         search = Search(lines, tried, labels, len(self.kinds), self.strict)
+        made = Made([], [], [])
         for n, place, found in search.answers(min(self.top, MOST_FITTING)):
-            put_in(made, lines, n, place, self._one_of(found, tried.numbers[n]))
-        return made.changes()
+            made.texts.append(n)
+            made.places.append(place)
+            made.news.append(self._one_of(found, tried.numbers[n]))
+        return made.changes(lines)
 
     def _places(self, line: Line, text: Text) -> list[int]:
         """Where a line has words that may be replaced."""
@@ -139,14 +143,9 @@ class SynonymOperator(BlockOperator):
 
     def _one_of(self, found: list[str], number: int) -> str:
         """One of the best, better ones more often."""
-        last = min(len(found), self.top) - 1
-        if last:
-            totals = _totals(last + 1)
-            point = (number >> 11) * _SCALE * totals[last]
-            for n in range(last):
-                if point < totals[n]:
-                    return found[n]
-        return found[last]
+        count = min(len(found), self.top)
+        totals = _totals(count)
+        return found[min(bisect_right(totals, (number >> 11) * _SCALE * totals[-1]), count - 1)]
 
     def _by_model(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> Sequence[Change | None]:
         made: list[Change | None] = [None] * len(texts)

@@ -324,8 +324,8 @@ class Thesaurus:
         least = np.maximum.reduceat(scores, word_at) - _WORST
         taken = (scores > least[of]) & (meant > np.where(strict, _LIKELY_MEANT, _LEAST_MEANT)[of])
         # Rounded, so that ties stay ties whatever the processor makes of the last bits.
-        order = np.lexsort((-np.round(scores, 6), of))
-        order = order[taken[order]]
+        taken = np.flatnonzero(taken)
+        order = taken[np.lexsort((-np.round(scores[taken], 6), of[taken]))]
         of = of[order]
         ends = np.searchsorted(of, np.arange(len(entries) + 1)).tolist()
         places = (order - word_at[of]).tolist()

@@ -45,7 +45,7 @@ def _classes(numbers: Any, starts: Any, mixed: int) -> Numbers:
     found = np.tile(np.arange(mixed + 1), (len(starts), 1))
     rows = np.arange(len(starts))
     for n in range(mixed - 1):
-        other = n + below(numbers[starts + n], np.uint64(mixed - n)).astype(np.intp)
+        other = n + below(numbers[starts + n], np.full(len(starts), mixed - n, np.uint64)).astype(np.intp)
         found[rows, other], found[:, n] = found[:, n], found[rows, other]
     return found
 
