@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from unfazed.core.edits import Edit, LabelsLost, apply, move_spans, move_tags, slots_of
+from unfazed.core.edits import Edit, LabelsLost, OneEach, apply, move_spans, move_tags, move_tags_each, slots_of
 
 words = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=6)
 
@@ -67,6 +67,21 @@ def test_words_between_tokens_are_outside_and_values_stay(data: st.DataObject) -
     new_text, new_tags = move_tags(text, tags, [edit])
     assert new_tags == [*tags[:place], "O", "O", *tags[place:]]
     assert values(new_text.split(" "), new_tags) == values(tokens, tags)
+
+
+@given(st.data())
+def test_tags_of_many_texts_are_moved_as_those_of_each(data: st.DataObject) -> None:
+    tokens, tags = data.draw(tagged())
+    text = " ".join(tokens)
+    places = [0, *(i for i, character in enumerate(text) if character == " "), len(text), len(text)]
+    edges = st.sampled_from([*places, *(i + 1 for i in places[1:-2])]) | st.integers(0, len(text))
+    start, end = sorted((data.draw(edges), data.draw(edges)))
+    new = data.draw(st.text("ab ", max_size=5))
+    [after], [moved] = move_tags_each([text], [tags], OneEach([start], [end], [new]))
+    try:
+        assert (after, moved) == move_tags(text, tags, [Edit(start, end, new)])
+    except LabelsLost:
+        assert after is None
 
 
 @given(st.data())

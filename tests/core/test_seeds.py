@@ -113,6 +113,14 @@ def test_numbers_of_many_streams_are_those_of_each(given: list[tuple[str, int]],
     assert streams.below(nth, sizes) == [stream.below(size) for stream, size in zip(alone, sizes, strict=True)]
 
 
+@given(st.lists(st.tuples(st.text(max_size=8), st.integers(0, 40)), max_size=9))
+def test_as_many_first_numbers_of_many_streams_as_asked(given: list[tuple[str, int]]) -> None:
+    seeds, ids, counts = Seeds(7, "a/b", 1), [id for id, _ in given], [count for _, count in given]
+    numbers, starts = seeds.streams(StreamIds(ids), 3, ["text"] * len(ids)).first(counts)
+    for (id, count), start in zip(given, starts.tolist(), strict=True):
+        assert tuple(numbers[start : start + count].tolist()) == seeds.stream(id, 3, "text").numbers(count)
+
+
 def test_a_stream_of_many_goes_on_where_it_was() -> None:
     streams = Seeds(7, "a/b", 1).streams(StreamIds(["x", "\ud800"]), 0, ["text", "other"])
     assert streams[0].bits() != streams[0].bits()

@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from unfazed.core.language import knows
 from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
 from unfazed.vary import operators
+from unfazed.vary.block import BlockOperator
 from unfazed.vary.engine import OperatorSpec, Variation, vary
 from unfazed.vary.operator import UNALTERED, Operator
 
@@ -170,8 +172,9 @@ _WORDS = {
 
 
 @st.composite
-def tokens_and_tags(draw: st.DrawFn, language: str) -> tuple[list[str], list[str]]:
-    tokens = draw(st.lists(st.sampled_from(_WORDS.get(language, _WORDS["en"]).split()), min_size=1, max_size=12))
+def tokens_and_tags(draw: st.DrawFn, language: str, more: str = "") -> tuple[list[str], list[str]]:
+    words = f"{_WORDS.get(language, _WORDS['en'])} {more}".split()
+    tokens = draw(st.lists(st.sampled_from(words), min_size=1, max_size=12))
     tags: list[str] = []
     for _ in tokens:
         choices = ["O", "O", "B-a", "B-b"] + (["I-" + tags[-1][2:]] if tags and tags[-1] != "O" else [])
@@ -236,3 +239,23 @@ def test_labels_stay_true(name: str, data: st.DataObject, form: str, seed: int) 
         once &= {word for word, n in Counter(word for word, _ in after).items() if n == 1}
         kept, now = (dict(pairs) for pairs in (before, after))
         assert {word: now[word] for word in once} == {word: kept[word] for word in once}
+
+
+SAID = "Can you find a good Flight to the Small Café? What . These big cars leave early — MAY I quickly see AN old one."
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if issubclass(operators.get(n), BlockOperator)])
+@given(data=st.data(), form=st.sampled_from(["slots", "entities", "text"]), seed=st.integers(0, 1000))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_many_texts_at_once_are_varied_as_each_alone(name: str, data: st.DataObject, form: str, seed: int) -> None:
+    language = language_of(operators.get(name)).split("-")[0]
+    drawn = data.draw(st.lists(tokens_and_tags(language, SAID), min_size=9, max_size=14))
+    examples = [
+        msgspec.structs.replace(labelled_example("slots" if form == "text" else form, *one, 5), row=row, id=f"e{row}")
+        for row, one in enumerate(drawn)
+    ]
+    if form == "text":
+        examples = [msgspec.structs.replace(example, gold=None) for example in examples]
+    task = {"slots": "slu", "entities": "tag", "text": "text"}[form]
+    variation = Variation(operators=(OperatorSpec(name),), task=task, language=language, seed=seed, draws=2)
+    assert list(vary(examples, variation)) == [v for example in examples for v in vary([example], variation)]

@@ -131,7 +131,8 @@ def move_tags_each(
 ) -> tuple[list[str | None], list[list[str]]]:
     """What `move_tags` gives for each text; a text is None where it raises LabelsLost, or there is no edit.
 
-    The common cases are done here and without looking at all tokens: letters of a token replaced, and tokens inserted.
+    The common cases are done here and without looking at all tokens: letters of a token replaced, tokens inserted, and
+    several put in place of one that has no label.
     """
     afters: list[str | None] = []
     moved: list[list[str]] = []
@@ -146,11 +147,13 @@ def move_tags_each(
             changed = text[:start] + new + text[end:]
             if not changed or "  " in changed or changed[0] == " " or changed[-1] == " " or " " in text[start:end]:
                 changed, its = _moved(text, its, start, end, new)
+        elif start < end:
+            changed, its = _several_for_one(text, its, start, end, new)
         else:
             behind, added = known[new] if new in known else known.setdefault(new, _tokens_to_insert(new))
             if place < 0:
                 beside = text[start : start + 1] if behind else text[start - 1 : start]
-                if start == end and added and text and beside in _BETWEEN:
+                if added and text and beside in _BETWEEN:
                     place = text.count(" ", 0, start) + behind
             if place < 0:
                 changed, its = _moved(text, its, start, end, new)
@@ -169,6 +172,16 @@ def _tokens_to_insert(new: str) -> tuple[bool, list[str]]:
     """Does it go behind a token? And the tags of its tokens; none if it is not whole tokens."""
     behind = new[0] == " "
     return behind, ["O"] * new.count(" ") if behind != (new[-1] == " ") and "  " not in new else []
+
+
+def _several_for_one(text: str, tags: list[str], start: int, end: int, new: str) -> tuple[str | None, list[str]]:
+    """What `_moved` gives, sooner where tokens are put in place of one that has no label."""
+    after = f" {text[:start]}{new}{text[end:]} "
+    if " " not in text[start:end] and text[start - 1 : start] in _BETWEEN and text[end : end + 1] in _BETWEEN:
+        place = text.count(" ", 0, start)
+        if tags[place] == "O" and "  " not in after:
+            return after[1:-1], [*tags[:place], *["O"] * new.count(" "), *tags[place:]]
+    return _moved(text, tags, start, end, new)
 
 
 def _moved(text: str, tags: list[str], start: int, end: int, new: str) -> tuple[str | None, list[str]]:
