@@ -23,6 +23,8 @@ from unfazed.run.block import Block, Ints, Kind, first_of_each
 from unfazed.run.record import Run
 from unfazed.score import Comparing, Scorer, Stats, WithInputs, comparing_for, due_of, scorers
 
+_MOST_KNOWN = 1 << 14  # pairs of output and gold whose scores are remembered
+
 
 class Flip(NamedTuple):
     """A variant whose answer differs from the clean one; whether each was right is None where no score can say.
@@ -115,7 +117,7 @@ def _changed(run: Runlike, block: Block, comparing: Comparing, right: Right) -> 
     owner = block.owner[changed]
     cases, numbers = _cases(block, right, changed, owner)
     places, owners = changed.tolist(), owner.tolist()
-    known = {of: block.example(of) for of in dict.fromkeys(owners)}
+    known = block.examples(owners)
     examples, varied = [known[of] for of in owners], [block.varied[at] for at in places]
     if isinstance(run, Run) and any(map(contains, varied, repeat(PROMPT))):
         shown = [_shown(run, *both) for both in zip(examples, varied, strict=True)]
@@ -174,11 +176,11 @@ def as_measured(results: Results) -> tuple[str | None, str, str, str | None]:
 
 
 class Right:
-    """Does an output have the full score? Told for the pairs of output and gold that were seen together."""
+    """Does an output have the full score? Told for the pairs of output and gold that were seen last."""
 
     def __init__(self, scorer: Scorer | None, task: Task, stats: Stats) -> None:
         self._scorer, self._task, self._stats = scorer, task, stats
-        self._known: dict[Hashable, float] = {}
+        self._known: dict[Hashable, float | None] = {}  # of labels, the same few pairs come again and again
 
     @property
     def sees_inputs(self) -> bool:
@@ -189,10 +191,11 @@ class Right:
         return gold if self._scorer is None else due_of(self._scorer, gold, inputs)
 
     def see(self, pairs: Sequence[tuple[Json, Json]]) -> None:
-        self._known = {}
         if self._scorer is None:
             return
-        new = {key: pair for pair in pairs if (key := self._key(*pair)) is not None}
+        if len(self._known) > _MOST_KNOWN:
+            self._known = {}
+        new = {key: pair for pair in pairs if (key := self._key(*pair)) is not None and key not in self._known}
         if not new:
             return
         if self._scorer.apart:
@@ -200,7 +203,7 @@ class Right:
         else:  # an answer's row would depend on the others of its block
             alone = (self._scorer.stats([output], [gold], self._task) for output, gold in new.values())
             scores = [float(self._scorer.aggregate(row)[0]) for row in alone]
-        self._known = {key: s for key, s in zip(new, scores, strict=True) if not isnan(s)}
+        self._known |= {key: None if isnan(s) else s for key, s in zip(new, scores, strict=True)}
 
     def __call__(self, output: Json, gold: Json) -> bool | None:
         return self.full(self.score(output, gold))

@@ -21,6 +21,7 @@ from unfazed.run.block import Kind as VariantKind
 LIMIT = 500  # characters shown of one text
 
 Kind = Literal["same", "del", "ins", "cut"]
+_common_start, _common_end = Prefix.similarity, Postfix.similarity  # looked up here once, not for each of a million
 
 _UNSPACED = r"\u0e00-\u0e7f\u2e80-\u2fdf\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _MARKS = r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
@@ -65,17 +66,15 @@ def _cut(count: int) -> Piece:
 
 def common(before: str, after: str) -> tuple[int, int]:
     """Lengths of the common start and end, moved outwards so that neither splits a word."""
+    start = _common_start(before, after)
+    if start and not (_apart(before[start - 1 : start + 1]) and _apart(after[start - 1 : start + 1])):
+        start = next((i for i in _nearby(start) if _ends(before, i) and _ends(after, i)), start)
     one, other = len(before), len(after)
-    start = Prefix.similarity(before, after)
-    if start and not (_ends(before, start, one) and _ends(after, start, other)):
-        whole = (i for i in _nearby(start) if _ends(before, i, one) and _ends(after, i, other))
-        start = next(whole, start)
-    end = Postfix.similarity(before, after)
-    if end > (one if one < other else other) - start:
-        end = (one if one < other else other) - start
-    if end and not (_ends(before, one - end, one) and _ends(after, other - end, other)):
-        whole = (i for i in _nearby(end) if _ends(before, one - i, one) and _ends(after, other - i, other))
-        end = next(whole, end)
+    end, most = _common_end(before, after), (one if one < other else other) - start
+    if end > most:
+        end = most
+    if end and not (_ends(before, one - end) and _ends(after, other - end)):
+        end = next((i for i in _nearby(end) if _ends(before, one - i) and _ends(after, other - i)), end)
     return start, end
 
 
@@ -84,14 +83,14 @@ def _nearby(length: int) -> range:
     return range(length, max(-1, length - 100), -1)
 
 
-def _ends(text: str, at: int, length: int) -> bool:
-    """Does a token end at that character of a text of that length?"""
-    return at == 0 or at == length or _apart(text[at - 1 : at + 1])
+def _ends(text: str, at: int) -> bool:
+    """Does a token end before that character of a text?"""
+    return not at or _apart(text[at - 1 : at + 1])
 
 
 @lru_cache(maxsize=1 << 14)
 def _apart(two: str) -> bool:
-    """Are two characters of two tokens?"""
+    """Are two characters of two tokens? The last one of a text, which is alone here, ends its token."""
     match = _TOKEN.match(two)
     return match is not None and match.end() == 1
 

@@ -46,7 +46,7 @@ class Columns:
 
     def add(self, flips: FlipBlock) -> None:
         """Texts are numbered as they come: fields, the example's, what was said, then the note."""
-        known, cases, said_of = self._known, flips.cases, dict[int, tuple[Json, ...]]()
+        known, said_of = self._known, list[tuple[Json, ...] | None]([None] * len(flips.cases))
         places, said, notes = list[int](), list[tuple[Json, ...]](), list[int]()
         spans, ends = list[_Span](), list[int]()
         last, place, plain, own = None, -1, False, dict[str, str]()
@@ -63,10 +63,10 @@ class Columns:
             if is_new:
                 place = self._example(example.id, example, plain)
             places.append(place)
-            told = said_of.get(number)
+            told = said_of[number]
             if told is None:
-                told = self._said(cases[number], own, inputs)
-                if _as_texts(cases[number]):
+                told = self._said(flips.cases[number], own, inputs)
+                if _as_texts(flips.cases[number]):
                     said_of[number] = told
             said.append(told)
             notes.append(known[note] if len(note) <= NOTE else self._text(note, NOTE))
@@ -128,7 +128,9 @@ class Columns:
         place = self._examples.get(name)
         if place is None:
             place = self._examples[name] = len(self._examples)
-            groups, inputs, known, texts = dict[str, int](), list[list[int]](), self._known, self._texts
+            known, texts = self._known, self._texts
+            groups: dict[str, int] = {}
+            inputs: list[list[int]] = []
             if example is not None:
                 if example.groups:
                     groups = {visible(key): known[value] for key, value in example.groups.items()}
@@ -172,7 +174,7 @@ def _span(field: int, before: str, after: str, plain: bool) -> _Span:
     start, end = common(before, after)
     stop, last = len(before) - end, len(after) - end
     old, new = before[start:stop], after[start:last]
-    if plain and len(before) <= _SIDE and len(after) <= _SIDE and _plain(new):
+    if plain and len(before) <= _SIDE and last <= _SIDE - end and new.isascii() and new.isprintable():
         return field, before[:start], old, new, before[stop:]
     head, tail = before[max(0, start - _SIDE) : start], before[stop : stop + _SIDE]
     head, tail = f"…{head}" if start > _SIDE else head, f"{tail}…" if end > _SIDE else tail

@@ -101,6 +101,16 @@ class Block:
         group, gold = self.groups[self.group[at]], self.golds[self.clean_gold[at]]
         return Example(self.rows[at], self.ids[at], self.inputs[at], gold, group)
 
+    def examples(self, places: Iterable[int]) -> dict[int, Example]:
+        """The examples at these places, each once."""
+        each = list(dict.fromkeys(places))
+        rows, ids, inputs, golds, groups = self.rows, self.ids, self.inputs, self.golds, self.groups
+        gold, group = self.clean_gold[each].tolist(), self.group[each].tolist()
+        return {
+            at: Example(rows[at], ids[at], inputs[at], golds[true], groups[of])
+            for at, true, of in zip(each, gold, group, strict=True)
+        }
+
     def variant(self, at: int, owner: int) -> Variant:
         draw, source, meaning, family = self.kinds[self.kind[at]]
         row, id, gold = self.rows[owner], self.ids[owner], self.golds[self.gold[at]]
