@@ -50,7 +50,7 @@ def write_view(runs: str | Path | Run | Sequence[str | Path | Run], path: str | 
         raise UsageError("A view needs at least one run.")
     opened = [run if isinstance(run, Run) else Run(run) for run in given]
     measured = [measure_run(run) for run in opened]
-    last, page = opened[-1], _Page(measured[-1])
+    last, page = opened[-1], _Page(measured[-1], compared=len(opened) > 1)
     for _ in page.gathered(last):
         pass
     versus = _versus(opened[0], last, page.columns) if len(opened) > 1 else None
@@ -68,8 +68,8 @@ def flips_and_view(results: Results, run: Run, path: Path) -> Iterator[FlipBlock
 class _Page:
     """Gathers a run's changed answers as they pass, and writes the page of them."""
 
-    def __init__(self, results: Results) -> None:
-        self._results, self.columns = results, Columns()
+    def __init__(self, results: Results, compared: bool = False) -> None:
+        self._results, self.columns = results, Columns(several=compared)
         self._confusion = Confusion() if results.task == "classify" else None
 
     def gathered(self, run: Run) -> Iterator[FlipBlock]:

@@ -27,18 +27,23 @@ _SPAN = ("field", "head", "old", "new", "tail")
 
 
 class Columns:
-    """Collects lists of changed answers; `shared` has the texts and the examples that they refer to."""
+    """Collects lists of changed answers; `shared` has the texts and the examples that they refer to.
 
-    def __init__(self) -> None:
-        self._spill = Spill()
-        self._texts: dict[str, int] = {}
+    Those of a run come example by example. `several` says that another list follows, which may name any of them again.
+    """
+
+    def __init__(self, several: bool = False) -> None:
+        self._spill, self._several = Spill(), several
+        self._texts, self._count = LongList(self._spill), 0
+        self._numbers: dict[str, int] = {}  # of texts, but examples' own: there may be millions, of which few are alike
         self._known = _Known(self._text)
-        self._examples: dict[str, int] = {}
+        self._examples: dict[str, int] = {}  # the places of those that may be named again
+        self._size = 0  # of examples
         self._rows = LongList(self._spill)
         self._flips = _Set("Changed answers", KINDS, "before", "after", self._spill)
 
     def shared(self) -> dict[str, Json]:
-        return {"texts": list(self._texts), "examples": self._rows}
+        return {"texts": self._texts, "examples": self._rows}
 
     def flips(self) -> dict[str, Json]:
         """The changed answers that were added."""
@@ -70,7 +75,7 @@ class Columns:
                     said_of[number] = told
             said.append(told)
             notes.append(known[note] if len(note) <= NOTE else self._text(note, NOTE))
-        self._rows.put_aside()
+        self._put_aside()
         if places:
             self._flips.add([places, *zip(*said, strict=True), notes], spans, ends)
 
@@ -94,7 +99,7 @@ class Columns:
         while some := list(islice(stream, _TOGETHER)):
             found = [self._changed(one) for one in some]
             spans = [span for span, _ in found]
-            self._rows.put_aside()
+            self._put_aside()
             made.add(list(zip(*(row for _, row in found), strict=True)), spans, range(1, len(spans) + 1))
         return made.columns()
 
@@ -115,7 +120,20 @@ class Columns:
         return span, row
 
     def _text(self, text: str, limit: int = ANSWER) -> int:
-        return self._texts.setdefault(visible(shorten(text, limit)), len(self._texts))
+        shown = visible(shorten(text, limit))
+        number = self._numbers.get(shown)
+        if number is None:
+            number = self._numbers[shown] = self._new_text(shown)
+        return number
+
+    def _new_text(self, shown: str) -> int:
+        self._texts.append(shown)
+        self._count += 1
+        return self._count - 1
+
+    def _put_aside(self) -> None:
+        self._texts.put_aside()
+        self._rows.put_aside()
 
     def _answer(self, output: Output, inputs: Inputs) -> int:
         if output.error is not None:
@@ -127,8 +145,11 @@ class Columns:
         """The place of an example, whose texts, `plain` or not, are noted when a flip first names it."""
         place = self._examples.get(name)
         if place is None:
-            place = self._examples[name] = len(self._examples)
-            known, texts = self._known, self._texts
+            if not self._several:
+                self._examples.clear()
+            place = self._examples[name] = self._size
+            self._size += 1
+            known = self._known
             groups: dict[str, int] = {}
             inputs: list[list[int]] = []
             if example is not None:
@@ -136,7 +157,7 @@ class Columns:
                     groups = {visible(key): known[value] for key, value in example.groups.items()}
                 for key, text in example.inputs.items():
                     short = plain and len(text) <= ANSWER  # as most are: it stays as it is
-                    inputs.append([known[key], texts.setdefault(text, len(texts)) if short else self._text(text)])
+                    inputs.append([known[key], self._new_text(text if short else visible(shorten(text, ANSWER)))])
             self._rows.append(_Row(visible(shorten(name, ANSWER)), groups, inputs))
         return place
 
