@@ -29,6 +29,11 @@ def predict(batch):
     texts = [item["text"] for item in batch]
     return [text.partition("turn ")[2][:3].strip() if len(text) % 5 else "dim" for text in texts]
 """
+CHANGING = """
+from zlib import crc32
+def predict(batch):
+    return [("on", "off", "dim", "up", "down")[crc32(item["text"].encode()) % 5] for item in batch]
+"""
 
 
 MEASURE = """
@@ -65,10 +70,10 @@ class Cost(NamedTuple):
     peak: float
 
 
-def costs(variants: int, folder: Path) -> Iterator[tuple[str, Cost]]:
+def costs(variants: int, folder: Path, system: str = SYSTEM) -> Iterator[tuple[str, Cost]]:
     """Each command and what it took; `folder` holds all it makes."""
     folder.mkdir()
-    (folder / "quick.py").write_text(SYSTEM)
+    (folder / "quick.py").write_text(system)
     write_data(folder, variants // (len(OPERATORS) * DRAWS))
     chosen = [word for operator in OPERATORS for word in ("--with", operator)]
     yield (
@@ -143,9 +148,23 @@ def varied_rows(examples: int = 100_000, rounds: int = 3) -> Iterator[Row]:
         yield Row(f"vary {name}", what, rate, "variants/CPU s", asked=ASKED)
 
 
+def changed_rows(size: int = 1_000_000) -> Iterator[Row]:
+    """Of a system that says something else to four of five variants."""
+    with tempfile.TemporaryDirectory() as place:
+        for command, taken in costs(size, Path(place, "changed"), CHANGING):
+            if command in ("`unfazed measure`", "`unfazed report`"):
+                what, note = f"{command} on {size:,} variants, 80% of the answers changed", f"{taken.cpu:,.1f} CPU s"
+                rate = size / taken.cpu
+                yield Row(f"changed: {command}", f"{what}, whole", rate, "variants/CPU s", asked=ASKED, note=note)
+                yield Row(
+                    f"changed, memory: {command}", f"{what}, peak memory", taken.peak, "MB", more=False, asked=400
+                )
+
+
 def rows() -> Iterator[Row]:
     yield from varied_rows()
     yield from size_rows(QUICK)
+    yield from changed_rows()
 
 
 def long_rows() -> Iterator[Row]:

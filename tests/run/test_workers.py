@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,15 @@ from hypothesis import strategies as st
 from unfazed.core.asking import Asking
 from unfazed.core.errors import SystemBroken, UnfazedError, UsageError
 from unfazed.core.suite import Suite
+from unfazed.core.values import Example
 from unfazed.measure.measuring import measure_run
 from unfazed.run.engine import run_system
 from unfazed.run.making import make_suite
 from unfazed.run.plan import Plan, read_plan
 from unfazed.run.record import Run
-from unfazed.run.workers import Engine, Here, in_order
+from unfazed.run.varying import Varying
+from unfazed.run.workers import Engine, Here, InOrder, in_order
+from unfazed.vary.engine import OperatorSpec, Variation
 from unfazed.vary.operator import Change, Operator, Text
 
 Make = Callable[..., Suite]
@@ -241,6 +244,25 @@ def test_results_come_in_the_order_of_blocks_and_few_are_taken_ahead(pauses: lis
             assert block == (n, pauses[n])
             assert result == n
             assert taken <= n + 2 * pool.ahead
+
+
+@pytest.mark.parametrize("most", [0, 40_000, 1 << 24])
+def test_workers_go_on_while_blocks_still_come_and_results_are_held_up_to_a_limit(most: int) -> None:
+    job = Varying(Variation(operators=(OperatorSpec("keyboard/adjacent"),), task="text", language="en"), packed=True)
+    given = [[Example(i, str(i), {"text": f"please turn on the lights number {i}"})] for i in range(400)]
+    blocks: deque[Any] = deque()
+    with TWO.pool(job) as pool:
+        work = InOrder(pool, lambda: blocks.popleft() if blocks else None, most)
+        for block in given:
+            blocks.append(block)
+            work.go_on()
+        until = time.monotonic() + 60
+        while most > 1 << 20 and (blocks or not pool.idle) and time.monotonic() < until:
+            work.go_on()
+            time.sleep(0.01)
+        assert bool(blocks) == (most < 1 << 20), "all is done before it is wanted where there is room for it"
+        alone = job.start()
+        assert list(work) == [(block, alone.do(block)) for block in given]
 
 
 def test_the_engine_is_a_section_of_the_plan(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import gc
 import importlib
 import os
 import signal
@@ -19,6 +18,7 @@ from textwrap import fill
 
 import click
 
+from unfazed.core.collecting import collect_seldom
 from unfazed.core.errors import Interrupted, UnfazedError, at_command_line
 
 
@@ -112,7 +112,6 @@ def unfazed() -> None:
     """
 
 
-_NEW_OBJECTS = 100_000  # between searches for cycles: commands hold thousands of rows and make few cycles
 _GRACE = 10.0  # seconds after SIGTERM in which a command saves what it has
 _terminated = threading.Event()
 
@@ -120,7 +119,7 @@ _terminated = threading.Event()
 def main() -> None:
     """Runs a command and turns every way it can end into its exit code."""
     signal.signal(signal.SIGTERM, _terminate)
-    gc.set_threshold(_NEW_OBJECTS)
+    collect_seldom()
     if "_UNFAZED_COMPLETE" in os.environ:
         from unfazed.cli._completion import complete
 

@@ -160,10 +160,10 @@ def _tell_unaltered(suite: Any) -> None:
     from unfazed.vary import operators
 
     if any(operators.get(operator["name"]).unaltered for operator in suite.manifest.operators):
-        from unfazed.report.suites import unaltered  # brings all that a report needs
+        from unfazed.core.unaltered import counts
 
-        made = suite.sources()
-        for name, same in sorted(unaltered(suite).items()):
+        made, unaltered = counts(suite)
+        for name, same in sorted(unaltered.items()):
             click.echo(f"{name}: {same:,} of {made[name]:,} variants are unaltered", err=True)
 
 

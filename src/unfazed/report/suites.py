@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import msgspec
 
 from unfazed.core.suite import Suite
 from unfazed.core.text import counted, label, spelled
+from unfazed.core.unaltered import counts
 from unfazed.core.values import Example, Variant
 from unfazed.report.marked import block, change, coloured, filled
 from unfazed.report.tables import render
@@ -24,7 +24,7 @@ def suite_view(suite: Suite, format: str = "table", most: int = 3) -> str:
     made = suite.sources()
     chosen = _some(suite, list(made)[:_SOURCES], most)
     if format in ("json", "jsonl"):
-        facts = msgspec.to_builtins(suite.manifest) | {"sources": made, "unaltered": unaltered(suite)}
+        facts = msgspec.to_builtins(suite.manifest) | {"sources": made, "unaltered": counts(suite).unaltered}
         return render(facts | {"shown": [_record(*one) for one in chosen]}, format)
     shares = _shares(suite, made)
     if format == "md":
@@ -41,19 +41,6 @@ def suite_view(suite: Suite, format: str = "table", most: int = 3) -> str:
         lines += [line for example, variant in chosen if variant.source == source for line in _lines(example, variant)]
         parts.append(block(label(source), lines))
     return "\n\n".join(part for part in parts if part)
-
-
-def unaltered(suite: Suite) -> dict[str, int]:
-    """By operator or person, how many variants equal their example; those without such a variant are not there."""
-    same: Counter[str] = Counter()
-    examples = suite.columns("examples", "row", "inputs")
-    row, inputs = next(examples, (None, None))
-    for number, source, varied in suite.columns("variants", "row", "source", "inputs"):
-        while row is not None and row != number:
-            row, inputs = next(examples, (None, None))
-        if varied == inputs:
-            same[source] += 1
-    return dict(same)
 
 
 def _facts(suite: Suite) -> list[str]:
@@ -84,7 +71,7 @@ def _facts(suite: Suite) -> list[str]:
 def _shares(suite: Suite, made: dict[str, int]) -> list[dict[str, Any]]:
     m, total = suite.manifest, sum(made.values())
     told = {str(o["name"]): _told(o.get("params", {})) for o in m.operators}
-    rows, same = [], unaltered(suite)
+    rows, same = [], counts(suite).unaltered
     for source in [*made, *(name for name in m.unchanged if name not in made)]:
         count = made.get(source, 0)
         row = {"source": source, "variants": count, "share": f"{count / total:.1%}" if total else "–"}

@@ -13,7 +13,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,6 +21,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, NamedTuple
 
+from unfazed.core.collecting import collect_seldom
 from unfazed.core.errors import SystemBroken, UnfazedError, UsageError
 from unfazed.run.workers import Job, Lost, Pool, Raised, Work, done
 
@@ -108,6 +109,14 @@ class Crew(Pool):
             for heard in self._hear(wait=True):
                 self._note(*heard)
         return self._done.popleft()
+
+    def ready(self) -> Iterator[tuple[int, Any]]:
+        for heard in self._hear(wait=False):
+            self._note(*heard)
+        self._assign()
+        while self._done:
+            self._under_way -= 1
+            yield self._done.popleft()
 
     def finished(self) -> list[tuple[int, Any]]:
         with suppress(UnfazedError):
@@ -275,6 +284,7 @@ class _Process(Worker):
 
 def serve(descriptor: str) -> None:
     """What a worker process does: makes its work, then does what it is given until nobody is there any more."""
+    collect_seldom()
     os.dup2(2, 1)  # what a system prints must not stand among the results
     connection = Connection(int(descriptor))
     job, threads = connection.recv()

@@ -5,18 +5,18 @@ from __future__ import annotations
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
 
 from unfazed.core.chat import CHAT, Turn
 from unfazed.core.errors import NothingEvaluated, UsageError, option
-from unfazed.core.files import as_path, clear_left, temporary_folder, unwritable
+from unfazed.core.files import as_path, clear_left, temporary_folder
 from unfazed.core.ids import content_id
 from unfazed.core.secrets import masked_data
 from unfazed.core.suite import Manifest, Suite, languages_counted, plan_id, refuse_existing, write_pieces
@@ -24,19 +24,19 @@ from unfazed.core.task import task_named
 from unfazed.core.values import Example, Variant
 from unfazed.data import Source, likely_groups, open_source, read_examples
 from unfazed.run.labels import learnt_guard
+from unfazed.run.passing import Passing
 from unfazed.run.plan import DataPlan, Plan, SetName, VaryPlan, from_arguments, kept, listed
-from unfazed.run.varying import encoded_on, vary_on
+from unfazed.run.varying import encoding_on, vary_on
 from unfazed.run.workers import Engine, in_use
 from unfazed.systems.device import chosen
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 from unfazed.vary import operators
-from unfazed.vary.engine import OperatorSpec, Variation, blocks_of, in_other_languages
+from unfazed.vary.engine import OperatorSpec, Variation, in_other_languages
 from unfazed.vary.guard import LabelGuard
 from unfazed.vary.presets import Preset, expand, tell
 
 Selector = System | Callable[..., Any] | str
-_AGAIN = 1 << 16  # bytes of examples that are read together the second time
 
 
 def make_suite(
@@ -276,10 +276,8 @@ def _write(
     to: Path, manifest: Manifest, source: Source, variation: Variation, engine: Engine, overwrite: bool = False
 ) -> Suite:
     unchanged: Counter[str] = Counter()
-    with _read_once(source.examples, to) as examples:
-        return write_pieces(
-            to, manifest, examples, lambda: encoded_on(engine, examples(), variation, unchanged), overwrite, unchanged
-        )
+    with Passing(source.examples, to) as passing, encoding_on(engine, passing.lines, variation, unchanged) as encoding:
+        return write_pieces(to, manifest, lambda: passing.read(encoding.go_on), encoding.pieces, overwrite, unchanged)
 
 
 def _candidates(to: Path, manifest: Manifest, source: Source, variation: Variation, engine: Engine) -> Suite:
@@ -291,40 +289,3 @@ def _candidates(to: Path, manifest: Manifest, source: Source, variation: Variati
             return there
         shutil.rmtree(to.parent)  # of another plan, which was stopped and is no longer wanted
     return _write(to, manifest, source, variation, engine)
-
-
-@contextmanager
-def _read_once(examples: Iterable[Example], to: Path) -> Iterator[Callable[[], Iterable[Example]]]:
-    """Examples that can be gone through twice, but are read from their source once.
-
-    What is read is kept in a file beside `to` that has no name, so nothing is left of it however the process ends.
-    """
-    if isinstance(examples, list):
-        yield lambda: examples
-        return
-    with unwritable(to, "the suite"):
-        to.parent.mkdir(parents=True, exist_ok=True)
-        file = TemporaryFile(dir=to.parent)  # noqa: SIM115 - closed below
-    whole = False
-
-    def reading() -> Iterator[Example]:
-        nonlocal whole
-        encode = msgspec.json.Encoder().encode_lines
-        for block in blocks_of(examples):
-            with unwritable(to, "the suite"):
-                file.write(encode(block))
-            yield from block
-        whole = True
-
-    def again() -> Iterator[Example]:
-        decode = msgspec.json.Decoder(Example).decode_lines
-        with unwritable(to, "the suite"):
-            file.seek(0)
-        while lines := file.readlines(_AGAIN):
-            yield from decode(b"".join(lines))
-
-    try:
-        yield lambda: again() if whole else reading()
-    finally:
-        with suppress(OSError):  # where the disk is full, what was not written can't be flushed either
-            file.close()

@@ -10,6 +10,7 @@ import threading
 from contextlib import suppress
 from typing import Any
 
+from unfazed.core.collecting import collect_seldom
 from unfazed.core.errors import MissingExtra, UnfazedError, UsageError
 from unfazed.core.registry import VERSION
 from unfazed.run.crew import READY, Crew, Gone, Ticket, Worker
@@ -108,6 +109,7 @@ class Hand:
             sys.path += [place for place in self._path if place not in sys.path]
             with suppress(OSError):
                 os.chdir(self._folder)
+            collect_seldom()
             self._work = job.start()
         except Exception as error:
             return Raised.of(error)

@@ -100,6 +100,10 @@ class Pool(ABC):
     @abstractmethod
     def _next(self) -> tuple[int, Any]: ...
 
+    def ready(self) -> Iterator[tuple[int, Any]]:
+        """Results that need not be waited for."""
+        return iter(())
+
     @abstractmethod
     def finished(self) -> list[tuple[int, Any]]:
         """Results that are there already, for one who will wait for no more."""
@@ -115,21 +119,56 @@ class Pool(ABC):
         self.close()
 
 
+class InOrder:
+    """Each block with its result, in the blocks' order; a slow one holds up at most a few that come after it.
+
+    `next_block` gives None where there is none yet, or no more. Results that are bytes are held up to `most` of them,
+    so that a pool is kept busy by one who wants no result yet.
+    """
+
+    def __init__(self, pool: Pool, next_block: Callable[[], Any], most: int = 0) -> None:
+        self._pool, self._next_block, self._most = pool, next_block, most
+        self._coming: dict[int, Any] = {}
+        self._done: dict[int, Any] = {}
+        self._held = 0  # bytes of results
+
+    def go_on(self) -> None:
+        """Gives the pool what it has room for, and waits for nothing."""
+        for number, result in self._pool.ready():
+            self._keep(number, result)
+        self._give()
+
+    def _give(self) -> None:
+        while self._pool.room and (len(self._coming) < 2 * self._pool.ahead or self._held < self._most):
+            block = self._next_block()
+            if block is None:
+                return
+            self._coming[self._pool.give(block)] = block
+
+    def _keep(self, number: int, result: Any) -> None:
+        self._done[number] = result
+        self._held += _size(result)
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        while True:
+            self._give()
+            if not self._coming:
+                return
+            first = next(iter(self._coming))
+            while first not in self._done:
+                self._keep(*self._pool.take())
+            result = self._done.pop(first)
+            self._held -= _size(result)
+            yield self._coming.pop(first), result
+
+
+def _size(result: Any) -> int:
+    return len(result) if isinstance(result, bytes) else 0
+
+
 def in_order(pool: Pool, blocks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """Each block with its result, in the blocks' order; a slow one holds up at most a few that come after it."""
-    coming: dict[int, Any] = {}
-    done: dict[int, Any] = {}
     source = iter(blocks)
-    while True:
-        while pool.room and len(coming) < 2 * pool.ahead and (block := next(source, None)) is not None:
-            coming[pool.give(block)] = block
-        if not coming:
-            return
-        first = next(iter(coming))
-        while first not in done:
-            number, result = pool.take()
-            done[number] = result
-        yield coming.pop(first), done.pop(first)
+    return iter(InOrder(pool, lambda: next(source, None)))
 
 
 class Here(Pool):
@@ -163,6 +202,14 @@ class Here(Pool):
     def close(self) -> None:
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def unlost(done: Iterable[tuple[Any, Any]], doing: Callable[[Any], str]) -> Iterator[tuple[Any, Any]]:
+    """The same; an error if workers died of a block, where `doing` says what is done to it."""
+    for block, result in done:
+        if isinstance(result, Lost):
+            raise UnfazedError(f"Workers die while they {doing(block)}: {result.reason}.")
+        yield block, result
 
 
 Map = Callable[[Iterable[Any]], Iterator[tuple[Any, Any]]]  # blocks → each with its result, in order
@@ -215,14 +262,8 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         `doing` says what is done to a block, for the error if workers die of it: `vary rows 1 to 512`.
         """
 
-        def mapped(blocks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-            for block, result in in_order(pool, blocks):
-                if isinstance(result, Lost):
-                    raise UnfazedError(f"Workers die while they {doing(block)}: {result.reason}.")
-                yield block, result
-
         with self.pool(job) as pool:
-            yield mapped
+            yield lambda blocks: unlost(in_order(pool, blocks), doing)
 
     @property
     def _address(self) -> str:
