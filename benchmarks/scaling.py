@@ -7,6 +7,7 @@ processors are free; all else is CPU time.
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import tempfile
 import time
@@ -49,11 +50,16 @@ WARM = 5_000  # examples of a suite that goes before the one that is timed
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 STORED = 200_000
 DRIVEN = 100_000
+WHOLE = 100_000  # sentences that whole commands vary, or ask about
 
 
 def texts(count: int) -> Iterator[dict[str, str]]:
     places = ("kitchen", "hall", "garden", "bathroom on the first floor", "living room")
     return ({"text": f"turn on light number {i} in the {places[i % 5]}", "label": "a"} for i in range(count))
+
+
+def sentence(number: int) -> str:
+    return f"请把{number}号房间的灯打开，再放一首老歌给我听"
 
 
 def file_of(count: int, place: Path) -> Path:
@@ -69,7 +75,7 @@ def suite(given: object, place: Path, draws: int = 1) -> Suite:
 
 def jobs(place: Path) -> Iterator[tuple[str, Job, list[Any]]]:
     """Varying and asking as jobs, each with its blocks."""
-    examples = [Example(i, str(i), {"text": f"请把{i}号房间的灯打开，再放一首老歌给我听"}) for i in range(SENTENCES)]
+    examples = [Example(i, str(i), {"text": sentence(i)}) for i in range(SENTENCES)]
     variation = Variation(operators=(OperatorSpec(OPERATOR),), task="text", language="zh")
     yield "vary", Varying(variation, encoded=True), [examples[at : at + BLOCK] for at in range(0, len(examples), BLOCK)]
     made = suite(list(texts(SENTENCES // 2)), place / "suite")
@@ -130,6 +136,34 @@ def pairs(name: str, place: Path) -> Iterator[Row]:
             asked=1.8,
             note=f"{items / one.seconds:,.0f} and {items / two.seconds:,.0f} items/s; the process that hands them out "
             f"takes {two.main / items * 1e6:.1f} CPU µs an item, doing it itself {one.main / items * 1e6:.0f}",
+        )
+
+
+def command_rows(place: Path, rounds: int = 2) -> Iterator[Row]:
+    """The same of whole commands, from the start of Python to the files on disk."""
+    data = place / "sentences.jsonl"
+    data.write_text("".join(json.dumps({"text": sentence(i)}) + "\n" for i in range(WHOLE)), "utf-8")
+    made = suite(list(texts(WHOLE // 2)), place / "asked", draws=2)
+    commands = {
+        "vary": ["vary", str(data), "--with", OPERATOR, "--draws", "2", "--overwrite", "-o", str(place / "varied")],
+        "run": ["run", str(made.path), "--system", "benchmarks._at_work:work_hard", "--no-sanity"],
+    }
+    for what, words in commands.items():
+        say(f"whole `{what}`")
+        taken: dict[int, list[float]] = {1: [], 2: []}
+        for n in range(rounds):
+            for workers in taken:
+                more = ["-o", str(place / f"run-{n}-{workers}")] if what == "run" else []
+                command = [sys.executable, "-m", "unfazed", *words, *more, "--workers", str(workers)]
+                taken[workers].append(wall_seconds(partial(subprocess.run, command, check=True, capture_output=True)))
+        one, two = min(taken[1]), min(taken[2])
+        yield Row(
+            f"whole {what} 1→2",
+            f"`unfazed {what}`, whole: two workers against one",
+            one / two,
+            "times",
+            asked=1.8,
+            note=f"{one:.1f} and {two:.1f} s",
         )
 
 
@@ -254,6 +288,7 @@ def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         yield from pairs("local", place)
+        yield from command_rows(place)
         yield from start_rows(place)
         yield store_row(place)
         yield from driver_rows(place)

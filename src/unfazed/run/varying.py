@@ -66,8 +66,9 @@ def vary_on(
     engine: Engine, examples: Iterable[Example], variation: Variation, unchanged: Counter[str]
 ) -> Iterator[Variant]:
     """The variants of all examples, in the examples' order, the same on every engine. `unchanged` is as in `vary`."""
-    job = _checked(Varying(variation), engine)
+    job = Varying(variation)
     with Progress("varied") as progress, engine.map(job, lambda block: _doing(block[0].row, block[-1].row)) as made_by:
+        _check(job, engine)
         for block, (made, none) in made_by(blocks_of(examples)):
             unchanged.update(none)
             yield from made
@@ -100,15 +101,16 @@ def encoding_on(
 ) -> Iterator[Encoding]:
     """What `vary_on` makes, encoded, so that workers encode, too."""
     packed = not engine.here
-    job = _checked(Varying(variation, encoded=True, packed=packed), engine)
+    job = Varying(variation, encoded=True, packed=packed)
     with engine.pool(job) as pool:
+        _check(job, engine)
         yield Encoding(InOrder(pool, next_block, _MOST_HELD), packed, unchanged)
 
 
-def _checked(job: Varying, engine: Engine) -> Varying:
+def _check(job: Varying, engine: Engine) -> None:
+    """Raises what is wrong with an operator here, while other processes still start."""
     if not engine.here:
-        job.start()  # raises what is wrong with an operator before any process is started
-    return job
+        job.start()
 
 
 def _doing(first: int, last: int) -> str:
