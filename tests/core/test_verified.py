@@ -1,4 +1,4 @@
-"""A large suite that this user verified is known again by the hashes of its files, and by nothing less."""
+"""A suite that this user verified is known again by the hashes of its files, and by nothing less."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from unfazed.core.values import Example, Variant
 
 @pytest.fixture(autouse=True)
 def _mine(tmp_path, monkeypatch):
-    """A user of their own, to whom two rows are many."""
-    monkeypatch.setattr(module, "_LARGE", 2)
+    """A user of their own."""
     become("mine", tmp_path, monkeypatch)
     yield
     outside.own_key.cache_clear()
@@ -51,12 +50,6 @@ def test_a_suite_that_was_made_or_verified_here_is_not_read_again(tmp_path, monk
     assert reads(tmp_path / "s", monkeypatch) == 0
     become("other", tmp_path, monkeypatch)
     assert [reads(tmp_path / "s", monkeypatch) for _ in range(3)] == [2, 0, 0]
-
-
-def test_a_small_suite_is_read_each_time(tmp_path, monkeypatch):
-    made(tmp_path / "s")
-    monkeypatch.setattr(module, "_LARGE", 3)
-    assert [reads(tmp_path / "s", monkeypatch) for _ in range(2)] == [2, 2]
 
 
 def test_without_a_place_for_notes_it_is_read_each_time(tmp_path, monkeypatch):

@@ -33,7 +33,6 @@ FORMAT = 1
 LANGUAGE = "language"  # the group that holds an example's own language, where rows are in several
 _SHOWN = 5  # variants in a notebook
 _MOST_MANIFEST = 64 << 20  # bytes
-_LARGE = 20_000  # examples and variants, which take a thirtieth of a second to verify
 _EXAMPLE_COLUMNS = {"row": "int", "id": "str", "inputs": "str", "gold": "str", "groups": "str"}
 _VARIANT_COLUMNS = {
     "row": "int", "example_id": "str", "draw": "int", "source": "str", "family": "str", "meaning": "str",
@@ -204,7 +203,7 @@ class Suite:
         """Raises if a file is not the one that the manifest was written for, or the manifest is not of its content.
 
         The content id is made from what the files hold. Both happen once per process, and again after a file changed.
-        The content of a large suite is read once per user; later, its files' hashes tell that it is the same.
+        The content is read once per user; later, its files' hashes tell that it is the same.
         """
         facts = canonical([self.manifest.hashes, _decisive(self.manifest)])
         if facts not in _verified and is_noted(_claim(self.manifest)):
@@ -265,11 +264,10 @@ def _meaning(name: str) -> Meaning:
     return cast(Meaning, name)
 
 
-def _claim(manifest: Manifest) -> bytes | None:
-    """What is noted of a large suite once it was verified; None for a small one, which takes no time."""
+def _claim(manifest: Manifest) -> bytes:
+    """What is noted of a suite once it was verified."""
     said = [manifest.content, manifest.examples, manifest.variants]
-    large = manifest.examples + manifest.variants >= _LARGE
-    return canonical([VERSION, manifest.hashes, _decisive(manifest), said]) if large else None
+    return canonical([VERSION, manifest.hashes, _decisive(manifest), said])
 
 
 def _decisive(manifest: Manifest) -> list[Json]:

@@ -1,7 +1,7 @@
-"""What this user's commands verified before, so that not every one of them reads a large suite whole.
+"""What this user's commands verified before, so that not every one of them reads a suite whole.
 
-A fact is noted as its hash with the user's secret, so that nobody else can note one. None is no fact, and what can't be
-noted is verified again.
+A fact is noted as its hash with the user's secret, so that nobody else can note one. What can't be noted is verified
+again.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from pathlib import Path
 from unfazed.core.errors import StoredFileError
 from unfazed.core.outside import own_key, read_bounded, state_folder
 
-_MOST_BYTES = 1 << 20  # of notes, which are some 30,000; then they begin anew
+_MOST_BYTES = 1 << 18  # of notes, which are some 8,000; then they begin anew
 
 
-def is_noted(fact: bytes | None) -> bool:
+def is_noted(fact: bytes) -> bool:
     """Was this found to be true before, by this user on this machine?"""
     note = _note(fact)
     return note is not None and note in _notes()
 
 
-def note_down(fact: bytes | None) -> None:
+def note_down(fact: bytes) -> None:
     """Notes what was found to be true."""
     note = _note(fact)
     if note is None or note in (known := _notes()):
@@ -34,9 +34,9 @@ def note_down(fact: bytes | None) -> None:
         file.write(note + b"\n")
 
 
-def _note(fact: bytes | None) -> bytes | None:
-    key = own_key() if fact is not None else None
-    if fact is None or key is None:
+def _note(fact: bytes) -> bytes | None:
+    key = own_key()
+    if key is None:
         return None
     return blake2b(fact, digest_size=16, key=key, person=b"verified").hexdigest().encode()
 
