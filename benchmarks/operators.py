@@ -27,6 +27,7 @@ class Family(NamedTuple):
     peers: Sequence[str]
     asked: float | None = None  # texts a CPU-second
     starts: bool = False  # is the time to the first variant told, too?
+    new: Sequence[str] = ()  # peers with whom the first pass is compared, too, in which no text was met before
 
 
 ENGLISH = (
@@ -44,12 +45,14 @@ ENGLISH = (
         [f"unfazed spoken/filler_{place}" for place in ("begin", "end", "pre_verb", "post_verb")],
         ["helm FillerWords", "helm FillerWords 0.1", "nlaugmenter SpeechDisfluencyPerturbation"],
         100_000,
+        new=["helm FillerWords"],
     ),
     Family(
         "synonyms",
         [f"unfazed spoken/synonym_{kind}" for kind in ("any", "verb", "adjective", "adverb", "stopword")],
         ["nlpaug SynonymAug", "textattack WordNetAugmenter", "langtest AdjectiveSynonymSwap"],
         10_000,
+        new=["langtest AdjectiveSynonymSwap"],
     ),
     Family("letters misread by OCR", ["unfazed surface/ocr"], ["nlpaug OcrAug", "fasttextaug OcrAug"]),
     Family("words that sound alike", ["unfazed spoken/speako"], ["langtest AddSpeechToTextTypo"], 10_000),
@@ -126,6 +129,11 @@ def compare(family: Family, texts: Sequence[Any]) -> Iterator[Row]:
             what = f"from starting Python to the first variant (`{slowest.split()[1]}`)"
             ours, theirs = found[slowest].start, found[peer].start
             yield Row(f"first: {peer.split()[0]}", what, ours, "CPU s", peer, theirs, more=False)
+    for peer in set(family.new) & set(found):
+        last = min(family.ours, key=lambda name: found[name].first)
+        what = f"{family.goal}, the first {len(texts):,} texts (`{last.split()[1]}`), with what is loaded for them"
+        ours, theirs = found[last].first, found[peer].first
+        yield Row(f"new: {family.goal}: {peer.split()[0]}", what, ours, "texts/CPU s", peer, theirs)
 
 
 def _row(
