@@ -6,7 +6,7 @@ answers are kept and a number for each key. Where answers are mostly distinct, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -54,49 +54,46 @@ class StoredAnswers:
 
 
 class _Held:
-    """Keys in ascending order of their first halves, each with the number of its answer, in 12 bytes.
+    """Keys in parts, each in ascending order of their first halves, with the number of each key's answer: 12 bytes.
 
     Of the second half 18 bits are held: among ten million keys, one that is not there passes for another once in 10^17.
     """
 
     def __init__(self, parts: _Parts, answers: list[Output]) -> None:
         self.answers = answers
-        self._first: Firsts = np.empty(parts.size, dtype=np.uint64)
-        self._tags: Tags = np.empty(parts.size, dtype=np.uint32)
-        start = 0
-        for first, tags in parts.taken():
-            end = start + len(first)
-            order = first.argsort(kind="stable")  # of answers to the same key, the last stays the last
-            self._first[start:end], self._tags[start:end] = first[order], tags[order]
-            start = end
+        self._parts = parts.in_order()
 
     @property
     def sure(self) -> bool:
         """Does the first half of a key tell it from all others?"""
-        alike = np.flatnonzero(self._first[1:] == self._first[:-1])
-        return bool((self._tags[alike] | _NUMBER == self._tags[alike + 1] | _NUMBER).all())
+        for first, tags in self._parts:
+            alike = np.flatnonzero(first[1:] == first[:-1])
+            if (tags[alike] | _NUMBER != tags[alike + 1] | _NUMBER).any():
+                return False
+        return True
 
     def numbers(self, keys: Sequence[Key]) -> Ints:
         """The number of each key's answer, from 1; 0 for a key that is not there."""
-        if not len(self._first):
-            return np.zeros(len(keys), dtype=np.int64)
         wanted = _halves(b"".join(keys))
         order = np.argsort(wanted[:, 0])  # those near to each other are looked up together, which is much faster
-        first = wanted[order, 0]
-        at = np.maximum(np.searchsorted(self._first, first, side="right") - 1, 0)  # the last of equal ones
-        tags = self._tags[at]
-        there = (self._first[at] == first) & (tags | _NUMBER == _checks(wanted[order, 1]) | _NUMBER)
+        first, checks = wanted[order, 0], _checks(wanted[order, 1])
+        numbers = np.zeros(len(keys), dtype=np.int64)
+        ends = np.searchsorted(first >> _PART_SHIFT, np.arange(_PARTS), side="right").tolist()
+        for (held, tags), (start, end) in zip(self._parts, pairwise([0, *ends]), strict=True):
+            if len(held) and start < end:
+                at = np.maximum(np.searchsorted(held, first[start:end], side="right") - 1, 0)  # the last of equal ones
+                there = (held[at] == first[start:end]) & (tags[at] | _NUMBER == checks[start:end] | _NUMBER)
+                numbers[start:end] = np.where(there, (tags[at] & _NUMBER).astype(np.int64) + 1, 0)
         found = np.empty(len(keys), dtype=np.int64)
-        found[order] = np.where(there, (tags & _NUMBER).astype(np.int64) + 1, 0)
+        found[order] = numbers
         return found
 
 
 class _Parts:
-    """Keys as they come, in parts of ascending keys: each is sorted by itself, so that memory holds all keys once."""
+    """Keys as they come, in parts by their first bits: each is sorted by itself, so that memory holds all keys once."""
 
     def __init__(self) -> None:
         self._parts = [(bytearray(), bytearray()) for _ in range(_PARTS)]
-        self.size = 0
 
     def add(self, keys: bytes, numbers: Sequence[int]) -> None:
         """Adds keys in one piece, and the number of each one's answer, from 1."""
@@ -109,13 +106,16 @@ class _Parts:
         for (some, others), (start, end) in zip(self._parts, pairwise([0, *ends]), strict=True):
             some += first[start:end].data
             others += tags[start:end].data
-        self.size += len(first)
 
-    def taken(self) -> Iterator[tuple[Firsts, Tags]]:
-        """The parts one after another, none of which is kept."""
-        while self._parts:
-            first, tags = self._parts.pop(0)
-            yield np.frombuffer(first, dtype=np.uint64), np.frombuffer(tags, dtype=np.uint32)
+    def in_order(self) -> list[tuple[Firsts, Tags]]:
+        """The parts, whose keys are sorted where they are."""
+        found = []
+        for keys, others in self._parts:
+            first, tags = np.frombuffer(keys, dtype=np.uint64), np.frombuffer(others, dtype=np.uint32)
+            order = first.argsort(kind="stable")  # of answers to the same key, the last stays the last
+            first[:], tags[:] = first[order], tags[order]
+            found.append((first, tags))
+        return found
 
 
 def _halves(keys: bytes) -> npt.NDArray[np.uint64]:
