@@ -46,8 +46,8 @@ def test_a_scan_gives_what_a_look_up_gives(most, monkeypatch, tmp_path_factory, 
 
 def held(*keys: tuple[int, int]) -> store_scan._Held:
     """Keys, each as its two halves, whose answers have the numbers 1, 2, 3 and so on."""
-    parts = store_scan._Parts()
-    parts.add(np.array(keys, dtype=np.uint64).tobytes(), range(1, len(keys) + 1))
+    parts = store_scan._Parts(len(keys))
+    assert parts.add(np.array(keys, dtype=np.uint64).tobytes(), range(1, len(keys) + 1))
     return store_scan._Held(parts, [])
 
 
@@ -65,10 +65,15 @@ def test_a_key_is_not_taken_for_another_with_the_same_half():
 def test_the_last_answer_of_many_to_the_same_key_counts():
     """In each part of the keys: some come again, far behind the first."""
     keys = [key(number) for number in range(2000)]
-    parts = store_scan._Parts()
+    parts = store_scan._Parts(4000)
     for numbers in (range(1, 2001), range(2001, 4001)):
-        parts.add(b"".join(keys), numbers)
+        assert parts.add(b"".join(keys), numbers)
     assert store_scan._Held(parts, []).numbers(keys).tolist() == list(range(2001, 4001))
+
+
+def test_keys_that_are_no_hashes_may_find_no_room_and_are_looked_up():
+    keys = np.zeros((1000, 2), dtype=np.uint64).tobytes()
+    assert not store_scan._Parts(1000).add(keys, range(1, 1001))
 
 
 @pytest.mark.parametrize("output", [Output("on"), Output("on", attempts=2)])  # in a batch, and in a row

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from math import isqrt
 from typing import Any
 
 import msgspec
@@ -90,28 +91,38 @@ class _Held:
 
 
 class _Parts:
-    """Keys as they come, in parts by their first bits: each is sorted by itself, so that memory holds all keys once."""
+    """Keys as they come, in parts by their first bits: each is sorted by itself, so that memory holds all keys once.
 
-    def __init__(self) -> None:
-        self._parts = [(bytearray(), bytearray()) for _ in range(_PARTS)]
+    Keys are hashes, so parts are about equally long, and have their room in one array from the start: memory that an
+    array of this size took goes back when it is no longer needed, which small pieces would not.
+    """
 
-    def add(self, keys: bytes, numbers: Sequence[int]) -> None:
-        """Adds keys in one piece, and the number of each one's answer, from 1."""
+    def __init__(self, size: int) -> None:
+        room = size // _PARTS + 8 * isqrt(size // _PARTS + 1) + 64
+        self._first: Firsts = np.empty((_PARTS, room), dtype=np.uint64)
+        self._tags: Tags = np.empty((_PARTS, room), dtype=np.uint32)
+        self._filled = np.zeros(_PARTS, dtype=np.int64)
+
+    def add(self, keys: bytes, numbers: Sequence[int]) -> bool:
+        """Adds keys in one piece, and the number of each one's answer, from 1; False if there is no room for them."""
         halves = _halves(keys)
         tags = _checks(halves[:, 1]) | (np.array(numbers, dtype=np.uint32) - np.uint32(1))
         part = (halves[:, 0] >> _PART_SHIFT).astype(np.uint8)
         order = part.argsort(kind="stable")
-        first, tags = halves[order, 0], tags[order]
-        ends = np.bincount(part, minlength=_PARTS).cumsum().tolist()
-        for (some, others), (start, end) in zip(self._parts, pairwise([0, *ends]), strict=True):
-            some += first[start:end].data
-            others += tags[start:end].data
+        counts = np.bincount(part, minlength=_PARTS)
+        if (self._filled + counts).max() > self._first.shape[1]:
+            return False
+        part = part[order]
+        at = self._filled[part] + np.arange(len(part)) - (counts.cumsum() - counts)[part]
+        self._first[part, at], self._tags[part, at] = halves[order, 0], tags[order]
+        self._filled += counts
+        return True
 
     def in_order(self) -> list[tuple[Firsts, Tags]]:
         """The parts, whose keys are sorted where they are."""
         found = []
-        for keys, others in self._parts:
-            first, tags = np.frombuffer(keys, dtype=np.uint64), np.frombuffer(others, dtype=np.uint32)
+        for every, others, size in zip(self._first, self._tags, self._filled.tolist(), strict=True):
+            first, tags = every[:size], others[:size]
             order = first.argsort(kind="stable")  # of answers to the same key, the last stays the last
             first[:], tags[:] = first[order], tags[order]
             found.append((first, tags))
@@ -129,14 +140,15 @@ def _checks(second: npt.NDArray[np.uint64]) -> Tags:
 
 def _scanned(store: AnswerStore) -> _Held | None:
     """All answers of a store; None where they are too many or too long to be held."""
-    known, parts = _Numbers(store), _Parts()
+    known, parts = _Numbers(store), _Parts(store.size)
     for keys, answers in store.scan():
         numbers = list(map(known.__getitem__, answers))
         if known.too_many:
             return None
         if len(keys) != KEY_BYTES * len(numbers):
             raise store.damage(ValueError("a key of another length"))
-        parts.add(keys, numbers)
+        if not parts.add(keys, numbers):
+            return None
     held = _Held(parts, known.answers)
     return held if held.sure else None
 
