@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unfazed.core.values import Example
-from unfazed.vary.engine import OperatorSpec, Variation, Varier, blocks_of
+from unfazed.vary.block import blocks_of
+from unfazed.vary.engine import OperatorSpec, Variation, Varier
 
 
 class Varied:

@@ -160,7 +160,8 @@ def unfazed(name: str, texts: list[Any]) -> Alter:
     stopped; a note is not made, as no tool that it is held against says what it did.
     """
     from unfazed.core.values import Example
-    from unfazed.vary.engine import OperatorSpec, Variation, Varier, blocks_of
+    from unfazed.vary.block import blocks_of
+    from unfazed.vary.engine import OperatorSpec, Variation, Varier
 
     name, _, told = name.partition("?")
     slots = not isinstance(texts[0], str)
@@ -177,7 +178,7 @@ def unfazed(name: str, texts: list[Any]) -> Alter:
     def alter(some: slice) -> list[Any]:
         variation = Variation(operators=(spec,), task="slu" if slots else "text", language=language, seed=next(seeds))
         varier = Varier(variation)
-        made = [(v, v.texts, v.golds) for v, _ in map(varier.block, blocks_of(examples[some]))]
+        made = [(v, v.texts, v.golds) for v, _ in map(varier.block, blocks_of(examples[some], variation.at_once))]
 
         def each() -> list[Any]:
             found = {}

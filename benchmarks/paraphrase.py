@@ -23,7 +23,8 @@ from unfazed.core.seeds import Seeds
 from unfazed.data import ReadOptions, read_examples
 from unfazed.papers.parte.corpora import FILE, read_pairs
 from unfazed.systems.embeddings import Embeddings, minilm_folder
-from unfazed.vary.engine import BLOCK, OperatorSpec
+from unfazed.vary.block import BLOCK
+from unfazed.vary.engine import OperatorSpec
 from unfazed.vary.operator import Text
 from unfazed.vary.words import jaccard
 

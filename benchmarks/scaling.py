@@ -41,7 +41,8 @@ from unfazed.run.making import make_suite
 from unfazed.run.varying import Varying
 from unfazed.run.workers import Engine, Job, Map, in_order
 from unfazed.systems.opening import open_system
-from unfazed.vary.engine import BLOCK, OperatorSpec, Variation
+from unfazed.vary.block import BLOCK
+from unfazed.vary.engine import OperatorSpec, Variation
 
 OPERATOR = "keyboard/pinyin"  # one that keeps a processor busy; the quick ones are held up by the driver
 SENTENCES = 16 * BLOCK

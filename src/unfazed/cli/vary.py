@@ -84,7 +84,7 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
     """
     from unfazed.core.text import counted
     from unfazed.run.making import suite_of
-    from unfazed.vary.engine import in_other_languages
+    from unfazed.vary.left_out import in_other_languages
 
     plan = _plan(data, plan_file, given)
     if to == "-":

@@ -19,7 +19,8 @@ from unfazed.core.task import guess_task
 from unfazed.core.values import Example, Variant
 from unfazed.data.conll import SUFFIXES as CONLL
 from unfazed.data.conll import conll_sentence
-from unfazed.vary.engine import Variation, Varier, blocks_of
+from unfazed.vary.block import blocks_of
+from unfazed.vary.engine import Variation, Varier
 from unfazed.vary.operator import Operator, PromptOperator
 
 BY, NOTE = "augmented", "augmented_note"  # the groups that tell a copy: by which operator, and what it did

@@ -32,8 +32,9 @@ from unfazed.systems.device import chosen
 from unfazed.systems.opening import open_system
 from unfazed.systems.system import System
 from unfazed.vary import operators
-from unfazed.vary.engine import OperatorSpec, Variation, in_other_languages
+from unfazed.vary.engine import OperatorSpec, Variation
 from unfazed.vary.guard import LabelGuard
+from unfazed.vary.left_out import in_other_languages
 from unfazed.vary.presets import Preset, expand, tell
 
 Selector = System | Callable[..., Any] | str
@@ -276,7 +277,10 @@ def _write(
     to: Path, manifest: Manifest, source: Source, variation: Variation, engine: Engine, overwrite: bool = False
 ) -> Suite:
     unchanged: Counter[str] = Counter()
-    with Passing(source.examples, to) as passing, encoding_on(engine, passing.lines, variation, unchanged) as encoding:
+    with (
+        Passing(source.examples, to, variation.at_once) as passing,
+        encoding_on(engine, passing.lines, variation, unchanged) as encoding,
+    ):
         return write_pieces(to, manifest, lambda: passing.read(encoding.go_on), encoding.pieces, overwrite, unchanged)
 
 

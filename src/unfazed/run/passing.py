@@ -15,7 +15,7 @@ import msgspec
 from unfazed.core.files import unwritable
 from unfazed.core.values import Example
 from unfazed.run.varying import Lines
-from unfazed.vary.engine import blocks_of
+from unfazed.vary.block import blocks_of
 
 
 class _Place(NamedTuple):
@@ -34,8 +34,8 @@ class Passing:
     What is read is kept in a file beside `to` that has no name, so nothing is left of it however the process ends.
     """
 
-    def __init__(self, examples: Iterable[Example], to: Path) -> None:
-        self._examples, self._to = examples, to
+    def __init__(self, examples: Iterable[Example], to: Path, at_once: int) -> None:
+        self._blocks, self._to = blocks_of(examples, at_once), to
         self._places: deque[_Place] = deque()
         with unwritable(to, "the suite"):
             to.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ class Passing:
     def read(self, noted: Callable[[], None]) -> Iterator[Example]:
         """The examples as they come from their source. `noted` is called when there are more lines."""
         encode = msgspec.json.Encoder().encode_lines
-        for block in blocks_of(self._examples):
+        for block in self._blocks:
             self._keep(encode(block), block)
             noted()
             yield from block

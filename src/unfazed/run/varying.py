@@ -17,7 +17,8 @@ from unfazed.core.progress import Progress
 from unfazed.core.suite_rows import Piece, pieces_of
 from unfazed.core.values import Example, Variant
 from unfazed.run.workers import Engine, InOrder, unlost
-from unfazed.vary.engine import Variation, Varier, blocks_of
+from unfazed.vary.block import blocks_of
+from unfazed.vary.engine import Variation, Varier
 
 _MOST_HELD = 1 << 26  # bytes of variants that are made before they are asked for
 _decode = msgspec.json.Decoder(Example).decode_lines
@@ -69,7 +70,7 @@ def vary_on(
     job = Varying(variation)
     with Progress("varied") as progress, engine.map(job, lambda block: _doing(block[0].row, block[-1].row)) as made_by:
         _check(job, engine)
-        for block, (made, none) in made_by(blocks_of(examples)):
+        for block, (made, none) in made_by(blocks_of(examples, variation.at_once)):
             unchanged.update(none)
             yield from made
             progress.add(len(block))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from unfazed.core.edits import Edit, OneEach
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 T = TypeVar("T")
+BLOCK = 512  # examples handled at once: enough for operators that batch, little enough to stream
 _FEW = 8  # texts, up to which arrays cost more than they save; numpy alone takes longer to import
 
 
@@ -123,6 +124,11 @@ def _letters(texts: Texts) -> Letters:
     codes = np.frombuffer(coded, np.uint8 if ascii else "<u4")
     sizes = np.array(list(map(len, texts.strings)), np.int64)
     return Letters(codes, np.cumsum(sizes) - sizes, sizes)
+
+
+def blocks_of(examples: Iterable[Example], size: int = BLOCK) -> Iterator[list[Example]]:
+    it = iter(examples)
+    return iter(lambda: list(islice(it, size)), [])
 
 
 class Block(NamedTuple):

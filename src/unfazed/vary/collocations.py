@@ -28,7 +28,7 @@ class Collocations:
     """Ranks of words by how common they are, and bits by which a pair is likelier than chance."""
 
     def __init__(self) -> None:
-        self._rank = {spelling: rank for rank, (spelling, _, _) in enumerate(ears().spoken())}
+        self._rank = ears().ranks
         self._rows = lzma.decompress(_PAIRS.read_bytes()).decode().split("\n")
         self._after: dict[int, dict[int, int]] = {}  # by first word and second; read when asked for, since few are
 

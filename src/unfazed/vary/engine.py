@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain, islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, chain
 from operator import eq
 from typing import Literal
 
@@ -21,14 +21,13 @@ from unfazed.core.task import task_named
 from unfazed.core.values import Example, Json, Variant
 from unfazed.core.variants import Maker, VariantColumn, Variants
 from unfazed.vary import operators
-from unfazed.vary.block import Block, SingleEdits, Texts
+from unfazed.vary.block import BLOCK, Block, SingleEdits, Texts, blocks_of
 from unfazed.vary.guard import LabelGuard
 from unfazed.vary.operator import UNALTERED, Change, Operator, PromptOperator, describe
 
 MOST_DRAWS = 100_000
-MOST_SHOWN = 6  # languages of an operator in one message
+_FEW = 8  # variants of an example
 _TRIES = 12  # how often an operator draws again where a guard objects
-BLOCK = 512  # examples handled at once: enough for operators that batch, little enough to stream
 
 
 class OperatorSpec(msgspec.Struct, frozen=True):
@@ -72,6 +71,12 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
     pools: dict[str, tuple[Example, ...]] = {}  # by operator, the examples that it is given
     set: Literal["each", "random"] = "each"  # a variant by each operator, or by one of them at random
     guard: LabelGuard | None = None  # refuses variants whose words training labels contradict
+
+    @property
+    def at_once(self) -> int:
+        """How many examples are varied together: more where that takes a moment and makes few variants."""
+        few = len(self.operators) * self.draws <= _FEW
+        return 2 * BLOCK if few and all(spec.make().quick for spec in self.operators) else BLOCK
 
     def check(self) -> None:
         """Raises before any work where an operator can't be used for this language or task."""
@@ -370,23 +375,6 @@ def _check_changes(operator: Operator, changes: Sequence[Change | None]) -> None
             )
 
 
-def in_other_languages(names: Iterable[str], languages: Mapping[str, int]) -> Iterator[str]:
-    """A sentence on each operator that leaves out rows of a mixed file, whose languages are counted."""
-    for name in names:
-        known = operators.get(name).languages
-        others = {language: count for language, count in languages.items() if not knows(known, language)}
-        if others:
-            listed = ", ".join(f"{n:,} {'unsure' if tag == UNSURE else 'in ' + tag}" for tag, n in others.items())
-            varies = f"it varies {', '.join(known)}" if len(known) <= MOST_SHOWN else "which it does not vary"
-            count = f"{sum(others.values()):,} of {sum(languages.values()):,}"
-            yield f"{name}: {count} examples left out ({listed}; {varies})"
-
-
-def blocks_of(examples: Iterable[Example]) -> Iterator[list[Example]]:
-    it = iter(examples)
-    return iter(lambda: list(islice(it, BLOCK)), [])
-
-
 def vary(examples: Iterable[Example], variation: Variation, unchanged: Counter[str] | None = None) -> Iterator[Variant]:
     """The variants of all examples, in the examples' order, made in this process.
 
@@ -394,7 +382,7 @@ def vary(examples: Iterable[Example], variation: Variation, unchanged: Counter[s
     operator could change.
     """
     varier = Varier(variation)
-    for block in blocks_of(examples):
+    for block in blocks_of(examples, variation.at_once):
         variants, none = varier.block(block)
         if unchanged is not None:
             unchanged.update(none)
