@@ -7,6 +7,7 @@ failed or when a figure in the README is not what was measured.
 from __future__ import annotations
 
 import argparse
+import compileall
 import contextlib
 import os
 import re
@@ -117,6 +118,7 @@ def main() -> int:
     if asked.write_docs:
         _results.write_docs(results)
         return 0
+    compileall.compile_dir(ROOT / "src", quiet=1)  # as pip does, also where Python may not write what it compiles
     began, todo = time.perf_counter(), list(jobs(asked.names, asked.all))
     failed = run(todo, results, asked.save)
     done = {job.key for job in todo}

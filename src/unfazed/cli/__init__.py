@@ -18,7 +18,7 @@ from textwrap import fill
 
 import click
 
-from unfazed.core.collecting import collect_seldom
+from unfazed.core.collecting import collect_no_more, collect_seldom
 from unfazed.core.errors import Interrupted, UnfazedError, at_command_line
 
 
@@ -186,6 +186,7 @@ def _traceback_shown() -> Iterator[None]:
 
 def _leave(code: int) -> None:
     """Ends the process, also where a system left threads running that would keep it alive for ever."""
+    collect_no_more()
     if all(thread.daemon or thread is threading.main_thread() for thread in threading.enumerate()):
         sys.exit(code)
     atexit._run_exitfuncs()

@@ -146,7 +146,7 @@ def _unfit(gold: Json, depth: int = 0) -> str | None:
         if depth == _DEPTH:
             return f"gold is nested more than {_DEPTH} deep. Fix the row, or leave it out."
         for value in gold.values() if kind is dict else gold:
-            if unfit := _unfit(value, depth + 1):
+            if type(value) is not str and (unfit := _unfit(value, depth + 1)):
                 return unfit
         return None
     return f"gold must be a text, a number, a list or an object, not {gold!r:.60} ({kind.__name__})."

@@ -29,7 +29,8 @@ class Slu(Reader):
         self.file = files[0]
         for row, lines in enumerate(zip_longest(*map(read_lines, files))):
             self.line = row + 1
-            _check_lengths(lines, files, self.line)
+            if None in lines:
+                _check_lengths(lines, files, self.line)
             tokens, tags, intent = _split(lines[0]), _split(lines[1]), lines[2].strip()
             if len(tokens) != len(tags):
                 raise DataError(f"{len(tags)} tags for the {len(tokens)} tokens of {files[0]}:{self.line}.",
@@ -45,7 +46,8 @@ class Slu(Reader):
 
 def _split(line: str) -> list[str]:
     """What spaces separate; other white space may belong to a token."""
-    return [token for token in line.strip().split(" ") if token]
+    tokens = line.strip().split(" ")
+    return [token for token in tokens if token] if "" in tokens else tokens
 
 
 def _check_lengths(lines: tuple[str | None, ...], files: list[Path], line: int) -> None:

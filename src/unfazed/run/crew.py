@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, NamedTuple
 
-from unfazed.core.collecting import collect_seldom
+from unfazed.core.collecting import collect_no_more, collect_seldom
 from unfazed.core.errors import SystemBroken, UnfazedError, UsageError
 from unfazed.run.workers import Job, Lost, Pool, Raised, Work, done
 
@@ -305,6 +305,7 @@ def serve(descriptor: str) -> None:
         _work_off(inbox, work, say, threads)
     finally:
         work.close()
+        collect_no_more()
     return None
 
 

@@ -89,13 +89,15 @@ def marked_tags(text: str, tags: Sequence[str]) -> list[tuple[int, int]]:
 
 def tags_problem(tags: Json, text: str, what: str, name: str) -> str | None:
     """What is wrong with the BIO tags of a text's tokens, if anything."""
-    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+    if not isinstance(tags, list) or not all(issubclass(kind, str) for kind in set(map(type, tags))):
         return f"{what}'s {name} must be a list of BIO tags, not {tags!r:.80}"
     tokens = text.split(" ")
     if len(tokens) != len(tags):
         return f"{what} has {len(tags)} tags for {len(tokens)} tokens"
-    wrong = next((tag for tag in tags if tag != "O" and tag[:2] not in ("B-", "I-")), None)
-    return f"{what} has the tag {wrong!r}, which is not O, B-… or I-…" if wrong is not None else None
+    wrong = {tag for tag in set(tags) if tag != "O" and tag[:2] not in ("B-", "I-")}
+    if wrong:
+        return f"{what} has the tag {next(filter(wrong.__contains__, tags))!r}, which is not O, B-… or I-…"
+    return None
 
 
 def _problem(value: Json, text: str, what: str) -> str | None:
