@@ -28,6 +28,7 @@ BAD_FILES = {  # file name → content → what the message says after the folde
     "UTF-8 that is damaged": ("a.txt", "é\n".encode() + b"b\xe9d\n", "0xe9, is not UTF-8, but the rows before are"),
     "UTF-16 that is cut off": ("a.txt", "hello".encode("utf-16")[:-1], "a.txt:1: this row is not in UTF-16. Choose"),
     "broken JSON": ("a.jsonl", SIX + '{"text": "a"', "a.jsonl:7: this is not valid JSON: Expecting ',' delimiter"),
+    "an open string": ("a.jsonl", SIX + '{"text": "a', "valid JSON: Unterminated string starting at column 10."),
     "a broken row in the middle": ("a.jsonl", SIX + "{\n" + GOOD, "a.jsonl:7: this is not valid JSON"),
     "not an object": ("a.jsonl", GOOD + "[1, 2]\n", "a.jsonl:2: a row must be an object {…}, not [1, 2]"),
     "NaN in JSON": ("a.jsonl", GOOD + '{"text":"a","label":NaN}\n', "a.jsonl:2: this is not valid JSON: it holds NaN"),

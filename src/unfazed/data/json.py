@@ -15,7 +15,7 @@ from unfazed.data._encoding import open_bytes, read_text
 from unfazed.data._fields import Fields
 from unfazed.data._reader import Reader, ReadOptions
 from unfazed.data._tagged import as_record
-from unfazed.data.jsonl import SPLITS, WRAPPED
+from unfazed.data.jsonl import SPLITS, WRAPPED, not_json
 
 _HOLDERS = ("data", "rows", "examples", "items", "records", "instances", "samples")
 
@@ -75,7 +75,7 @@ def _problem(text: str, error: Exception, path: Path) -> DataError:
     try:
         json.dumps(json.loads(text), ensure_ascii=False).encode()
     except json.JSONDecodeError as precise:
-        return DataError(f"this is not valid JSON: {precise.msg} at column {precise.colno}.", path, precise.lineno)
+        return DataError(not_json(precise), path, precise.lineno)
     except UnicodeEncodeError as half:
         broken = ord(half.object[half.start])
         return DataError(f"a text holds half a character, \\u{broken:04x}, which can't be stored. Fix it.", path)

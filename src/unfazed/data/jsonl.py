@@ -90,6 +90,12 @@ def json_object(line: str, path: Path, number: int) -> dict[str, Any]:
     return record
 
 
+def not_json(error: json.JSONDecodeError) -> str:
+    """The sentence that says so, and where. Some of Python's messages end in the *at* that comes next."""
+    what = error.msg.removesuffix(" at")
+    return f"this is not valid JSON: {what} at column {error.colno}."
+
+
 def _json_problem(line: str, error: Exception) -> str:
     """What is wrong with a line that did not decode; Python's laxer decoder tells NaN and surrogates apart."""
     try:
@@ -99,7 +105,7 @@ def _json_problem(line: str, error: Exception) -> str:
         broken = surrogate.object[surrogate.start]
         return f"the text holds half a character, \\u{ord(broken):04x}, which can't be stored. Fix or remove it."
     except json.JSONDecodeError as precise:
-        return f"this is not valid JSON: {precise.msg} at column {precise.colno}."
+        return not_json(precise)
     except (ValueError, RecursionError):
         return f"this is not valid JSON: {error}."
     return "this is not valid JSON: it holds NaN, Infinity or a number out of range. Give a label, or null."
