@@ -30,7 +30,7 @@ class Slu(Reader):
         for row, lines in enumerate(zip_longest(*map(read_lines, files))):
             self.line = row + 1
             if None in lines:
-                _check_lengths(lines, files, self.line)
+                raise _ends_early(lines, files, self.line)
             tokens, tags, intent = _split(lines[0]), _split(lines[1]), lines[2].strip()
             if len(tokens) != len(tags):
                 raise DataError(f"{len(tags)} tags for the {len(tokens)} tokens of {files[0]}:{self.line}.",
@@ -50,12 +50,11 @@ def _split(line: str) -> list[str]:
     return [token for token in tokens if token] if "" in tokens else tokens
 
 
-def _check_lengths(lines: tuple[str | None, ...], files: list[Path], line: int) -> None:
-    short = next((file for file, text in zip(files, lines, strict=True) if text is None), None)
-    if short is not None:
-        going_on = next(file for file, text in zip(files, lines, strict=True) if text is not None)
-        raise DataError(
-            f"the file ends after {line - 1} lines, but {going_on.name} goes on. All three must have as many lines.",
-            short,
-            line,
-        )
+def _ends_early(lines: tuple[str | None, ...], files: list[Path], line: int) -> DataError:
+    """One of the files has a line where another has none."""
+    short, longer = files[lines.index(None)], next(f for f, text in zip(files, lines, strict=True) if text is not None)
+    return DataError(
+        f"the file ends after {line - 1} lines, but {longer.name} goes on. All three must have as many lines.",
+        short,
+        line,
+    )

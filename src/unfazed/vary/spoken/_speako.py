@@ -50,7 +50,7 @@ class Words:
     def __init__(self, words: list[SpokenWord]) -> None:
 
         self.words = words
-        self.ranks = {word.spelling: rank for rank, word in enumerate(words)}
+        self._ranks = {word.spelling: rank for rank, word in enumerate(words)}
         self._by_sound: dict[str, list[int]] = defaultdict(list)
         for rank, word in enumerate(words):
             if word.kind != ONLY_SAID:
@@ -93,7 +93,7 @@ class Words:
         """The commonest word that sounds the same, isn't this word spelled otherwise and isn't far rarer."""
         if len(word.spelling) > 1 and not set(word.spelling) & set("aeiouy"):
             return None  # an abbreviation, and what it stands for (*st*, *street*)
-        rarest = max(_ALWAYS_HEARD, _RARER * self.ranks.get(word.spelling, len(self.words)))
+        rarest = max(_ALWAYS_HEARD, _RARER * self._ranks.get(word.spelling, len(self.words)))
         for other in (self.words[rank] for rank in same if rank < rarest):
             if not (word.kind == COMMON != other.kind) and not _one_word(word.spelling, other.spelling, 0):
                 return other.spelling
@@ -197,7 +197,7 @@ class Index:
     def __init__(self, sounds: Iterable[tuple[str, int, bool]]) -> None:
         entries = sorted(sounds, key=lambda entry: len(entry[0]))
         self._sounds = [sound for sound, _, _ in entries]
-        self.ranks = [rank for _, rank, _ in entries]
+        self._ranks = [rank for _, rank, _ in entries]
         self._common = np.array([common for _, _, common in entries], bool)
         self._lengths = np.array([len(sound) for sound in self._sounds], np.int64)
         self._bits = _bits(self._sounds)
@@ -215,7 +215,7 @@ class Index:
         for radius in range(min(2, query.within), query.within + 1):
             places = (np.flatnonzero((bounds <= radius) & (bounds > done)) + start).tolist()
             if query.skip:
-                places = [place for place in places if self.ranks[place] not in query.skip]
+                places = [place for place in places if self._ranks[place] not in query.skip]
             near += ((d, place) for d, place in zip(self._measure(query.sound, places), places, strict=True) if d)
             least = min(near, default=(_NEVER, 0))[0]
             if least <= radius:
@@ -245,7 +245,7 @@ class Index:
     def _best(self, sound: str, distance: int, places: list[int]) -> Nearest:
         """The one of these that takes the fewest edits between unlike sounds, and of such the lowest rank."""
         best: tuple[int, int] | None = None
-        for rank, other in sorted((self.ranks[place], self._sounds[place]) for place in places):
+        for rank, other in sorted((self._ranks[place], self._sounds[place]) for place in places):
             found = (unlike_edits(sound, other), rank)
             best = min(best or found, found)
             if best[0] == 0:
