@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Sequence
 
 import pytest
 
 from unfazed.core.edits import Edit
 from unfazed.core.errors import CannotKeepLabels, UnknownName, UsageError
-from unfazed.core.seeds import Stream
+from unfazed.core.seeds import Stream, Streams
 from unfazed.core.values import Example
+from unfazed.vary.block import BlockOperator, Texts, blocks_of
 from unfazed.vary.engine import OperatorSpec, Variation, vary
 from unfazed.vary.operator import Change, Operator, Text
 
@@ -49,6 +51,16 @@ class WatchingQuick(Watching):
     """The same, in a moment."""
 
     quick = True
+
+
+class Counting(BlockOperator):
+    """Notes how many texts it was given at once."""
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        return Change((Edit(0, 0, "um "),), "alone")
+
+    def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
+        return [Change((Edit(0, 0, "um "),), f"{len(texts)} at once") for _ in texts]
 
 
 def variation(*names: str, **more: object) -> Variation:
@@ -139,3 +151,23 @@ def test_the_garbage_collector_waits_for_quick_operators_only() -> None:
     notes = [[v.note for v in vary(examples, variation(name))] for name in watching]
     assert notes == [["True"] * 3, ["False"] * 3]
     assert gc.isenabled()
+
+
+def test_few_texts_are_varied_at_once_where_they_are_long_so_that_memory_stays_small() -> None:
+    texts = ["short"] * 20 + ["a" * 700_000] * 5 + ["b" * 3_000_000, "short"]
+    examples = [Example(i, str(i), {"text": text}, "a") for i, text in enumerate(texts)]
+    blocks = list(blocks_of(examples))
+    assert [len(block) for block in blocks] == [22, 2, 2, 1]
+    assert [example for block in blocks for example in block] == examples
+    assert [len(block) for block in blocks_of(examples[:20], 8)] == [8, 8, 4]
+    assert list(blocks_of([])) == []
+
+
+def test_a_block_operator_varies_few_texts_alone_unless_they_are_long() -> None:
+    def notes(*texts: str) -> list[str]:
+        examples = [Example(i, str(i), {"text": text}, "a") for i, text in enumerate(texts)]
+        return [v.note for v in vary(examples, variation(f"{__name__}:Counting"))]
+
+    assert notes(*["turn on"] * 2) == ["alone"] * 2
+    assert notes(*["turn on"] * 20) == ["20 at once"] * 20
+    assert notes("turn on " * 5_000) == ["1 at once"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from unfazed.core.edits import Edit, OneEach
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 BLOCK = 512  # examples handled at once: enough for operators that batch, little enough to stream
+_MOST_CHARACTERS = 1 << 20  # of examples handled at once: words of texts may take a hundred times their letters
 _FEW = 8  # texts, up to which arrays cost more than they save; numpy alone takes longer to import
+_LONG = 10_000  # characters of few texts, from which arrays save more
 
 
 class Letters(NamedTuple):
@@ -126,9 +128,22 @@ def _letters(texts: Texts) -> Letters:
     return Letters(codes, np.cumsum(sizes) - sizes, sizes)
 
 
+def _long(texts: Texts) -> bool:
+    return sum(map(len, texts.strings)) >= _LONG
+
+
 def blocks_of(examples: Iterable[Example], size: int = BLOCK) -> Iterator[list[Example]]:
-    it = iter(examples)
-    return iter(lambda: list(islice(it, size)), [])
+    """The examples, so many at a time, or fewer where their texts are long."""
+    block: list[Example] = []
+    characters = 0
+    for example in examples:
+        block.append(example)
+        characters += sum(map(len, example.inputs.values()))
+        if len(block) == size or characters >= _MOST_CHARACTERS:
+            yield block
+            block, characters = [], 0
+    if block:
+        yield block
 
 
 class Block(NamedTuple):
@@ -220,6 +235,6 @@ class BlockOperator(Operator):
         raise NotImplementedError
 
     def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> Sequence[Change | None]:
-        if isinstance(texts, Texts) and isinstance(rngs, Streams) and len(texts) > _FEW:
+        if isinstance(texts, Texts) and isinstance(rngs, Streams) and (len(texts) > _FEW or _long(texts)):
             return self.block(texts, rngs)
         return super().changes(texts, rngs)
