@@ -197,7 +197,7 @@ def cpu_of_children_in(work: Callable[[], object]) -> float:
 
 def by_size(sizes: Iterable[int], place: Path) -> Iterator[Row]:
     """Variants a second of `vary` and `run` in one process, beyond what either takes for two of them."""
-    start = costs_of(2, place, 5)
+    start = costs_of(2, place)
     rates: dict[str, list[float]] = {"vary": [], "run": []}
     for size in sizes:
         say(f"{size:,} variants")
@@ -224,17 +224,19 @@ def by_size(sizes: Iterable[int], place: Path) -> Iterator[Row]:
         )
 
 
-def costs_of(size: int, place: Path, rounds: int | None = None) -> tuple[float, float]:
-    """CPU seconds of making a suite and of running it, the median of several where it is small.
+def costs_of(size: int, place: Path) -> tuple[float, float]:
+    """CPU seconds of making a suite and of running it, the least of several where it is small.
+
+    Of a few milliseconds, what the machine adds now and then is a large part.
 
     Each has a process of its own, as a command does: memory that others have used and left is slower to use.
     """
     varied, asked = [], []
     file_of(max(1, size // 2), place)
-    for n in range(rounds or max(1, min(5, 300_000 // size))):
+    for n in range(max(1, min(9, 900_000 // size))):
         varied.append(script(COST, "vary", size, n, place))
         asked.append(script(COST, "run", size, n, place))
-    return median(varied), median(asked)
+    return min(varied), min(asked)
 
 
 COST = """
