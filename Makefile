@@ -10,7 +10,7 @@ TESTS ?=
 .PHONY: demo test check style bench docs constraints notebooks pictures site clean
 
 demo: $(VENV)/.core
-	$(BIN)/unfazed demo -o demo
+	$(BIN)/unswayed demo -o demo
 
 # mypy works beside the tests, which leave a processor free now and then; what it finds is printed after them.
 test: $(VENV)/.dev $(VENV)/.tools system-packages style

@@ -1,4 +1,4 @@
-"""A judge of its own, beside that of `unfazed realism`: can words and edits tell what people said from what we made?
+"""A judge of its own, beside that of `unswayed realism`: can words and edits tell what people said from what we made?
 
 Logistic regression reads the words that came and went, up to three in a row, as they are written. Boosted trees see
 its score and a few counts. Both are tested on groups, such as articles, that they have not seen.

@@ -1,12 +1,12 @@
-"""Texts varied in blocks, as `unfazed vary` does, by an operator that goes on knowing the words that it met."""
+"""Texts varied in blocks, as `unswayed vary` does, by an operator that goes on knowing the words that it met."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unfazed.core.values import Example
-from unfazed.vary.block import blocks_of
-from unfazed.vary.engine import OperatorSpec, Variation, Varier
+from unswayed.core.values import Example
+from unswayed.vary.block import blocks_of
+from unswayed.vary.engine import OperatorSpec, Variation, Varier
 
 
 class Varied:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from benchmarks._measure import Row, figure
-from unfazed.report.charts import svg
+from unswayed.report.charts import svg
 
 WIDTH, NAMES, RIGHT, LINE, TOP = 820, 330, 70, 22, 34
 BETTER, WORSE = "#0072b2", "#b36b00"  # Okabe and Ito's; the side and the number say the same
@@ -35,8 +35,8 @@ def ratios_chart(rows: Sequence[tuple[str, Row]]) -> str:
             parts.append(_bar(row, low, high, top))
             top += LINE
         top += 6
-    told = f"How many times as good as {len(ratios)} others unfazed is, on a logarithmic scale; 1 is as good."
-    return str(svg("unfazed beside its peers", told, height, parts, str(WIDTH)))
+    told = f"How many times as good as {len(ratios)} others unswayed is, on a logarithmic scale; 1 is as good."
+    return str(svg("unswayed beside its peers", told, height, parts, str(WIDTH)))
 
 
 def _bar(row: Row, low: int, high: int, top: int) -> Markup:

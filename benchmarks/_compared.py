@@ -9,9 +9,9 @@ import numpy as np
 
 from benchmarks._measure import Row
 from benchmarks._simulated import Bools, MadeRun, share
-from unfazed.core.estimate import holm
-from unfazed.measure.compared import Comparison
-from unfazed.measure.comparison import compare
+from unswayed.core.estimate import holm
+from unswayed.measure.compared import Comparison
+from unswayed.measure.comparison import compare
 
 GAIN = 0.055  # of the second system, where there is a true difference
 

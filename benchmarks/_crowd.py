@@ -49,7 +49,7 @@ class Outcome:
 
 
 class Server:
-    """`unfazed collect serve` at a port that stays the same."""
+    """`unswayed collect serve` at a port that stays the same."""
 
     def __init__(self, file: Path) -> None:
         with socket.socket() as free:
@@ -65,7 +65,7 @@ class Server:
                 time.sleep(0.1)
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "unfazed", "collect", "serve", str(self.file), "--port", str(self.port)]
+        command = [sys.executable, "-m", "unswayed", "collect", "serve", str(self.file), "--port", str(self.port)]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     async def supervise(self) -> None:
@@ -175,10 +175,10 @@ async def crowd(
 
 def run(folder: Path, people: int, seconds: float, kills: int, pause: float = 2.0) -> Outcome:
     """Makes a study in a PostgreSQL of its own, lets the crowd in, and counts what is missing afterwards."""
-    from unfazed.collect.database import open_database
-    from unfazed.collect.items import make_study
-    from unfazed.collect.people import invite
-    from unfazed.collect.study import read_study
+    from unswayed.collect.database import open_database
+    from unswayed.collect.items import make_study
+    from unswayed.collect.people import invite
+    from unswayed.collect.study import read_study
 
     postgres = Postgres()
     try:

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from benchmarks._measure import SHARED, needs
-from unfazed.core.edits import Edit, apply
-from unfazed.core.seeds import Seeds
-from unfazed.papers.dialect.corpora import FrmtSegment, read_pairs, read_segments
-from unfazed.vary.dialect import Exchange
-from unfazed.vary.dialect.african_american import AfricanAmerican
-from unfazed.vary.dialect.indian_english import IndianEnglish
-from unfazed.vary.dialect.us_uk import exchange
-from unfazed.vary.engine import OperatorSpec
-from unfazed.vary.operator import Operator, Text
+from unswayed.core.edits import Edit, apply
+from unswayed.core.seeds import Seeds
+from unswayed.papers.dialect.corpora import FrmtSegment, read_pairs, read_segments
+from unswayed.vary.dialect import Exchange
+from unswayed.vary.dialect.african_american import AfricanAmerican
+from unswayed.vary.dialect.indian_english import IndianEnglish
+from unswayed.vary.dialect.us_uk import exchange
+from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.operator import Operator, Text
 
 MADE, KEPT, NEITHER = "made", "kept", "neither"
 

@@ -1,4 +1,4 @@
-"""A second judge, which shares nothing with the one of `unfazed realism`: logistic regression on hashed edits."""
+"""A second judge, which shares nothing with the one of `unswayed realism`: logistic regression on hashed edits."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import Levenshtein
 
-from unfazed.vary.spoken._phones import sound_of
-from unfazed.vary.spoken._speako import ears
+from unswayed.vary.spoken._phones import sound_of
+from unswayed.vary.spoken._speako import ears
 
 Floats = npt.NDArray[np.float64]
 Auc = tuple[float, float, float]  # with its 95% interval

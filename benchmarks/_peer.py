@@ -1,6 +1,6 @@
 """A tool at work: `python _peer.py NAME` reads texts and alters all of them each time it is told to.
 
-It runs under the peers' Pythons, so it imports unfazed for unfazed's own operators only. Each tool is used as its
+It runs under the peers' Pythons, so it imports unswayed for unswayed's own operators only. Each tool is used as its
 documentation shows; what a tool asks of nltk's data, which can't be had offline, it is given: WordNet from Debian's
 files, stop words, and parts of speech by a look-up that costs next to nothing.
 """
@@ -153,15 +153,15 @@ def fasttextaug(kind: str, texts: list[str]) -> Alter:
     return lambda some: augment(texts[some])
 
 
-def unfazed(name: str, texts: list[Any]) -> Alter:
+def unswayed(name: str, texts: list[Any]) -> Alter:
     """One of our operators; a text may come with a tag for each token, which comes back moved.
 
     Texts and labels are taken as columns, as a suite stores them, and are laid beside the texts after the clock has
     stopped; a note is not made, as no tool that it is held against says what it did.
     """
-    from unfazed.core.values import Example
-    from unfazed.vary.block import blocks_of
-    from unfazed.vary.engine import OperatorSpec, Variation, Varier
+    from unswayed.core.values import Example
+    from unswayed.vary.block import blocks_of
+    from unswayed.vary.engine import OperatorSpec, Variation, Varier
 
     name, _, told = name.partition("?")
     slots = not isinstance(texts[0], str)
@@ -194,9 +194,9 @@ def unfazed(name: str, texts: list[Any]) -> Alter:
 
 def augment(name: str, texts: list[Any]) -> Alter:
     """One of our strategies of augmentation."""
-    from unfazed.core.values import Example
-    from unfazed.mitigate.augment import augment as augmented
-    from unfazed.papers.nature.strategies import strategies
+    from unswayed.core.values import Example
+    from unswayed.mitigate.augment import augment as augmented
+    from unswayed.papers.nature.strategies import strategies
 
     examples = [Example(i, str(i), {"text": t}, {"intent": "i", "slots": tags}) for i, (t, tags) in enumerate(texts)]
     operators, seeds = strategies([name], lambda: examples), count(7)
@@ -209,7 +209,7 @@ def augment(name: str, texts: list[Any]) -> Alter:
     return alter
 
 
-WHOLE = (unfazed, augment, fast_aug, fasttextaug)  # tools that are given many texts at once
+WHOLE = (unswayed, augment, fast_aug, fasttextaug)  # tools that are given many texts at once
 FEW = 16
 LEAST = 0.2  # CPU seconds of a round: a quick tool needs 5 ms for all texts, which says little
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from benchmarks._measure import LeftOut, folder_megabytes, last_words, run, say
 
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "unfazed-benchmarks"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "unswayed-benchmarks"
 WORKER = Path(__file__).with_name("_peer.py")
 TORCH = "torch==2.13.0"  # the CPU's; a newer one brings gigabytes for other hardware
 

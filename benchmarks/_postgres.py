@@ -21,7 +21,7 @@ class Postgres:
         if found is None:
             raise FileNotFoundError("PostgreSQL is not installed")
         self.programs = found
-        self.folder = Path(f"/tmp/unfazed-pg-{uuid.uuid4().hex[:8]}")
+        self.folder = Path(f"/tmp/unswayed-pg-{uuid.uuid4().hex[:8]}")
         self.folder.mkdir()
         self.user: list[str] = []
         if os.geteuid() == 0:

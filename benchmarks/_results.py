@@ -19,7 +19,7 @@ FILE = ROOT / "benchmarks/results.json"
 PAGE = ROOT / "docs/benchmarks.md"
 RATIOS, GROWTH = ROOT / "docs/benchmarks.svg", ROOT / "docs/scaling.svg"
 _PART = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end of measured -->)", re.S)
-LIBRARIES = ("unfazed", "numpy", "scipy", "statsmodels", "rapidfuzz", "httpx", "torch", "ray")
+LIBRARIES = ("unswayed", "numpy", "scipy", "statsmodels", "rapidfuzz", "httpx", "torch", "ray")
 
 
 class Entry(msgspec.Struct, omit_defaults=True):

@@ -9,8 +9,8 @@ from math import log
 
 import numpy as np
 
-from unfazed.core.errors import UsageError
-from unfazed.systems.embeddings import Embeddings, minilm_folder
+from unswayed.core.errors import UsageError
+from unswayed.systems.embeddings import Embeddings, minilm_folder
 
 Retriever = Callable[[Sequence[str]], list[int]]  # the paragraph that each question finds
 

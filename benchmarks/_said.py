@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks._measure import Row
 from benchmarks._simulated import MadeRun, share
-from unfazed.measure.measuring import measure_run
-from unfazed.measure.results import Named, Results
+from unswayed.measure.measuring import measure_run
+from unswayed.measure.results import Named, Results
 
 
 def run(

@@ -8,15 +8,15 @@ from tempfile import TemporaryDirectory
 import msgspec
 import numpy as np
 
-import unfazed
+import unswayed
 from benchmarks._measure import Row
 from benchmarks._simulated import Cell, MadeRun, share, worst_cell
-from unfazed.core.estimate import mean_interval
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.values import Example, Variant
-from unfazed.measure.mixed import complete_effects
-from unfazed.measure.variance import Cells, components
-from unfazed.systems.callable import CallableSystem
+from unswayed.core.estimate import mean_interval
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.values import Example, Variant
+from unswayed.measure.mixed import complete_effects
+from unswayed.measure.variance import Cells, components
+from unswayed.systems.callable import CallableSystem
 
 SPREADS = (0.0, 0.3, 1.0)  # of people, in log odds
 
@@ -75,8 +75,8 @@ def random_answerer(times: int) -> Iterator[Row]:
                 return ["no" if rng.random() < 0.1 else "yes" for _ in batch]
 
             system = CallableSystem(answer, name="random", identity="random")
-            run = unfazed.run_system(suite, system, f"{folder}/{seed}", repeats=3)
-            found = unfazed.measure_run(run, ["accuracy"], stored=False, sanity=False).repeats
+            run = unswayed.run_system(suite, system, f"{folder}/{seed}", repeats=3)
+            found = unswayed.measure_run(run, ["accuracy"], stored=False, sanity=False).repeats
             for name in covered:
                 covered[name] += getattr(found, name).low <= 0 <= getattr(found, name).high
     for name, count in covered.items():
@@ -109,13 +109,13 @@ def _least(rng: np.random.Generator, measure: str, n: int, size: int, cluster: s
 
 def _measured(
     rng: np.random.Generator, rate: float, measure: str, n: int, size: int, cluster: str | None
-) -> unfazed.Results:
+) -> unswayed.Results:
     """Answers of two variants change at this rate, more in some clusters than in others; all clean ones are right."""
     units = -(-n // size)
     own = np.repeat(rng.beta(rate * 4, (1 - rate) * 4, units), size)[:n]
     varied = rng.random((n, 2)) >= own[:, None]
     made = MadeRun(np.ones(n, dtype=bool), varied, ["k/a", "k/a"], {"c": (np.arange(n) // size).tolist()})
-    return unfazed.measure_run(made, ["accuracy"], stored=False, sanity=False, cluster=cluster, groups=[])  # type: ignore[arg-type]
+    return unswayed.measure_run(made, ["accuracy"], stored=False, sanity=False, cluster=cluster, groups=[])  # type: ignore[arg-type]
 
 
 def _suite(path: str, n: int = 60, draws: int = 3) -> Suite:

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks._measure import Row
-from unfazed.core.suite import Manifest
-from unfazed.core.task import task_named
-from unfazed.core.values import Example, Output, Variant
+from unswayed.core.suite import Manifest
+from unswayed.core.task import task_named
+from unswayed.core.values import Example, Output, Variant
 
 Bools = npt.NDArray[np.bool_]
 _LABELS = ("a", "b")

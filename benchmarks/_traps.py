@@ -7,14 +7,14 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-import unfazed
+import unswayed
 from benchmarks._measure import Row
 from benchmarks._simulated import MadeRun, share
-from unfazed.core.errors import StaleAnswers
-from unfazed.core.estimate import mean_interval
-from unfazed.measure.measuring import measure_run
-from unfazed.measure.order_weights import worst_weights
-from unfazed.systems.callable import CallableSystem
+from unswayed.core.errors import StaleAnswers
+from unswayed.core.estimate import mean_interval
+from unswayed.measure.measuring import measure_run
+from unswayed.measure.order_weights import worst_weights
+from unswayed.systems.callable import CallableSystem
 
 _WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
@@ -36,7 +36,7 @@ def _data(n: int) -> list[dict[str, str]]:
 def another_model(times: int) -> Iterator[Row]:
     """A model that has changed behind a function whose identity does not show it."""
     with TemporaryDirectory() as folder:
-        suite = unfazed.make_suite(_data(100), ["spoken/filler_end"], to=f"{folder}/suite")
+        suite = unswayed.make_suite(_data(100), ["spoken/filler_end"], to=f"{folder}/suite")
         for changed in (1.0, 0.5):
             refused = 0
             for seed in range(times):
@@ -53,7 +53,7 @@ def another_model(times: int) -> Iterator[Row]:
                 for new in (False, True):
                     system = CallableSystem(lambda batch, new=new: answers(batch, new), "model", identity="model")
                     try:
-                        unfazed.run_system(suite, system, f"{folder}/{changed}-{seed}")
+                        unswayed.run_system(suite, system, f"{folder}/{changed}-{seed}")
                     except StaleAnswers:
                         refused += 1
             what = f"reuse, another model gives {changed:.0%} other answers under the same identity: refused"
@@ -65,14 +65,14 @@ def order(times: int) -> Iterator[Row]:
     n, inside = 120, 0
     with TemporaryDirectory() as folder:
         for seed in range(times):
-            suite = unfazed.make_suite(_data(n), ["spoken/filler_end"], seed=seed, to=f"{folder}/s{seed}")
+            suite = unswayed.make_suite(_data(n), ["spoken/filler_end"], seed=seed, to=f"{folder}/s{seed}")
 
             def answers(batch: list[dict[str, str]]) -> list[str]:
                 gold = ["ab"[int("".join(filter(str.isdigit, item["text"]))) % 2] for item in batch]
                 hurt = [len(item["text"].split()) > 11 for item in batch]
                 return [{"a": "b", "b": "a"}[label] if bad else label for label, bad in zip(gold, hurt, strict=True)]
 
-            run = unfazed.run_system(suite, CallableSystem(answers, "m", identity="m"), f"{folder}/r{seed}", limit=40)
+            run = unswayed.run_system(suite, CallableSystem(answers, "m", identity="m"), f"{folder}/r{seed}", limit=40)
             found = measure_run(run, stored=False, sanity=False).drop
             inside += found.low is not None and found.high is not None and found.low <= 0.5 <= found.high
     what = "a run of 40 of 120 examples, of which the long ones lose their answer: drop covers that of all"
@@ -101,7 +101,7 @@ def lost(times: int) -> Iterator[Row]:
     yield share("lost: false", what, false / times, times, most=0.05)
 
 
-def _lost_p(found: unfazed.Results) -> float:
+def _lost_p(found: unswayed.Results) -> float:
     lost = found.validity["lost"]
     assert isinstance(lost, dict)
     return float(lost.get("p", 1.0))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Augmenting ATIS's training utterances: unfazed's strategies beside nlpaug's, whose copies NATURE's paper trains on.
+"""Augmenting ATIS's training utterances: unswayed's strategies beside nlpaug's, whose copies NATURE's paper trains on.
 
 The sixth of the paper's strategies, words in context, is the language model's cost on both sides and is left out.
 """

@@ -42,9 +42,9 @@ answers = ["keyboard", "speech"]
 
 def make(folder: Path, items: int) -> tuple[Path, list[str]]:
     """A study and its people, who have consented; returns their tokens."""
-    from unfazed.collect.items import make_study
-    from unfazed.collect.people import consent, invite
-    from unfazed.collect.study import read_study
+    from unswayed.collect.items import make_study
+    from unswayed.collect.people import consent, invite
+    from unswayed.collect.study import read_study
 
     file = folder / "study.toml"
     file.write_text(STUDY)
@@ -73,8 +73,8 @@ def give_out(database: Path, people: int, items: int) -> None:
 
 SERVER = """
 import sys
-from unfazed.collect import server, site
-from unfazed.collect.study import read_study
+from unswayed.collect import server, site
+from unswayed.collect.study import read_study
 site.Limit.allows = lambda self, caller, now=None: True  # fifty people here answer as fast as thousands would
 server.serve({"": read_study(sys.argv[1])}, "127.0.0.1", int(sys.argv[2]))
 """
@@ -97,8 +97,8 @@ class Load:
     """People who each send one answer after another, and note which were acknowledged and how long that took."""
 
     def __init__(self, port: int, tokens: list[str], secret: str) -> None:
-        from unfazed.collect.people import hashed
-        from unfazed.collect.site import signed
+        from unswayed.collect.people import hashed
+        from unswayed.collect.site import signed
 
         self.port = port
         self.people = [(token, signed(secret, hashed(token))) for token in tokens]
@@ -197,8 +197,8 @@ def owners_view() -> float:
     """Seconds until /admin of a study with 100,000 answers has come."""
     import urllib.request
 
-    from unfazed.collect.database import open_database
-    from unfazed.collect.owner import open_session
+    from unswayed.collect.database import open_database
+    from unswayed.collect.owner import open_session
 
     with tempfile.TemporaryDirectory() as name:
         folder, items = Path(name), 100_000

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from benchmarks._apart import Pair, told_apart
 from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
-from unfazed.core.edits import slots_of
-from unfazed.core.seeds import Seeds
-from unfazed.core.values import Example
-from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.core.edits import slots_of
+from unswayed.core.seeds import Seeds
+from unswayed.core.values import Example
+from unswayed.vary.engine import OperatorSpec, Variation, vary
 
 NAME = "paraphrase/command"
 CORPORA = ("atis", "snips", "nlu_ed")

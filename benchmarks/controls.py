@@ -15,9 +15,9 @@ from collections.abc import Iterator
 
 from benchmarks._dialect_choices import frmt
 from benchmarks._measure import SHARED, Row, needs, show
-from unfazed.core.values import Example, Variant
-from unfazed.papers.dialect.corpora import read_pairs
-from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.core.values import Example, Variant
+from unswayed.papers.dialect.corpora import read_pairs
+from unswayed.vary.engine import OperatorSpec, Variation, vary
 
 BASES = {"en": None, "pt": "pt-BR", "zh": "zh-CN"}
 WAYS = ("replace", "insert", "delete")

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 
 from benchmarks._dialect_choices import Choice, Share, frmt, paired, rewritten, share, spelled, translated
 from benchmarks._measure import Row, show
-from unfazed.core.values import Example
-from unfazed.vary.dialect.taiwan import in_another_sense
-from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.core.values import Example
+from unswayed.vary.dialect.taiwan import in_another_sense
+from unswayed.vary.engine import OperatorSpec, Variation, vary
 
 ASKED = 80.0
 

@@ -16,10 +16,10 @@ import msgspec
 
 from benchmarks._apart import Pair, told_apart
 from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
-from unfazed.core.seeds import Seeds
-from unfazed.core.values import Example
-from unfazed.vary.calibrate_disfluency import fit_disfluency
-from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.core.seeds import Seeds
+from unswayed.core.values import Example
+from unswayed.vary.calibrate_disfluency import fit_disfluency
+from unswayed.vary.engine import OperatorSpec, Variation, vary
 
 DATA = SHARED / "disfl_qa"
 WORDS = tomllib.loads((Path(__file__).parent / "disfl_qa_articles.toml").read_text("utf-8"))

@@ -64,9 +64,9 @@ def _starts(python: Path) -> Iterator[Row]:
 def _imports(python: Path, environment: dict[str, str]) -> Iterator[Row]:
     commands: dict[str, list[str | Path]] = {
         "bare": [python, "-c", "pass"],
-        "import unfazed": [python, "-c", "import unfazed"],
+        "import unswayed": [python, "-c", "import unswayed"],
     }
-    commands["unfazed --help"] = [python.with_name("unfazed"), "--help"]
+    commands["unswayed --help"] = [python.with_name("unswayed"), "--help"]
     absent = {}
     for peer in PEERS:
         try:
@@ -77,12 +77,12 @@ def _imports(python: Path, environment: dict[str, str]) -> Iterator[Row]:
             commands.pop(peer, None)
     taken = in_turns({name: partial(run, words, env=environment) for name, words in commands.items()}, 3)
     started = {name: max(0.001, seconds - taken["bare"]) for name, seconds in taken.items()}
-    yield Row("help", "`unfazed --help`", taken["unfazed --help"], "CPU s", more=False, asked=0.3)
+    yield Row("help", "`unswayed --help`", taken["unswayed --help"], "CPU s", more=False, asked=0.3)
     for i, peer in enumerate(PEERS):
         yield Row(
             name=f"import: {peer}",
-            what="`import unfazed`, over Python itself",
-            ours=started["import unfazed"],
+            what="`import unswayed`, over Python itself",
+            ours=started["import unswayed"],
             unit="CPU s",
             peer=f"`{_peers.ENVIRONMENTS[peer].imports}`",
             theirs=started.get(peer),

@@ -15,14 +15,14 @@ import httpx
 
 from benchmarks._http_server import Server
 from benchmarks._measure import Row, show
-from unfazed.core.asking import Asking
-from unfazed.core.prompt import Template
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.values import Example
-from unfazed.data import read_examples, sample_path
-from unfazed.run.engine import run_system
-from unfazed.systems.http import PROMPTS
-from unfazed.systems.opening import open_system
+from unswayed.core.asking import Asking
+from unswayed.core.prompt import Template
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.values import Example
+from unswayed.data import read_examples, sample_path
+from unswayed.run.engine import run_system
+from unswayed.systems.http import PROMPTS
+from unswayed.systems.opening import open_system
 
 REQUESTS = 2000
 CONCURRENCY = 32
@@ -74,7 +74,7 @@ def threaded(url: str, asked: list[dict[str, Any]]) -> list[str]:
         return list(pool.map(lambda body: said(client.post(url, json=body)), asked))
 
 
-def unfazed(url: str, suite: Suite, folder: Path) -> None:
+def unswayed(url: str, suite: Suite, folder: Path) -> None:
     system = open_system(url, model="m", prompt="nli.txt")
     run = run_system(suite, system, folder, Asking(concurrency=CONCURRENCY))
     system.close()
@@ -91,7 +91,7 @@ def measured(suite: Suite, place: Path, delay: float) -> dict[str, Spent]:
             ways: dict[str, Callable[[], object]] = {
                 "httpx, asyncio": lambda: asyncio.run(asynchronous(chat, asked)),
                 "httpx, threads": lambda: threaded(chat, asked),
-                "unfazed": lambda n=n: unfazed(f"{server.url}/v1", suite, place / f"{delay}-{n}"),  # type: ignore[misc]
+                "unswayed": lambda n=n: unswayed(f"{server.url}/v1", suite, place / f"{delay}-{n}"),  # type: ignore[misc]
             }
             for name, work in ways.items():
                 now = spent(work)
@@ -106,24 +106,24 @@ def rows() -> Iterator[Row]:
         suite = write_suite(Path(place) / "suite", Manifest(task="classify", language="en"), lambda: found, list)
         for delay in DELAYS:
             best = measured(suite, Path(place), delay)
-            peer = min((name for name in best if name != "unfazed"), key=lambda name: best[name][0])
+            peer = min((name for name in best if name != "unswayed"), key=lambda name: best[name][0])
             answering = f"that takes {delay * 1000:.0f} ms" if delay else "that answers at once"
             what = f"a chat server {answering}, {REQUESTS:,} requests, {CONCURRENCY} at a time"
             yield Row(
                 name=f"requests, server of {delay * 1000:.0f} ms",
                 what=what,
                 unit="requests/s",
-                ours=REQUESTS / best["unfazed"][0],
+                ours=REQUESTS / best["unswayed"][0],
                 peer=f"a bare loop of {peer}",
                 theirs=REQUESTS / best[peer][0],
                 asked=round(0.9 * REQUESTS / best[peer][0]),
             )
-            cheapest = min((name for name in best if name != "unfazed"), key=lambda name: best[name][1])
+            cheapest = min((name for name in best if name != "unswayed"), key=lambda name: best[name][1])
             yield Row(
                 name=f"CPU, server of {delay * 1000:.0f} ms",
                 what=what,
                 unit="CPU ms a request",
-                ours=best["unfazed"][1] / REQUESTS * 1000,
+                ours=best["unswayed"][1] / REQUESTS * 1000,
                 peer=f"a bare loop of {cheapest}",
                 theirs=best[cheapest][1] / REQUESTS * 1000,
                 more=False,

@@ -19,9 +19,9 @@ from importlib import import_module
 from pathlib import Path
 
 from benchmarks._measure import SHARED, LeftOut, Row, cpu_seconds, needs, show
-from unfazed.core.errors import DataError
-from unfazed.core.identify import UNSURE, identify, installed
-from unfazed.data import read_examples
+from unswayed.core.errors import DataError
+from unswayed.core.identify import UNSURE, identify, installed
+from unswayed.data import read_examples
 
 EACH, FILES, ROWS = 50, 20, 10
 MESSAGES = ("es", "fr", "it", "nl", "sv", "da", "pl", "cs", "hu", "fi", "tr", "uk", "el", "ja", "ar")
@@ -100,7 +100,7 @@ def rows() -> Iterator[Row]:
 
 
 def encodings(corpus: dict[str, list[str]]) -> Iterator[Row]:
-    """Tables of ten rows in each encoding, as `unfazed vary` reads them."""
+    """Tables of ten rows in each encoding, as `unswayed vary` reads them."""
     draw, told = random.Random(13), Counter[str]()
     for encoding, languages in ENCODINGS.items():
         for language in languages.split():
@@ -110,7 +110,7 @@ def encodings(corpus: dict[str, list[str]]) -> Iterator[Row]:
     what = f"the encoding of a file of {ROWS} rows, {told.total() - told['ascii']} in {len(ENCODINGS)} encodings"
     count = told.total() - told["ascii"]
     yield Row("encodings", f"{what}: right or asked for", 100 * (1 - told["wrong"] / count), "%", asked=99)
-    yield Row("encodings: right", f"{what}: right", 100 * told["right"] / count, "%", note="else unfazed asks for it")
+    yield Row("encodings: right", f"{what}: right", 100 * told["right"] / count, "%", note="else unswayed asks for it")
 
 
 def _decoded(texts: list[str], encoding: str) -> str:

@@ -11,14 +11,14 @@ from typing import Any
 
 from benchmarks._listening import found, people_from_people, simulated_from_people
 from benchmarks._measure import ROOT, SHARED, Row, cpu_seconds, needs, show
-from unfazed.core.edits import apply
-from unfazed.core.seeds import Seeds
-from unfazed.measure.realism.judge import Judge
-from unfazed.vary.calibrate_listener import fit_listener
-from unfazed.vary.listeners import ListenerProfile
-from unfazed.vary.operator import Text
-from unfazed.vary.speech.english import English
-from unfazed.vary.transcripts import counted
+from unswayed.core.edits import apply
+from unswayed.core.seeds import Seeds
+from unswayed.measure.realism.judge import Judge
+from unswayed.vary.calibrate_listener import fit_listener
+from unswayed.vary.listeners import ListenerProfile
+from unswayed.vary.operator import Text
+from unswayed.vary.speech.english import English
+from unswayed.vary.transcripts import counted
 
 SEEDS = (7, 8)
 
@@ -85,7 +85,7 @@ def _judged(name: str, seed: int, clean: list[str], people: list[str], made: lis
         f"{name}: seed {seed}", what, value, "AUC", more=False, asked=0.78, note=f"{low:.3f} to {high:.3f}; {looks}"
     )
     judge = Judge(clean, [people]).against_people(made)
-    note = f"{judge.low:.3f} to {judge.high:.3f}; the judge of `unfazed realism`"
+    note = f"{judge.low:.3f} to {judge.high:.3f}; the judge of `unswayed realism`"
     yield Row(f"{name}: realism, seed {seed}", what, judge.value, "AUC", more=False, asked=0.78, note=note)
 
 

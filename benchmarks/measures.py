@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks._measure import Row, in_turns, peak_megabytes, show
-from unfazed.core.estimate import Mean, bootstrap, sample_of
-from unfazed.core.suite import Manifest
-from unfazed.core.task import Task, task_named
-from unfazed.core.values import Example, Json, Output, Variant
-from unfazed.measure.measuring import measure_run
-from unfazed.score import MeanScorer
+from unswayed.core.estimate import Mean, bootstrap, sample_of
+from unswayed.core.suite import Manifest
+from unswayed.core.task import Task, task_named
+from unswayed.core.values import Example, Json, Output, Variant
+from unswayed.measure.measuring import measure_run
+from unswayed.score import MeanScorer
 
 EXAMPLES, DRAWS, SAMPLES = 100_000, 3, 10_000
 PEER_EXAMPLES = 4_000

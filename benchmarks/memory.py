@@ -39,10 +39,10 @@ def predict(batch):
 MEASURE = """
 import sys
 from types import SimpleNamespace
-from unfazed.core.suite import Manifest
-from unfazed.core.task import task_named
-from unfazed.core.values import Example, Output, Variant
-from unfazed.measure.measuring import measure_run
+from unswayed.core.suite import Manifest
+from unswayed.core.task import task_named
+from unswayed.core.values import Example, Output, Variant
+from unswayed.measure.measuring import measure_run
 LABELS = [Output(label) for label in ("on", "off", "dim")]
 class Made:
     system = identity = "made up"
@@ -77,15 +77,15 @@ def costs(variants: int, folder: Path, system: str = SYSTEM) -> Iterator[tuple[s
     write_data(folder, variants // (len(OPERATORS) * DRAWS))
     chosen = [word for operator in OPERATORS for word in ("--with", operator)]
     yield (
-        "`unfazed vary`",
+        "`unswayed vary`",
         cost(folder, "vary", "data.jsonl", *chosen, "--draws", str(DRAWS), "--seed", "7", "-o", "suite"),
     )
-    yield "`unfazed run`", cost(folder, "run", "suite", "--system", "quick:predict", "-o", "run", "--no-sanity")
+    yield "`unswayed run`", cost(folder, "run", "suite", "--system", "quick:predict", "-o", "run", "--no-sanity")
     for stored in ("results.json", "scores.sqlite"):  # `run` measures too: without them, `measure` does so anew
         (folder / "run" / stored).unlink(missing_ok=True)
-    yield "`unfazed measure`", cost(folder, "measure", "run", "run", "--no-sanity")
-    yield "`unfazed measure`, measured before", cost(folder, "measure", "run", "run", "--no-sanity")
-    yield "`unfazed report`", cost(folder, "report", "run", "-o", "report.html", "--no-sanity")
+    yield "`unswayed measure`", cost(folder, "measure", "run", "run", "--no-sanity")
+    yield "`unswayed measure`, measured before", cost(folder, "measure", "run", "run", "--no-sanity")
+    yield "`unswayed report`", cost(folder, "report", "run", "-o", "report.html", "--no-sanity")
 
 
 def write_data(folder: Path, examples: int) -> None:
@@ -96,7 +96,7 @@ def write_data(folder: Path, examples: int) -> None:
 
 
 def cost(folder: Path, *arguments: str) -> Cost:
-    return cost_of(folder, [sys.executable, "-m", "unfazed", *arguments])
+    return cost_of(folder, [sys.executable, "-m", "unswayed", *arguments])
 
 
 def cost_of(folder: Path, command: Sequence[str]) -> Cost:
@@ -127,7 +127,7 @@ def size_rows(sizes: Sequence[int]) -> Iterator[Row]:
     for size, command, taken in _all(sizes):
         rate = size / taken.cpu
         what, note = f"{command} on {size:,} variants", f"{taken.cpu:,.1f} CPU s"
-        asked = ASKED if size == 1_000_000 and command != "`unfazed run`" else None
+        asked = ASKED if size == 1_000_000 and command != "`unswayed run`" else None
         yield Row(f"speed: {command} {size}", f"{what}, whole", rate, "variants/CPU s", asked=asked, note=note)
         yield Row(f"{command} {size}", f"{what}, peak memory", taken.peak, "MB", more=False, asked=400)
 
@@ -144,7 +144,7 @@ def varied_rows(examples: int = 100_000, rounds: int = 3) -> Iterator[Row]:
                 taken[name].append(made.cpu)
     for name, operator in VARIED.items():
         rate = 2 * examples / median(taken[name])
-        what = f"`unfazed vary`, {name} (`{operator}`), {examples:,} rows × 2 draws, whole"
+        what = f"`unswayed vary`, {name} (`{operator}`), {examples:,} rows × 2 draws, whole"
         yield Row(f"vary {name}", what, rate, "variants/CPU s", asked=ASKED)
 
 
@@ -152,7 +152,7 @@ def changed_rows(size: int = 1_000_000) -> Iterator[Row]:
     """Of a system that says something else to four of five variants."""
     with tempfile.TemporaryDirectory() as place:
         for command, taken in costs(size, Path(place, "changed"), CHANGING):
-            if command in ("`unfazed measure`", "`unfazed report`"):
+            if command in ("`unswayed measure`", "`unswayed report`"):
                 what, note = f"{command} on {size:,} variants, 80% of the answers changed", f"{taken.cpu:,.1f} CPU s"
                 rate = size / taken.cpu
                 yield Row(f"changed: {command}", f"{what}, whole", rate, "variants/CPU s", asked=ASKED, note=note)

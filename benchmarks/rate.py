@@ -10,10 +10,10 @@ from pathlib import Path
 
 from benchmarks._http_server import Server
 from benchmarks._measure import Row, show
-from unfazed.core.suite import Manifest, write_suite
-from unfazed.core.values import Example
-from unfazed.run.engine import run_system
-from unfazed.systems.opening import open_system
+from unswayed.core.suite import Manifest, write_suite
+from unswayed.core.values import Example
+from unswayed.run.engine import run_system
+from unswayed.systems.opening import open_system
 
 LIMIT, BURST = 20, 20  # of the server's token bucket, a second
 REQUESTS = 1408

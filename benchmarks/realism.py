@@ -13,16 +13,16 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from benchmarks._measure import SHARED, Row, needs, show
-from unfazed.core.edits import apply
-from unfazed.core.seeds import Seeds
-from unfazed.measure.realism.aligned import Aligned
-from unfazed.measure.realism.harm import Files, built_in, harm
-from unfazed.measure.realism.judge import Judge
-from unfazed.measure.realism.languages import Channel, script_of
-from unfazed.measure.realism.letters import words_of
-from unfazed.vary import operators
-from unfazed.vary.engine import OperatorSpec
-from unfazed.vary.operator import Text
+from unswayed.core.edits import apply
+from unswayed.core.seeds import Seeds
+from unswayed.measure.realism.aligned import Aligned
+from unswayed.measure.realism.harm import Files, built_in, harm
+from unswayed.measure.realism.judge import Judge
+from unswayed.measure.realism.languages import Channel, script_of
+from unswayed.measure.realism.letters import words_of
+from unswayed.vary import operators
+from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.operator import Text
 
 SEED, DRAWS = 7, 3
 _ABORTED = 0.3  # growth or loss of a text that was given up

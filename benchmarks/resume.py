@@ -25,7 +25,7 @@ def predict(batch):
 """
 READ = """
 import json, sys
-from unfazed.run.record import Run
+from unswayed.run.record import Run
 print(json.dumps([[e.inputs["text"], c.value, [[v.inputs["text"], o.value] for v, o in vs]]
                   for e, c, vs in Run(sys.argv[1]).items()]))
 """
@@ -46,10 +46,10 @@ def killed_runs(folder: Path, kills: int = 20, requests: int = 3000, seed: int =
     (folder / "counting.py").write_text(SYSTEM)
     lines = [f'{{"text": "request number {i}", "label": "{len(str(i))}"}}\n' for i in range(requests)]
     (folder / "mine.jsonl").write_text("".join(lines))
-    _unfazed(folder, "vary", "mine.jsonl", "--with", "keyboard/adjacent", "-o", "suite")
+    _unswayed(folder, "vary", "mine.jsonl", "--with", "keyboard/adjacent", "-o", "suite")
     run = ("run", "suite", "--system", "counting:predict", "--bootstrap", "10", "--batch-size", "8", "--no-sanity")
     run += ("--canary", "0", "-o")  # or else a few stored answers are asked again to check them
-    _unfazed(folder, *run, "whole")
+    _unswayed(folder, *run, "whole")
     log = folder / "asked.log"
     log.write_text("")
     at_work, again = 0, 0
@@ -60,7 +60,7 @@ def killed_runs(folder: Path, kills: int = 20, requests: int = 3000, seed: int =
         asked = len(log.read_text().splitlines())
         at_work += asked > before
         kept.append((asked, _stored(folder)))
-    _unfazed(folder, *run, "killed")
+    _unswayed(folder, *run, "killed")
     asked_texts = log.read_text().splitlines()
     for asked, stored in kept:
         again += len(stored & set(asked_texts[asked:]))
@@ -90,10 +90,10 @@ def _read(folder: Path, name: str) -> list[list[object]]:
 
 
 def _command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "unfazed", *arguments]
+    return [sys.executable, "-m", "unswayed", *arguments]
 
 
-def _unfazed(folder: Path, *arguments: str) -> None:
+def _unswayed(folder: Path, *arguments: str) -> None:
     subprocess.run(_command(*arguments), cwd=folder, check=True, capture_output=True)
 
 

@@ -30,19 +30,19 @@ from benchmarks._measure import (
     show,
     wall_seconds,
 )
-from unfazed.core.asking import Asking
-from unfazed.core.store import AnswerStore
-from unfazed.core.suite import Suite
-from unfazed.core.values import Example, Output
-from unfazed.run.answering import Answering
-from unfazed.run.crew import LocalCrew
-from unfazed.run.engine import run_system
-from unfazed.run.making import make_suite
-from unfazed.run.varying import Varying
-from unfazed.run.workers import Engine, Job, Map, in_order
-from unfazed.systems.opening import open_system
-from unfazed.vary.block import BLOCK
-from unfazed.vary.engine import OperatorSpec, Variation
+from unswayed.core.asking import Asking
+from unswayed.core.store import AnswerStore
+from unswayed.core.suite import Suite
+from unswayed.core.values import Example, Output
+from unswayed.run.answering import Answering
+from unswayed.run.crew import LocalCrew
+from unswayed.run.engine import run_system
+from unswayed.run.making import make_suite
+from unswayed.run.varying import Varying
+from unswayed.run.workers import Engine, Job, Map, in_order
+from unswayed.systems.opening import open_system
+from unswayed.vary.block import BLOCK
+from unswayed.vary.engine import OperatorSpec, Variation
 
 OPERATOR = "keyboard/pinyin"  # one that keeps a processor busy; the quick ones are held up by the driver
 SENTENCES = 16 * BLOCK
@@ -155,12 +155,12 @@ def command_rows(place: Path, rounds: int = 2) -> Iterator[Row]:
         for n in range(rounds):
             for workers in taken:
                 more = ["-o", str(place / f"run-{n}-{workers}")] if what == "run" else []
-                command = [sys.executable, "-m", "unfazed", *words, *more, "--workers", str(workers)]
+                command = [sys.executable, "-m", "unswayed", *words, *more, "--workers", str(workers)]
                 taken[workers].append(wall_seconds(partial(subprocess.run, command, check=True, capture_output=True)))
         one, two = min(taken[1]), min(taken[2])
         yield Row(
             f"whole {what} 1→2",
-            f"`unfazed {what}`, whole: two workers against one",
+            f"`unswayed {what}`, whole: two workers against one",
             one / two,
             "times",
             asked=1.8,

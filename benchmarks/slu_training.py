@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks._measure import SHARED, Row, needs, show
-from unfazed.core.task import task_named
-from unfazed.data import read_examples
-from unfazed.score import scorers
-from unfazed.systems import systems
-from unfazed.systems.system import System
+from unswayed.core.task import task_named
+from unswayed.data import read_examples
+from unswayed.score import scorers
+from unswayed.systems import systems
+from unswayed.systems.system import System
 
 DATA = SHARED / "slu"
 SCORES = ("slot_f1", "intent_accuracy", "end_to_end")

@@ -13,8 +13,8 @@ UTTERANCES = 2_000
 CHILD = """
 import json, resource, sys, time
 began = time.perf_counter()
-from unfazed.data import read_examples
-from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.data import read_examples
+from unswayed.vary.engine import OperatorSpec, Variation, vary
 reading = time.perf_counter()
 examples = list(read_examples(sys.argv[1]))[:int(sys.argv[2])]
 began += time.perf_counter() - reading
@@ -52,8 +52,8 @@ def search() -> Iterator[Row]:
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
-    from unfazed.vary.spoken._phones import sound_of
-    from unfazed.vary.spoken._speako import NAME, ONLY_SAID, Query, SpokenWord, ears
+    from unswayed.vary.spoken._phones import sound_of
+    from unswayed.vary.spoken._speako import NAME, ONLY_SAID, Query, SpokenWord, ears
 
     words = ears()._words
     known = {word.spelling for word in words.words}

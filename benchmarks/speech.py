@@ -9,17 +9,17 @@ from statistics import median
 
 from benchmarks._blocks import Varied, by_person
 from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
-from unfazed.core.edits import apply
-from unfazed.core.seeds import Seeds
-from unfazed.core.values import Estimate
-from unfazed.measure.error_rate import distances
-from unfazed.measure.realism.aligned import read_people
-from unfazed.measure.realism.compare import error_rate
-from unfazed.measure.realism.judge import Judge
-from unfazed.vary.keyboard.homophone import Homophone
-from unfazed.vary.operator import Operator, Text
-from unfazed.vary.speech.mandarin import Mandarin
-from unfazed.vary.speech.roundtrip import Roundtrip
+from unswayed.core.edits import apply
+from unswayed.core.seeds import Seeds
+from unswayed.core.values import Estimate
+from unswayed.measure.error_rate import distances
+from unswayed.measure.realism.aligned import read_people
+from unswayed.measure.realism.compare import error_rate
+from unswayed.measure.realism.judge import Judge
+from unswayed.vary.keyboard.homophone import Homophone
+from unswayed.vary.operator import Operator, Text
+from unswayed.vary.speech.mandarin import Mandarin
+from unswayed.vary.speech.roundtrip import Roundtrip
 
 READIN = SHARED / "readin/nmt"
 SEEDS = (7, 8)

@@ -12,9 +12,9 @@ from difflib import SequenceMatcher
 
 from benchmarks._apart import Pair, told_apart
 from benchmarks._measure import SHARED, Row, needs, show
-from unfazed.core.values import Example
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.english import KIND_OF, forms, tagged
+from unswayed.core.values import Example
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.english import KIND_OF, forms, tagged
 
 NAME = "spoken/synonym_any"
 DATA = SHARED / "noiseqa/people.jsonl"

@@ -12,16 +12,16 @@ from benchmarks._judged import Auc, by_edits, by_text
 from benchmarks._measure import SHARED, Row, cpu_seconds, needs, say, show
 from benchmarks._retrieved import Retriever, bm25, minilm
 from tools.make_typists import bare
-from unfazed.core.edits import apply
-from unfazed.core.seeds import Seeds
-from unfazed.measure.error_rate import distances
-from unfazed.measure.realism.judge import Judge
-from unfazed.measure.realism.typed import Typed, fit_typed, halves, read_typed, retyped, uncorrected
-from unfazed.vary.keyboard.adjacent import Adjacent
-from unfazed.vary.keyboard.layouts import layout
-from unfazed.vary.keyboard.typist import Typist
-from unfazed.vary.operator import Text
-from unfazed.vary.slip_profile import SlipProfile
+from unswayed.core.edits import apply
+from unswayed.core.seeds import Seeds
+from unswayed.measure.error_rate import distances
+from unswayed.measure.realism.judge import Judge
+from unswayed.measure.realism.typed import Typed, fit_typed, halves, read_typed, retyped, uncorrected
+from unswayed.vary.keyboard.adjacent import Adjacent
+from unswayed.vary.keyboard.layouts import layout
+from unswayed.vary.keyboard.typist import Typist
+from unswayed.vary.operator import Text
+from unswayed.vary.slip_profile import SlipProfile
 
 SENTENCES = 2_500  # of Aalto that are judged
 ABORTED = 0.3

@@ -9,10 +9,10 @@ from pathlib import Path
 from random import Random
 
 from benchmarks._measure import Row, show
-from unfazed.core.suite import Manifest, write_suite
-from unfazed.core.values import Example, Variant
-from unfazed.report.view import write_view
-from unfazed.run.engine import run_system
+from unswayed.core.suite import Manifest, write_suite
+from unswayed.core.values import Example, Variant
+from unswayed.report.view import write_view
+from unswayed.run.engine import run_system
 
 FLIPS = 100_000
 DRAWS = 10

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from unfazed.cli import unfazed
+from unswayed.cli import unswayed
 
 PAGE = Path(__file__).with_name("cli.md")
 
@@ -14,7 +14,7 @@ PAGE = Path(__file__).with_name("cli.md")
 def page() -> str:
     """The whole page: every command and subcommand with its help."""
     parts = ["# Commands\n\nMade by `make docs` from `--help`; do not edit.\n"]
-    parts += [_section(command, name) for name, command in _walk(unfazed, "unfazed")]
+    parts += [_section(command, name) for name, command in _walk(unswayed, "unswayed")]
     return "\n".join(parts)
 
 

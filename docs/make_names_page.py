@@ -44,8 +44,8 @@ VALUES = {
     "TIES": "The ways to count a tie.",
     "Tensors": "Tensors by name.",
     "Ties": "How a tie counts: `loss`, `half` or `drop`.",
-    "VERSION": "The version of unfazed.",
-    "corpora": "The public corpora that `unfazed data pull` knows.",
+    "VERSION": "The version of unswayed.",
+    "corpora": "The public corpora that `unswayed data pull` knows.",
     "operators": "The registry of operators.",
     "readers": "The registry of readers.",
     "scorers": "The registry of scores.",
@@ -61,9 +61,9 @@ def page() -> str:
         "[Extending](extending.md) shows how to use them.\n"
     ]
     for place in (*DOORS, *MODULES):
-        module = importlib.import_module(f"unfazed.{place}")
+        module = importlib.import_module(f"unswayed.{place}")
         rows = [f"| `{name}` | {said(name, getattr(module, name))} |" for name in names_of(module)]
-        parts.append(f"## unfazed.{place}\n\n{first_sentence(module)}\n\n| name | what it is |\n|---|---|")
+        parts.append(f"## unswayed.{place}\n\n{first_sentence(module)}\n\n| name | what it is |\n|---|---|")
         parts[-1] += "\n" + "\n".join(rows) + "\n"
     return "\n".join(parts)
 

@@ -6,7 +6,7 @@ import inspect
 import re
 from pathlib import Path
 
-import unfazed
+import unswayed
 
 PAGE = Path(__file__).with_name("reference.md")
 
@@ -16,12 +16,12 @@ SECTIONS = {
         "make_suite run_system measure_run write_report write_view write_comparison read_examples open_system read_plan"
     ),
     "What they return": (
-        "Suite Run Results Comparison Verdict CostEstimate Example Variant Output Estimate UnfazedError"
+        "Suite Run Results Comparison Verdict CostEstimate Example Variant Output Estimate UnswayedError"
     ),
     "Plans and settings": (
         "Plan DataPlan VaryPlan SystemPlan MeasurePlan GatePlan OperatorSpec ReadOptions Asking Engine Spending"
     ),
-    "To extend unfazed": "Operator Text Change Edit Stream System Failed Scorer Reader Task",
+    "To extend unswayed": "Operator Text Change Edit Stream System Failed Scorer Reader Task",
 }
 
 
@@ -29,11 +29,11 @@ def page() -> str:
     """The whole page: every public name with its signature and docstring."""
     parts = [
         "# Reference\n\nMade by `make docs` from the docstrings; do not edit.\n\n"
-        "Every name on this page is imported from `unfazed`, for example `unfazed.check`.\n"
+        "Every name on this page is imported from `unswayed`, for example `unswayed.check`.\n"
     ]
     for title, names in SECTIONS.items():
         parts.append(f"## {title}\n")
-        parts += [_entry(name, getattr(unfazed, name)) for name in names.split()]
+        parts += [_entry(name, getattr(unswayed, name)) for name in names.split()]
     return "\n".join(parts)
 
 
@@ -61,7 +61,7 @@ def _signature(name: str, thing: object) -> str:
 
 def _kind(annotation: object) -> str:
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    return re.sub(r"\b(?:unfazed|typing|collections|pathlib)\.(?:\w+\.)*", "", text)
+    return re.sub(r"\b(?:unswayed|typing|collections|pathlib)\.(?:\w+\.)*", "", text)
 
 
 def _members(thing: type) -> list[tuple[str, str]]:

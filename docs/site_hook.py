@@ -7,8 +7,8 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
-from unfazed.vary import operators
-from unfazed.vary.engine import OperatorSpec
+from unswayed.vary import operators
+from unswayed.vary.engine import OperatorSpec
 
 
 def operator_page(name: str) -> str:
@@ -31,7 +31,7 @@ def operator_page(name: str) -> str:
         f"| {before.replace('|', '&#124;')} | {after.replace('|', '&#124;')} |",
         "",
         "```sh",
-        f"unfazed vary texts.txt{language} --with {name} --draws 3 --seed 7 -o suite/",
+        f"unswayed vary texts.txt{language} --with {name} --draws 3 --seed 7 -o suite/",
         "```",
         "",
     ]

@@ -1,7 +1,7 @@
-"""Commands of unfazed in processes of their own that begin at once: forks of a process that has imported it already.
+"""Commands of unswayed in processes of their own that begin at once: forks of a process that has imported it already.
 
-`unfazed("vary", "mine.jsonl", …)` is what `subprocess.run([sys.executable, "-m", "unfazed", …])` is, for a tenth of the
-time; with `path()` in front of PATH, so is `unfazed` in a shell. Take a real process where its start matters, or where
+`unswayed("vary", "mine.jsonl", …)` is what `subprocess.run([sys.executable, "-m", "unswayed", …])` is, for a tenth of the
+time; with `path()` in front of PATH, so is `unswayed` in a shell. Take a real process where its start matters, or where
 it is killed.
 """
 
@@ -31,12 +31,12 @@ sys.exit(int(line.recv(16)))
 """
 
 
-def unfazed(*arguments: object, cwd: object = None, env: dict[str, str] | None = None, check: bool = False) -> Done:
+def unswayed(*arguments: object, cwd: object = None, env: dict[str, str] | None = None, check: bool = False) -> Done:
     """The command's exit code and all that it printed."""
     words = [str(word) for word in arguments]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given = {**os.environ, **(env or {})}
-        command = [path() / "unfazed", *words]
+        command = [path() / "unswayed", *words]
         code = subprocess.run(command, cwd=str(cwd or "."), env=given, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         out.seek(0)
         err.seek(0)
@@ -47,9 +47,9 @@ def unfazed(*arguments: object, cwd: object = None, env: dict[str, str] | None =
 
 @cache
 def path() -> Path:
-    """A folder with a program `unfazed`, behind which is a process that forks. Both end with this process."""
-    folder = Path(tempfile.mkdtemp(prefix="unfazed-"))
-    program = folder / "unfazed"
+    """A folder with a program `unswayed`, behind which is a process that forks. Both end with this process."""
+    folder = Path(tempfile.mkdtemp(prefix="unswayed-"))
+    program = folder / "unswayed"
     program.write_text(CLIENT)
     program.chmod(0o755)
     line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -74,8 +74,8 @@ def serve(line: socket.socket, alive: socket.socket) -> None:
     """Forks a process for each request until whoever started this one is gone."""
     import select
 
-    import unfazed.report.html  # noqa: F401  here, so that not every fork has to
-    from unfazed import cli, make_suite, measure_run, run_system  # noqa: F401
+    import unswayed.report.html  # noqa: F401  here, so that not every fork has to
+    from unswayed import cli, make_suite, measure_run, run_system  # noqa: F401
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that wait for the commands
     while line in select.select([line, alive], [], [])[0]:
@@ -111,7 +111,7 @@ def become(asked: int, *files: int) -> None:
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    sys.argv = ["unfazed", *words]
+    sys.argv = ["unswayed", *words]
     sys.path[0] = folder  # as `python -m` has it
 
 

@@ -1,6 +1,6 @@
 """What all tests share: the same examples in every run, a fixed clock, and a server on the loopback with set replies.
 
-Set UNFAZED_FUZZ to a number for new random examples, that many in each hypothesis test that does not limit them.
+Set UNSWAYED_FUZZ to a number for new random examples, that many in each hypothesis test that does not limit them.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-LONG = int(os.environ.get("UNFAZED_FUZZ", "0"))
+LONG = int(os.environ.get("UNSWAYED_FUZZ", "0"))
 settings.register_profile(
-    "unfazed",
+    "unswayed",
     max_examples=LONG or 100,
     derandomize=not LONG,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile("unfazed")
+settings.load_profile("unswayed")
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # the date in reports, also in child processes
 
 # Reasons to skip a test that name a package which `make test` installs. Corpora and the right to mount disks may lack.
-LACKING = re.compile("not installed|needs (the extra|unfazed\\[|espeak|R with|onnx)|install it with|could not import")
+LACKING = re.compile("not installed|needs (the extra|unswayed\\[|espeak|R with|onnx)|install it with|could not import")
 
 
 def _not_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
@@ -158,17 +158,17 @@ Answer = Callable[[str, list[str]], dict[str, Any]]
 
 
 @pytest.fixture
-def unfazed() -> Callable[..., str]:
-    """Runs a command of unfazed in this process and returns what it prints; `fails` is part of the error expected."""
+def unswayed() -> Callable[..., str]:
+    """Runs a command of unswayed in this process and returns what it prints; `fails` is part of the error expected."""
     from click.testing import CliRunner
 
-    from unfazed.cli import unfazed as command
-    from unfazed.core.errors import UnfazedError
+    from unswayed.cli import unswayed as command
+    from unswayed.core.errors import UnswayedError
 
     def run(*words: object, fails: str = "") -> str:
         done = CliRunner().invoke(command, [str(word) for word in words])
         if fails:
-            assert isinstance(done.exception, UnfazedError), done.exception
+            assert isinstance(done.exception, UnswayedError), done.exception
             assert fails in str(done.exception)
         elif done.exception:
             raise done.exception
@@ -178,16 +178,16 @@ def unfazed() -> Callable[..., str]:
 
 
 @pytest.fixture
-def answer_online(unfazed: Callable[..., str]) -> Callable[..., None]:
-    """Serves a study as `unfazed collect serve` does and lets people answer all that they are asked, over HTTP.
+def answer_online(unswayed: Callable[..., str]) -> Callable[..., None]:
+    """Serves a study as `unswayed collect serve` does and lets people answer all that they are asked, over HTTP.
 
     `answer` gets a person's name and the texts on their page, unescaped, and returns what they answer. Of a page with
     several items, it gets the texts that all share and those of one.
     """
-    return lambda study, people, answer: _answer_online(unfazed, study, people, answer)
+    return lambda study, people, answer: _answer_online(unswayed, study, people, answer)
 
 
-def _answer_online(unfazed: Callable[..., str], study: Path, people: dict[str, str], answer: Answer) -> None:
+def _answer_online(unswayed: Callable[..., str], study: Path, people: dict[str, str], answer: Answer) -> None:
     import httpx
 
     with socket.socket() as free:
@@ -196,8 +196,8 @@ def _answer_online(unfazed: Callable[..., str], study: Path, people: dict[str, s
     links = {}
     for name, stratum in people.items():
         given = ["--stratum", stratum] if stratum else []
-        links[name] = unfazed("collect", "invite", study, "--name", name, "--url", url, *given).split()[-1]
-    command = [sys.executable, "-m", "unfazed", "collect", "serve", str(study), "--port", url.rpartition(":")[2]]
+        links[name] = unswayed("collect", "invite", study, "--name", name, "--url", url, *given).split()[-1]
+    command = [sys.executable, "-m", "unswayed", "collect", "serve", str(study), "--port", url.rpartition(":")[2]]
     server = subprocess.Popen(command)
     try:
         for name, link in links.items():

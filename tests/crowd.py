@@ -18,11 +18,11 @@ import httpx
 
 @contextmanager
 def served(study: str | Path) -> Iterator[str]:
-    """The address of a study that `unfazed collect serve` serves."""
+    """The address of a study that `unswayed collect serve` serves."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = subprocess.Popen([sys.executable, "-m", "unfazed", "collect", "serve", str(study), "--port", str(port)])
+    server = subprocess.Popen([sys.executable, "-m", "unswayed", "collect", "serve", str(study), "--port", str(port)])
     try:
         yield f"http://127.0.0.1:{port}"
     finally:

@@ -6,8 +6,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from unfazed.core.store import AnswerStore
-from unfazed.core.store_keys import split_keys
+from unswayed.core.store import AnswerStore
+from unswayed.core.store_keys import split_keys
 
 LATER = ("tokens_out", "tokens_in", "session")  # columns, the last that came first
 

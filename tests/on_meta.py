@@ -10,8 +10,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.systems.device import Place
+from unswayed.core.errors import SystemBroken, UsageError
+from unswayed.systems.device import Place
 
 
 class Watched(TorchDispatchMode):

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commands import unfazed
+from commands import unswayed
 
 ROOT = Path(__file__).parents[1]
 LIGHTHOUSE = Path(sys.prefix) / "lighthouse/node_modules/lighthouse/cli/index.js"
@@ -27,10 +27,10 @@ pytestmark = pytest.mark.slow
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The demo's report, its page to explore, a comparison and the documentation, on the loopback."""
     place = tmp_path_factory.mktemp("pages")
-    unfazed("demo", "-o", "demo", cwd=place, check=True)
+    unswayed("demo", "-o", "demo", cwd=place, check=True)
     shutil.copy(place / "demo/report.html", place / "report.html")
-    unfazed("view", "demo/run", "-o", "view.html", cwd=place, check=True)
-    unfazed("compare", "demo/run", "demo/run", "-o", "compare.html", cwd=place, check=True)
+    unswayed("view", "demo/run", "-o", "view.html", cwd=place, check=True)
+    unswayed("compare", "demo/run", "demo/run", "-o", "compare.html", cwd=place, check=True)
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "-d", str(place / "site")]
     subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
     serve = functools.partial(Silent, directory=str(place))

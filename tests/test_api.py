@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-import unfazed
-from unfazed.core.errors import UsageError
+import unswayed
+from unswayed.core.errors import UsageError
 
 WRITTEN = """
-import pandas as pd, unfazed
+import pandas as pd, unswayed
 df = pd.DataFrame({"utterance": ["turn off the lights", "play some jazz"] * 20, "intent": ["lights", "music"] * 20})
-r = unfazed.check(lambda batch: ["lights" if "light" in x["utterance"] else "music" for x in batch], df, "keyboard/adjacent", input="utterance", gold="intent", draws=3, seed=7)
+r = unswayed.check(lambda batch: ["lights" if "light" in x["utterance"] else "music" for x in batch], df, "keyboard/adjacent", input="utterance", gold="intent", draws=3, seed=7)
 r.clean.value, r.worst.low, r.to_pandas(), r.flips(), r._repr_html_()
-s = unfazed.make_suite(["a text", "another one"], ["keyboard/adjacent"]); len(s), next(iter(s)), repr(s)
-unfazed.measure_run("run/"); unfazed.vary_text("turn off the lights", "keyboard/adjacent", n=5, seed=7)
+s = unswayed.make_suite(["a text", "another one"], ["keyboard/adjacent"]); len(s), next(iter(s)), repr(s)
+unswayed.measure_run("run/"); unswayed.vary_text("turn off the lights", "keyboard/adjacent", n=5, seed=7)
 """  # noqa: E501
 
 NEEDED = (
@@ -36,8 +36,8 @@ def always(batch: list[dict[str, str]]) -> list[str]:
 
 def test_it_works_as_written(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    suite = unfazed.make_suite(ROWS, "keyboard/adjacent", to="suite")
-    unfazed.run_system(suite, always, "run")
+    suite = unswayed.make_suite(ROWS, "keyboard/adjacent", to="suite")
+    unswayed.run_system(suite, always, "run")
     names: dict[str, object] = {}
     exec(WRITTEN, names)
     results, suite = names["r"], names["s"]
@@ -52,15 +52,15 @@ def test_with_polars_records_texts_and_datasets(tmp_path: Path) -> None:
 
     polars = pytest.importorskip("polars")
     kinds = [ROWS, polars.DataFrame(ROWS), datasets.Dataset.from_list(ROWS)]
-    found = [unfazed.check(always, data, ["keyboard/adjacent"], bootstrap=20) for data in kinds]
+    found = [unswayed.check(always, data, ["keyboard/adjacent"], bootstrap=20) for data in kinds]
     assert len({r.suite for r in found}) == 1
     texts = ["a text here", "there is more"]
-    assert unfazed.check(lambda batch: [x["text"] for x in batch], texts, "keyboard/adjacent").score
+    assert unswayed.check(lambda batch: [x["text"] for x in batch], texts, "keyboard/adjacent").score
 
 
 def test_a_suite_is_checked_as_it_is(tmp_path: Path) -> None:
-    suite = unfazed.make_suite(ROWS, "keyboard/adjacent", draws=2)
-    assert unfazed.check(always, suite, bootstrap=20).suite == suite.id
+    suite = unswayed.make_suite(ROWS, "keyboard/adjacent", draws=2)
+    assert unswayed.check(always, suite, bootstrap=20).suite == suite.id
 
 
 def test_a_changed_system_gives_new_numbers(tmp_path: Path) -> None:
@@ -74,9 +74,9 @@ def test_a_changed_system_gives_new_numbers(tmp_path: Path) -> None:
     model = Model("off")
     for to in (None, tmp_path / "run"):
         model.label = "off"
-        assert unfazed.check(model, ROWS, "keyboard/adjacent", bootstrap=20, to=to).clean.value == 1.0
+        assert unswayed.check(model, ROWS, "keyboard/adjacent", bootstrap=20, to=to).clean.value == 1.0
         model.label = "on"
-        assert unfazed.check(model, ROWS, "keyboard/adjacent", bootstrap=20, to=to).clean.value == 0.0
+        assert unswayed.check(model, ROWS, "keyboard/adjacent", bootstrap=20, to=to).clean.value == 0.0
 
 
 def test_a_plan_is_carried_out(tmp_path: Path, monkeypatch) -> None:
@@ -86,34 +86,34 @@ def test_a_plan_is_carried_out(tmp_path: Path, monkeypatch) -> None:
         '[data]\npath = "mine.jsonl"\n[vary]\noperators = ["keyboard/adjacent"]\n[measure]\nbootstrap = 20\n'
         "[gate]\nmax_flips = 0.5\n"
     )
-    verdict = unfazed.carry_out(unfazed.read_plan("plan.toml"), system=always)
+    verdict = unswayed.carry_out(unswayed.read_plan("plan.toml"), system=always)
     assert (verdict.exit_code, verdict.results.clean.value) == (0, 1.0)
     with pytest.raises(UsageError, match="No system was given: set system= to"):
-        unfazed.carry_out(unfazed.read_plan("plan.toml"))
+        unswayed.carry_out(unswayed.read_plan("plan.toml"))
 
 
 def test_vary_text() -> None:
-    variants = unfazed.vary_text("turn off the lights", "keyboard/adjacent", n=5, seed=7)
+    variants = unswayed.vary_text("turn off the lights", "keyboard/adjacent", n=5, seed=7)
     assert [v.draw for v in variants] == [0, 1, 2, 3, 4]
-    assert variants == unfazed.vary_text("turn off the lights", ["keyboard/adjacent"], n=5, seed=7)
+    assert variants == unswayed.vary_text("turn off the lights", ["keyboard/adjacent"], n=5, seed=7)
     assert all(v.inputs["text"] != "turn off the lights" for v in variants)
     assert len(repr(variants[0])) < 150
-    with pytest.raises(unfazed.UnfazedError, match="set language= if the language is wrong"):
-        unfazed.vary_text("明天天气", "keyboard/adjacent")
+    with pytest.raises(unswayed.UnswayedError, match="set language= if the language is wrong"):
+        unswayed.vary_text("明天天气", "keyboard/adjacent")
 
 
 def test_compare_takes_results_runs_and_folders(tmp_path: Path) -> None:
-    suite = unfazed.make_suite(ROWS, "keyboard/adjacent")
-    a = unfazed.check(always, suite, to=tmp_path / "a", bootstrap=20)
-    b = unfazed.check(lambda batch: ["on" for _ in batch], suite, to=tmp_path / "b", bootstrap=20)
-    for one, two in ((a, b), (unfazed.Run(tmp_path / "a"), tmp_path / "b"), (str(tmp_path / "a"), b)):
-        compared = unfazed.compare(one, two)
+    suite = unswayed.make_suite(ROWS, "keyboard/adjacent")
+    a = unswayed.check(always, suite, to=tmp_path / "a", bootstrap=20)
+    b = unswayed.check(lambda batch: ["on" for _ in batch], suite, to=tmp_path / "b", bootstrap=20)
+    for one, two in ((a, b), (unswayed.Run(tmp_path / "a"), tmp_path / "b"), (str(tmp_path / "a"), b)):
+        compared = unswayed.compare(one, two)
         assert (compared.differences[0].a, compared.differences[0].b) == (1.0, 0.0)
 
 
 class TestSuite:
     def test_its_surface(self, tmp_path: Path) -> None:
-        suite = unfazed.make_suite(ROWS, ["keyboard/adjacent", "spoken/filler_end"], draws=2)
+        suite = unswayed.make_suite(ROWS, ["keyboard/adjacent", "spoken/filler_end"], draws=2)
         assert len(suite) == len(list(suite)) == 48
         assert repr(suite) == f"<Suite {suite.path}: 48 variants of 12 examples, classify, en>"
         page = suite._repr_html_()
@@ -126,15 +126,17 @@ class TestSuite:
         assert frame["after"][0] == next(iter(suite)).inputs["text"]
 
     def test_a_temporary_one_can_be_kept(self, tmp_path: Path) -> None:
-        suite = unfazed.make_suite(ROWS, "keyboard/adjacent")
+        suite = unswayed.make_suite(ROWS, "keyboard/adjacent")
         kept = suite.save(tmp_path / "kept")
-        assert kept.id == unfazed.Suite.load(tmp_path / "kept").id == suite.id
+        assert kept.id == unswayed.Suite.load(tmp_path / "kept").id == suite.id
         with pytest.raises(UsageError, match="Use overwrite="):
             suite.save(tmp_path / "kept")
         suite.save(tmp_path / "kept", overwrite=True)
 
     def test_temporary_ones_go_with_the_process(self, tmp_path: Path) -> None:
-        code = "import unfazed; s = unfazed.make_suite(['play jazz'], 'keyboard/adjacent'); print(len(list(s)), s.path)"
+        code = (
+            "import unswayed; s = unswayed.make_suite(['play jazz'], 'keyboard/adjacent'); print(len(list(s)), s.path)"
+        )
         environment = {**os.environ, "TMPDIR": str(tmp_path)}
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
         count, _, path = done.stdout.strip().partition(" ")
@@ -145,8 +147,8 @@ class TestSuite:
 
 class TestRun:
     def test_its_surface(self, tmp_path: Path) -> None:
-        suite = unfazed.make_suite(ROWS, "keyboard/adjacent", draws=2)
-        run = unfazed.run_system(suite, lambda batch: [x["text"][:4] for x in batch], tmp_path / "run")
+        suite = unswayed.make_suite(ROWS, "keyboard/adjacent", draws=2)
+        run = unswayed.run_system(suite, lambda batch: [x["text"][:4] for x in batch], tmp_path / "run")
         assert len(run) == len(list(run)) == 24
         variant, output = next(iter(run))
         assert output.value == variant.inputs["text"][:4]
@@ -159,32 +161,34 @@ class TestRun:
         assert (flips["answer_after"] != "turn").all()
 
     def test_a_temporary_one_can_be_kept(self, tmp_path: Path) -> None:
-        results = unfazed.check(always, ROWS, "keyboard/adjacent", bootstrap=20)
+        results = unswayed.check(always, ROWS, "keyboard/adjacent", bootstrap=20)
         kept = results.run.save(tmp_path / "kept")
         assert kept.suite.path == tmp_path / "kept" / "suite"
-        assert unfazed.measure_run(unfazed.Run.load(tmp_path / "kept")).clean == unfazed.measure_run(results.run).clean
+        assert (
+            unswayed.measure_run(unswayed.Run.load(tmp_path / "kept")).clean == unswayed.measure_run(results.run).clean
+        )
         with pytest.raises(UsageError, match="Choose another folder with to="):
             results.run.save(tmp_path / "kept")
 
 
 def test_what_extensions_need_is_exported() -> None:
     for name in NEEDED:
-        assert name in unfazed.__all__
-        assert getattr(unfazed, name).__doc__
+        assert name in unswayed.__all__
+        assert getattr(unswayed, name).__doc__
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: unfazed.make_suite([{"a": "x", "b": "y"}], "keyboard/adjacent"), "Choose it with input="),
-        (lambda: unfazed.make_suite([{"a": "x"}], "keyboard/adjacent", input="b"), "no field 'b' for input="),
-        (lambda: unfazed.make_suite([{"a": "x"}], "keyboard/adjacent", gold="b"), "no field 'b' for gold="),
-        (lambda: unfazed.make_suite(3, "keyboard/adjacent"), "data must be a path, a list of texts or records"),
-        (lambda: unfazed.make_suite(["x"], "keyboard/adjacnt"), "Did you mean 'keyboard/adjacent'"),
+        (lambda: unswayed.make_suite([{"a": "x", "b": "y"}], "keyboard/adjacent"), "Choose it with input="),
+        (lambda: unswayed.make_suite([{"a": "x"}], "keyboard/adjacent", input="b"), "no field 'b' for input="),
+        (lambda: unswayed.make_suite([{"a": "x"}], "keyboard/adjacent", gold="b"), "no field 'b' for gold="),
+        (lambda: unswayed.make_suite(3, "keyboard/adjacent"), "data must be a path, a list of texts or records"),
+        (lambda: unswayed.make_suite(["x"], "keyboard/adjacnt"), "Did you mean 'keyboard/adjacent'"),
     ],
 )
 def test_errors_name_arguments(call, message: str) -> None:
-    with pytest.raises(unfazed.UnfazedError, match=message):
+    with pytest.raises(unswayed.UnswayedError, match=message):
         call()
 
 
@@ -218,55 +222,55 @@ def test_a_wrong_argument_is_named_before_anything_is_asked(wrong: dict[str, Any
         raise AssertionError("asked")
 
     arguments = {"system": never, "data": ROWS, "operators": "keyboard/adjacent", **wrong}
-    with pytest.raises(unfazed.UnfazedError, match=re.escape(message)):
-        unfazed.check(**arguments)
+    with pytest.raises(unswayed.UnswayedError, match=re.escape(message)):
+        unswayed.check(**arguments)
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
     np = pytest.importorskip("numpy")
-    plain = unfazed.make_suite(ROWS, "keyboard/adjacent", draws=2, seed=3)
-    assert unfazed.make_suite(ROWS, "keyboard/adjacent", draws=np.int64(2), seed=np.int64(3)).id == plain.id
-    assert len(unfazed.vary_text("turn off the lights", "keyboard/adjacent", n=np.int64(2))) == 2
+    plain = unswayed.make_suite(ROWS, "keyboard/adjacent", draws=2, seed=3)
+    assert unswayed.make_suite(ROWS, "keyboard/adjacent", draws=np.int64(2), seed=np.int64(3)).id == plain.id
+    assert len(unswayed.vary_text("turn off the lights", "keyboard/adjacent", n=np.int64(2))) == 2
 
 
 def test_vary_text_names_its_arguments() -> None:
     for wrong, message in (({"text": ["a"]}, "text= must be"), ({"n": 0}, "n= must be"), ({"seed": "1"}, "seed= must")):
-        with pytest.raises(unfazed.UnfazedError, match=message):
-            unfazed.vary_text(**{"text": "turn off", "operators": "keyboard/adjacent", **wrong})
+        with pytest.raises(unswayed.UnswayedError, match=message):
+            unswayed.vary_text(**{"text": "turn off", "operators": "keyboard/adjacent", **wrong})
 
 
 def test_runs_and_measures_name_their_arguments(tmp_path: Path) -> None:
-    suite = unfazed.make_suite(ROWS, "keyboard/adjacent")
-    with pytest.raises(unfazed.UnfazedError, match="A suite is expected, or the path of its folder, not list"):
-        unfazed.run_system(ROWS, always, tmp_path / "run")  # type: ignore[arg-type]
-    with pytest.raises(unfazed.UnfazedError, match="to= must be a path"):
-        unfazed.run_system(suite, always, None)  # type: ignore[arg-type]
-    run = unfazed.run_system(suite, always, tmp_path / "run")
-    with pytest.raises(unfazed.UnfazedError, match="level= must be a number"):
-        unfazed.measure_run(run, level="0.9")  # type: ignore[arg-type]
-    with pytest.raises(unfazed.UnfazedError, match="bootstrap= must be a whole number"):
-        unfazed.compare(run, run, bootstrap="10")  # type: ignore[arg-type]
-    with pytest.raises(unfazed.UnfazedError, match="no slice named 'zz'"):
-        unfazed.measure_run(run, groups="zz")
+    suite = unswayed.make_suite(ROWS, "keyboard/adjacent")
+    with pytest.raises(unswayed.UnswayedError, match="A suite is expected, or the path of its folder, not list"):
+        unswayed.run_system(ROWS, always, tmp_path / "run")  # type: ignore[arg-type]
+    with pytest.raises(unswayed.UnswayedError, match="to= must be a path"):
+        unswayed.run_system(suite, always, None)  # type: ignore[arg-type]
+    run = unswayed.run_system(suite, always, tmp_path / "run")
+    with pytest.raises(unswayed.UnswayedError, match="level= must be a number"):
+        unswayed.measure_run(run, level="0.9")  # type: ignore[arg-type]
+    with pytest.raises(unswayed.UnswayedError, match="bootstrap= must be a whole number"):
+        unswayed.compare(run, run, bootstrap="10")  # type: ignore[arg-type]
+    with pytest.raises(unswayed.UnswayedError, match="no slice named 'zz'"):
+        unswayed.measure_run(run, groups="zz")
 
 
 def test_a_suite_takes_no_arguments_that_make_one() -> None:
-    suite = unfazed.make_suite(ROWS, "keyboard/adjacent")
-    with pytest.raises(unfazed.UnfazedError, match="Leave out operators="):
-        unfazed.check(always, suite, "keyboard/adjacent")
+    suite = unswayed.make_suite(ROWS, "keyboard/adjacent")
+    with pytest.raises(unswayed.UnswayedError, match="Leave out operators="):
+        unswayed.check(always, suite, "keyboard/adjacent")
 
 
 def test_a_folder_of_something_else_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(unfazed.UnfazedError, match="is not a run. Choose another folder with to="):
-        unfazed.check(always, ROWS, "keyboard/adjacent", to=tmp_path)
+    with pytest.raises(unswayed.UnswayedError, match="is not a run. Choose another folder with to="):
+        unswayed.check(always, ROWS, "keyboard/adjacent", to=tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_a_folder_of_other_data_is_refused_by_the_argument_that_check_has(tmp_path: Path) -> None:
-    unfazed.check(always, ROWS, "keyboard/adjacent", to=tmp_path / "run", bootstrap=20)
-    with pytest.raises(unfazed.UnfazedError, match="holds a run on other data.*with to=") as raised:
-        unfazed.check(always, ROWS[:2], "keyboard/adjacent", to=tmp_path / "run")
+    unswayed.check(always, ROWS, "keyboard/adjacent", to=tmp_path / "run", bootstrap=20)
+    with pytest.raises(unswayed.UnswayedError, match="holds a run on other data.*with to=") as raised:
+        unswayed.check(always, ROWS[:2], "keyboard/adjacent", to=tmp_path / "run")
     assert "overwrite" not in str(raised.value)
 
 
@@ -278,21 +282,23 @@ def test_the_predict_of_a_scikit_learn_model_reads_texts() -> None:
     model = pipeline.make_pipeline(CountVectorizer(), MultinomialNB())
     model.fit(["turn on", "play jazz"], ["a", "b"])
     texts = [{"text": "turn on", "label": "a"}, {"text": "play jazz", "label": "b"}]
-    assert unfazed.check(model.predict, texts, "keyboard/adjacent", bootstrap=20).clean.value == 1.0
+    assert unswayed.check(model.predict, texts, "keyboard/adjacent", bootstrap=20).clean.value == 1.0
 
 
-@pytest.mark.parametrize("kind", [unfazed.Suite, unfazed.Run, unfazed.Results.load, unfazed.Comparison.load], ids=str)
+@pytest.mark.parametrize(
+    "kind", [unswayed.Suite, unswayed.Run, unswayed.Results.load, unswayed.Comparison.load], ids=str
+)
 def test_what_is_no_path_is_named(kind: Any) -> None:
     with pytest.raises(UsageError, match="path= must be a path, not None"):
         kind(None)
 
 
 def test_carry_out_takes_a_plan_and_the_path_of_a_suite(tmp_path: Path) -> None:
-    suite = unfazed.make_suite(ROWS, "keyboard/adjacent")
-    plan = unfazed.Plan(measure=unfazed.MeasurePlan(bootstrap=20))
-    assert unfazed.carry_out(plan, system=always, suite=suite.path).results.clean.value == 1.0
+    suite = unswayed.make_suite(ROWS, "keyboard/adjacent")
+    plan = unswayed.Plan(measure=unswayed.MeasurePlan(bootstrap=20))
+    assert unswayed.carry_out(plan, system=always, suite=suite.path).results.clean.value == 1.0
     with pytest.raises(UsageError, match="A Plan is expected, not 'plan.toml'"):
-        unfazed.carry_out("plan.toml", system=always)  # type: ignore[arg-type]
-    run = unfazed.run_system(suite, always, tmp_path / "run")
+        unswayed.carry_out("plan.toml", system=always)  # type: ignore[arg-type]
+    run = unswayed.run_system(suite, always, tmp_path / "run")
     with pytest.raises(UsageError, match="correction= must be max-t, holm, bonferroni or none, not None"):
-        unfazed.compare(run, run, correction=None)  # type: ignore[arg-type]
+        unswayed.compare(run, run, correction=None)  # type: ignore[arg-type]

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-import unfazed
+import unswayed
 
-SOURCE = Path(unfazed.__file__).parent
+SOURCE = Path(unswayed.__file__).parent
 ROOT = Path(__file__).parents[1]
 NAMES = runpy.run_path(str(ROOT / "docs/make_names_page.py"))
 DOORS, MODULES = NAMES["DOORS"], NAMES["MODULES"]
@@ -32,7 +32,7 @@ def imports(file: Path) -> Iterator[str]:
 
 
 def package_of(module: str) -> str:
-    """The folder below unfazed that a module is in; each paper is a package of its own."""
+    """The folder below unswayed that a module is in; each paper is a package of its own."""
     parts = module.split(".")
     return ".".join(parts[1:3] if parts[1:2] == ["papers"] else parts[1:2])
 
@@ -40,11 +40,11 @@ def package_of(module: str) -> str:
 def crossings() -> Iterator[tuple[str, str]]:
     """(importer, underscore module of another package) for all of `src`."""
     for file in sorted(SOURCE.rglob("*.py")):
-        here = ".".join(("unfazed", *file.relative_to(SOURCE).with_suffix("").parts))
+        here = ".".join(("unswayed", *file.relative_to(SOURCE).with_suffix("").parts))
         for name in imports(file):
             parts = name.split(".")
             hidden = next((i for i, p in enumerate(parts) if p.startswith("_") and not p.endswith("__")), None)
-            if parts[0] == "unfazed" and hidden and package_of(name) != package_of(here):
+            if parts[0] == "unswayed" and hidden and package_of(name) != package_of(here):
                 yield here, ".".join(parts[: hidden + 1])
 
 
@@ -56,12 +56,12 @@ def test_no_package_imports_the_underscore_module_of_another() -> None:
 def test_a_door_opens_to_every_name_it_lists(name: str) -> None:
     if name in ("systems.loop", "systems.network"):
         pytest.importorskip("torch", reason="needs the extra hf")
-    door = importlib.import_module(f"unfazed.{name}")
+    door = importlib.import_module(f"unswayed.{name}")
     offered = NAMES["names_of"](door)
     assert len(set(offered)) == len(offered) > 0
     for each in offered:
         assert getattr(door, each) is not None
-        assert NAMES["said"](each, getattr(door, each)), f"unfazed.{name}.{each} has no docstring"
+        assert NAMES["said"](each, getattr(door, each)), f"unswayed.{name}.{each} has no docstring"
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = door.nothing
     if Path(str(door.__file__)).name == "__init__.py":
@@ -70,7 +70,7 @@ def test_a_door_opens_to_every_name_it_lists(name: str) -> None:
 
 
 def test_doors_are_light() -> None:
-    names = ", ".join(f"unfazed.{name}" for name in DOORS if name != "score")
+    names = ", ".join(f"unswayed.{name}" for name in DOORS if name != "score")
     script = f"import sys, {names}\nheavy = {{'numpy', 'torch', 'click', 'jinja2', 'arro3'}} & set(sys.modules)\n"
     subprocess.run([sys.executable, "-c", f"{script}assert not heavy, heavy"], check=True)
 
@@ -79,7 +79,7 @@ def test_making_variants_imports_no_measures_and_no_reports(tmp_path: Path) -> N
     """Every reader is asked about the data, those of the papers too; they take half of a small command's time."""
     (tmp_path / "texts.txt").write_text("turn on the light\n" * 20)
     script = (
-        "import sys\nfrom unfazed.cli import main\n"
+        "import sys\nfrom unswayed.cli import main\n"
         "try: main()\nfinally: print([m for m in sys.modules if m.split('.')[:2][-1] in ('measure', 'report')])"
     )
     words = ["vary", "texts.txt", "--with", "keyboard/adjacent", "--lang", "en", "-o", "suite"]
@@ -96,16 +96,16 @@ def test_docs_and_contracts_list_the_same_doors() -> None:
     """What docs/extending.md says that one can import is what import-linter lets the papers import."""
     page = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
     for name in (*DOORS, *MODULES):
-        assert f"| `unfazed.{name}` |" in page
+        assert f"| `unswayed.{name}` |" in page
     assert (ROOT / "docs/names.md").read_text(encoding="utf-8") == NAMES["page"](), "run `make docs`"
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
         "contracts"
     ]
-    (papers,) = (contract for contract in contracts if contract.get("source_modules") == ["unfazed.papers"])
-    assert {f"unfazed.papers.** -> unfazed.{name}" for name in MODULES} == set(papers["ignore_imports"])
-    assert {f"unfazed.{name}.**" for name in DOORS} | {"unfazed.api"} == set(papers["forbidden_modules"])
+    (papers,) = (contract for contract in contracts if contract.get("source_modules") == ["unswayed.papers"])
+    assert {f"unswayed.papers.** -> unswayed.{name}" for name in MODULES} == set(papers["ignore_imports"])
+    assert {f"unswayed.{name}.**" for name in DOORS} | {"unswayed.api"} == set(papers["forbidden_modules"])
     (apart,) = (contract for contract in contracts if contract["type"] == "independence")
-    assert {f"unfazed.papers.{f.parent.name}" for f in SOURCE.glob("papers/*/__init__.py")} == set(apart["modules"])
+    assert {f"unswayed.papers.{f.parent.name}" for f in SOURCE.glob("papers/*/__init__.py")} == set(apart["modules"])
 
 
 def test_a_paper_that_reaches_behind_a_door_is_caught(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from benchmarks._readme import Claim, uncovered, untrue
 from benchmarks._simulated import share
 from benchmarks.coverage import SECTIONS, Section
 from benchmarks.operators import first_pass, shares
-from unfazed.run.workers import Engine
+from unswayed.run.workers import Engine
 
 ROOT = Path(__file__).parents[1]
 SLOW = Row("typos: other", "typos", 50.0, "texts/s", "other", 200.0, asked=60)
@@ -246,15 +246,15 @@ def test_what_does_not_install_is_tried_once_and_named(tmp_path: Path, monkeypat
 def test_workers_take_turns_and_say_why_they_do_not_run() -> None:
     texts = [("show flights to new york", ["O", "O", "O", "B-city", "I-city"])] * 5
     with (
-        _peers.Worker(sys.executable, "unfazed keyboard/adjacent", texts) as one,
-        _peers.Worker(sys.executable, "unfazed spoken/filler_end", texts) as two,
+        _peers.Worker(sys.executable, "unswayed keyboard/adjacent", texts) as one,
+        _peers.Worker(sys.executable, "unswayed spoken/filler_end", texts) as two,
     ):
         found = _peers.side_by_side([one, two], rounds=2)
     assert found[two.name].rate > 0
     assert found[two.name].memory > 5
     assert all(len(tags) == len(text.split(" ")) for text, tags in found[two.name].made)
     with pytest.raises(LeftOut, match="does not run: .*nowhere"):
-        _peers.Worker(sys.executable, "unfazed keyboard/nowhere", texts)
+        _peers.Worker(sys.executable, "unswayed keyboard/nowhere", texts)
 
 
 def test_the_jobs_of_the_scaling_benchmark_can_be_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from unfazed.api import vary_text
+from unswayed.api import vary_text
 
 DEEPEVAL = Path(__file__).parents[1] / ".venv" / "deepeval" / "bin" / "python"
 
@@ -22,7 +22,7 @@ def test_inspects_samples_are_asked_differently_in_each_epoch(tmp_path: Path) ->
     from inspect_ai.scorer import match
     from inspect_ai.solver import generate
 
-    from unfazed.inspect_solver import varied
+    from unswayed.inspect_solver import varied
 
     asked = []
 
@@ -44,11 +44,11 @@ def test_inspects_samples_are_asked_differently_in_each_epoch(tmp_path: Path) ->
     [log] = inspect_ai.eval(task, model=model, display="none", log_dir=str(tmp_path))
     assert log.status == "success", log.error
     for sample in log.samples:
-        before, source = sample.metadata["unfazed_before"], sample.metadata["unfazed_source"]
+        before, source = sample.metadata["unswayed_before"], sample.metadata["unswayed_source"]
         variants = [v.inputs["text"] for v in vary_text(before, operators, 4, seed=3, language="en")]
         assert sample.messages[0].text in (variants if source else [before])
         assert sample.messages[0].text in asked
-    said = {s.messages[0].text for s in log.samples if s.metadata["unfazed_before"].startswith("turn")}
+    said = {s.messages[0].text for s in log.samples if s.metadata["unswayed_before"].startswith("turn")}
     assert len(said) == 4
     assert not any(text in asked for text in list(texts)[:2])
 
@@ -56,21 +56,21 @@ def test_inspects_samples_are_asked_differently_in_each_epoch(tmp_path: Path) ->
 CASES = """
 from deepeval import assert_test
 from deepeval.test_case import LLMTestCase
-from unfazed.deepeval_metric import Unfazed
+from unswayed.deepeval_metric import Unswayed
 
 
 def app(text):
     return "Sure! The lights." if "light" in text else "music"
 
 
-metric = Unfazed(app, "keyboard/adjacent", draws=8, threshold=0.9, language="en")
+metric = Unswayed(app, "keyboard/adjacent", draws=8, threshold=0.9, language="en")
 steady = LLMTestCase(input="play some jazz", actual_output="music")
 shaky = LLMTestCase(input="turn off the lights please", actual_output="the lights")
 assert_test(steady, [metric])
 try:
     assert_test(shaky, [metric])
 except AssertionError as error:
-    assert "Unfazed" in str(error)
+    assert "Unswayed" in str(error)
 else:
     raise SystemExit("the metric did not notice")
 assert 0 < metric.measure(shaky) < 0.9

@@ -17,7 +17,7 @@ from pathlib import Path
 import commands
 import pytest
 
-import unfazed
+import unswayed
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -73,12 +73,12 @@ def test_examples_work(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_every_command_and_operator_is_documented() -> None:
-    from unfazed.cli import unfazed
-    from unfazed.vary import operators
+    from unswayed.cli import unswayed
+    from unswayed.vary import operators
 
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-    for name in unfazed.list_commands(None):  # type: ignore[arg-type]
-        assert f"unfazed {name}" in text, f"the command {name} is in no page"
+    for name in unswayed.list_commands(None):  # type: ignore[arg-type]
+        assert f"unswayed {name}" in text, f"the command {name} is in no page"
     for name in operators.names():
         assert name in text, f"the operator {name} is in no page"
 
@@ -93,10 +93,10 @@ def test_the_commands_of_the_how_to_are_ones_that_there_are() -> None:
     """Each names a command, and options that it has; the lists of tasks are not run, since they need people's data."""
     import click
 
-    from unfazed.cli import unfazed as program
+    from unswayed.cli import unswayed as program
 
     text = (ROOT / "docs/howto.md").read_text(encoding="utf-8")
-    found = re.findall(r"`unfazed ([^`]+)`", text)
+    found = re.findall(r"`unswayed ([^`]+)`", text)
     assert len(found) > 20
     for line in found:
         command: click.Command = program
@@ -109,7 +109,7 @@ def test_the_commands_of_the_how_to_are_ones_that_there_are() -> None:
             command = known
         options = {option for one in command.params for option in one.opts}
         given = {word for word in words if re.match(r"-\w$|--", word)}
-        assert given <= options, f"unfazed {line}: there is no {sorted(given - options)}"
+        assert given <= options, f"unswayed {line}: there is no {sorted(given - options)}"
 
 
 def test_every_story_has_its_test() -> None:
@@ -149,12 +149,12 @@ def test_the_commands_page_is_made_from_the_commands() -> None:
 def test_the_reference_page_is_made_from_the_docstrings() -> None:
     made = runpy.run_path(str(ROOT / "docs/make_reference_page.py"))
     assert (ROOT / "docs/reference.md").read_text(encoding="utf-8") == made["page"](), "run `make docs`"
-    assert sorted(" ".join(made["SECTIONS"].values()).split()) == sorted(unfazed.__all__)
+    assert sorted(" ".join(made["SECTIONS"].values()).split()) == sorted(unswayed.__all__)
 
 
-@pytest.mark.parametrize("name", unfazed.__all__)
+@pytest.mark.parametrize("name", unswayed.__all__)
 def test_every_public_name_has_a_docstring_with_an_example(name: str) -> None:
-    assert "Example: `" in (inspect.getdoc(getattr(unfazed, name)) or "")
+    assert "Example: `" in (inspect.getdoc(getattr(unswayed, name)) or "")
 
 
 def test_the_walk_from_a_file_to_a_report_is_true() -> None:
@@ -162,12 +162,12 @@ def test_the_walk_from_a_file_to_a_report_is_true() -> None:
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").split("## From a file to a report")[1]
     walk = re.findall(r"^\d+\. `([\w/]+)\.py`", text.split("\n## ")[0], re.M)
     assert len(walk) == 15
-    names = [f"unfazed.{step.replace('/', '.')}" for step in walk]
+    names = [f"unswayed.{step.replace('/', '.')}" for step in walk]
     for i, step in enumerate(walk):
-        tree = ast.parse((ROOT / f"src/unfazed/{step}.py").read_text(encoding="utf-8"))
+        tree = ast.parse((ROOT / f"src/unswayed/{step}.py").read_text(encoding="utf-8"))
         imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
         assert not imported & set(names[i:]), f"{step} imports a later step"
-        doors = {name.rpartition(".")[0] for name in names[:i]} - {"unfazed"}
+        doors = {name.rpartition(".")[0] for name in names[:i]} - {"unswayed"}
         assert i == 0 or imported & ({*names[:i]} | doors), f"{step} imports no step before it"
 
 
@@ -182,7 +182,9 @@ def sentences(text: str) -> list[str]:
     text = re.sub(r"^(#|\s*\|| {4}\S).*$", "\n", text, flags=re.M)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"`[^`]*`", "Code", text)
-    text = re.sub(r"\b(unfazed|nlpaug|transformers)\b", lambda name: name[0].title(), text)  # they may start a sentence
+    text = re.sub(
+        r"\b(unswayed|nlpaug|transformers)\b", lambda name: name[0].title(), text
+    )  # they may start a sentence
     blocks = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", text)
     ends = re.compile(r"(?<=[.!?:])[*)\"]*\s+(?=[A-Z*\[\"(])|(?<=[.!?])\s+(?=\d)")
     return [s for block in blocks for s in ends.split(" ".join(block.split())) if s]

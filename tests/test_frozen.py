@@ -30,9 +30,9 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-import unfazed
-from unfazed import Example, Failed
-from unfazed.cli import unfazed as command
+import unswayed
+from unswayed import Example, Failed
+from unswayed.cli import unswayed as command
 
 FILE = Path(__file__).with_name("frozen.json")
 FOLDER = Path(__file__).with_name("frozen")
@@ -41,8 +41,8 @@ os.environ["SOURCE_DATE_EPOCH"] = str(EPOCH)
 
 # How the package's name, paths and versions are taken out of what is compared
 
-NAME = re.compile("unfazed|unswayed", re.IGNORECASE)
-VERSION = importlib.metadata.version(unfazed.__name__)
+NAME = re.compile("unswayed|unswayed", re.IGNORECASE)
+VERSION = importlib.metadata.version(unswayed.__name__)
 MACHINE = re.compile(r"(score=(?:sentence_)?(?:bleu|chrf):.*?outputs=)\w+")  # these are ids of logarithms' last digits
 SIGNATURE = re.compile(r"measure=[^\s<>\"]*\|[^\s<>\"]*")
 ID = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{32}|[0-9a-f]{16})\b")
@@ -244,7 +244,7 @@ SETS = ("each", "random", "guard")
 
 @cache
 def registered(kind: str) -> list[dict[str, Any]]:
-    """What `unfazed list KIND` knows."""
+    """What `unswayed list KIND` knows."""
     return list(json.loads(run_command("list", kind, "--format", "json").stdout))
 
 
@@ -266,8 +266,8 @@ def variants_of(data: str) -> dict[str, str]:
     found = {}
     for names in ([name for name in known if not name.startswith("prompt/")], *prompts):
         try:
-            suite = unfazed.make_suite(examples, names, task=task, language=language, seed=7, draws=2)
-        except unfazed.UnfazedError:
+            suite = unswayed.make_suite(examples, names, task=task, language=language, seed=7, draws=2)
+        except unswayed.UnswayedError:
             if not names[0].startswith("prompt/"):
                 raise
             continue
@@ -286,7 +286,7 @@ def set_of(name: str, folder: Path) -> str:
         how = {"guard": folder / "guard.jsonl"}
         rows = [{"text": e.inputs["text"], **e.gold} for e in tagged(ENGLISH) * 3]
         how["guard"].write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return id_of(list(unfazed.make_suite(tagged(ENGLISH), TYPING, task="slu", language="en", draws=3, **how)))
+    return id_of(list(unswayed.make_suite(tagged(ENGLISH), TYPING, task="slu", language="en", draws=3, **how)))
 
 
 @pytest.mark.parametrize("data", DATA)
@@ -532,18 +532,18 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def suite_for(name: str) -> Any:
     case = CASES[name]
-    return unfazed.make_suite(case.data, case.operators, task=case.task, language="en", draws=2, seed=7)
+    return unswayed.make_suite(case.data, case.operators, task=case.task, language="en", draws=2, seed=7)
 
 
 def system_for(answer: Callable[[Any], Any], name: str = "frozen") -> Any:
-    return unfazed.open_system(lambda batch: [answer(inputs) for inputs in batch], name=name, identity=f"{name} 1")
+    return unswayed.open_system(lambda batch: [answer(inputs) for inputs in batch], name=name, identity=f"{name} 1")
 
 
 def measured(name: str, folder: Path) -> tuple[Any, Any]:
     """What is measured of a task; and what may change with the package's name and version."""
     suite = suite_for(name)
-    run = unfazed.run_system(suite, system_for(CASES[name].answer), folder / "run")
-    results = msgspec.to_builtins(unfazed.measure_run(run))
+    run = unswayed.run_system(suite, system_for(CASES[name].answer), folder / "run")
+    results = msgspec.to_builtins(unswayed.measure_run(run))
     values = {"suite": suite.id, "examples": suite.manifest.examples, "variants": len(suite), "results": results}
     return values, {"plan": suite.manifest.plan, "files": suite.manifest.hashes, "signatures": signed(results)}
 
@@ -556,11 +556,11 @@ def measured_with_options(folder: Path) -> tuple[Any, Any]:
     """The same run, with outputs missing, measured in several ways and compared with a better one."""
     suite = suite_for("classify")
     runs = [
-        unfazed.run_system(suite, system_for(answer, name), folder / name)
+        unswayed.run_system(suite, system_for(answer, name), folder / name)
         for name, answer in (("better", CASES["classify"].answer), ("failing", failing))
     ]
-    found = {name: msgspec.to_builtins(unfazed.measure_run(runs[1], **how)) for name, how in OPTIONS.items()}
-    found["compared"] = msgspec.to_builtins(unfazed.compare(*runs))
+    found = {name: msgspec.to_builtins(unswayed.measure_run(runs[1], **how)) for name, how in OPTIONS.items()}
+    found["compared"] = msgspec.to_builtins(unswayed.compare(*runs))
     return found, {name: signed(results) for name, results in found.items()}
 
 
@@ -634,8 +634,8 @@ def demo(folder: Path) -> tuple[dict[str, Any], dict[str, str], dict[str, Any]]:
     folder = folder.resolve()
     with inside(folder):
         done = run_command("demo")
-        suite = unfazed.Suite("demo/run/suite")
-        other = unfazed.run_system(suite, system_for(blunt, "blunt"), "blunt")
+        suite = unswayed.Suite("demo/run/suite")
+        other = unswayed.run_system(suite, system_for(blunt, "blunt"), "blunt")
         for run in ("demo/run", other.path):
             os.utime(Path(run) / "run.json", (EPOCH, EPOCH))  # the page's dates
         compared = run_command("compare", "demo/run", "blunt", "-o", "compare.html", "--format", "json")
@@ -706,7 +706,7 @@ def exported(name: str, task: str, folder: Path) -> tuple[Any, Any]:
         (folder / "prompt.txt").write_text(option[1], "utf-8")
         option = ("--prompt", str(folder / "prompt.txt"))
     done = run_command("export", suite_for(task).path, "--as", name, "-o", folder / "out", *option)
-    if isinstance(done.exception, unfazed.UnfazedError):
+    if isinstance(done.exception, unswayed.UnswayedError):
         return "refused", {}
     assert not done.exception, done.exception
     found = {f.relative_to(folder / "out").as_posix(): f for f in sorted((folder / "out").rglob("*")) if f.is_file()}
@@ -744,7 +744,7 @@ class Client:
 
 def tracked(folder: Path) -> tuple[Any, Any]:
     """What a run's log to MLflow has; and its signatures."""
-    run = unfazed.run_system(suite_for("classify"), system_for(CASES["classify"].answer), folder / "run")
+    run = unswayed.run_system(suite_for("classify"), system_for(CASES["classify"].answer), folder / "run")
     client = Client()
     fakes = {name: ModuleType(name) for name in ("mlflow", "mlflow.tracking", "mlflow.entities")}
     fakes["mlflow.tracking"].MlflowClient = lambda tracking_uri: client  # type: ignore[attr-defined]

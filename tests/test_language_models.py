@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-import unfazed as unfazed_package
-from tests.commands import unfazed
-from unfazed.run.record import Run
+import unswayed as unswayed_package
+from tests.commands import unswayed
+from unswayed.run.record import Run
 
 BFCL = Path(__file__).parents[2] / "shared/data/bfcl"
 
@@ -65,7 +65,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def run(place: Path, command: str, code: int = 0) -> Any:
-    done = unfazed(*command.split(), cwd=place)
+    done = unswayed(*command.split(), cwd=place)
     assert done.returncode == code, done.stderr
     return json.loads(done.stdout) if "--format json" in command else done
 
@@ -131,7 +131,7 @@ def test_bfcl_from_its_file_to_the_score(place: Path) -> None:
 
 def test_a_scorer_of_ones_own_decides_what_the_page_says(place: Path) -> None:
     (place / "mine.py").write_text(
-        "from unfazed.score import MeanScorer\n\n\n"
+        "from unswayed.score import MeanScorer\n\n\n"
         "class Fine(MeanScorer):\n    name = 'fine'\n\n"
         "    def item(self, output, gold, task):\n        return 1.0\n"
     )
@@ -162,7 +162,7 @@ def test_a_plan_and_python_say_the_same_as_options(place: Path, monkeypatch: pyt
     planned = run(place, "run --plan plan.toml -o planned/ --format json")
     said = "--extract last-line --equivalent contains --no-sanity --format json"
     told = run(place, f"run planned/suite --system my:answer {said} -o told/")
-    checked = unfazed_package.check(
+    checked = unswayed_package.check(
         "my:answer", "gsm.jsonl", "keyboard/adjacent", seed=7, extract="last-line", equivalent="contains", sanity=False
     )
     assert planned["score"] == told["score"] == checked.score == "match(last-line then contains)"

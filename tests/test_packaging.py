@@ -76,7 +76,7 @@ def test_they_hold_the_package_and_nothing_else(built: tuple[Path, Path]) -> Non
         held = set(file.namelist())
     ours = {name for name in held if not name.split("/")[0].endswith(".dist-info")}
     assert {name for name in names if not name.endswith(".gitignore")} - ours == set()
-    assert {name.split("/")[0] for name in ours} == {"unfazed"}
+    assert {name.split("/")[0] for name in ours} == {"unswayed"}
     with tarfile.open(archive) as file:
         inside = {name.partition("/")[2] for name in file.getnames()}
     assert {"README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "SECURITY.md", "pyproject.toml"} <= inside
@@ -88,7 +88,7 @@ def test_a_clean_environment(version: str, built: tuple[Path, Path], clean: dict
     """The wheel brings what it needs and runs the demo; the archive builds into the same files."""
     wheel, archive = built
     run(interpreter(version), "-m", "venv", tmp_path / "env", cwd=tmp_path, env=clean)
-    python, program = (tmp_path / "env/bin" / name for name in ("python", "unfazed"))
+    python, program = (tmp_path / "env/bin" / name for name in ("python", "unswayed"))
     run(python, "-m", "pip", "install", "-q", wheel, cwd=tmp_path, env=clean)
     assert run(program, "--version", cwd=tmp_path, env=clean).split()[-1] == PROJECT["version"]
     said = run(program, "demo", "-o", "demo", cwd=tmp_path, env=clean)
@@ -102,8 +102,8 @@ def test_a_clean_environment(version: str, built: tuple[Path, Path], clean: dict
 
 def files_of(python: Path, place: Path, env: dict[str, str]) -> list[str]:
     code = (
-        "from importlib.metadata import files; print(*sorted(str(f) for f in files('unfazed') "
-        "if str(f).startswith('unfazed/') and '__pycache__' not in str(f)), sep='\\n')"
+        "from importlib.metadata import files; print(*sorted(str(f) for f in files('unswayed') "
+        "if str(f).startswith('unswayed/') and '__pycache__' not in str(f)), sep='\\n')"
     )
     return run(python, "-c", code, cwd=place, env=env).split("\n")
 
@@ -115,7 +115,7 @@ def test_it_runs_uninstalled(tool: str, built: tuple[Path, Path], clean: dict[st
     if not program.is_file():
         pytest.skip(f"{name} is not installed")
     given = ["--from" if name == "uvx" else "--spec", built[0], "--python", sys.executable]
-    said = run(program, *more, *given, "unfazed", "--version", cwd=tmp_path, env=clean)
+    said = run(program, *more, *given, "unswayed", "--version", cwd=tmp_path, env=clean)
     assert said.split()[-1] == PROJECT["version"]
 
 

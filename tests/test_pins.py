@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from unfazed.papers.dialect.metrics.environment import LOCKS, PACKAGES
+from unswayed.papers.dialect.metrics.environment import LOCKS, PACKAGES
 
 ROOT = Path(__file__).parent.parent
 
@@ -27,7 +27,7 @@ def test_every_dependency_has_a_tested_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
     for requirement in map(Requirement, wanted):
-        if requirement.name != "unfazed":
+        if requirement.name != "unswayed":
             (version,) = pinned[plain(requirement.name)].specifier
             assert version.operator == "=="
             assert requirement.specifier.contains(version.version), f"{requirement} is pinned to {version}"

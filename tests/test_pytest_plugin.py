@@ -7,19 +7,19 @@ import sys
 from pathlib import Path
 
 TESTS = """
-from unfazed import Example
+from unswayed import Example
 DATA = [{"text": f"turn {way} the lights in room {i}", "label": way} for i in range(10) for way in ("on", "off")]
 def sturdy(batch): return ["off" if "off" in item["text"] or "o" not in item["text"] else "on" for item in batch]
 def fragile(batch): return ["off" if item["text"].startswith("turn off") else "on" for item in batch]
-def test_holds(unfazed):
-    results = unfazed.check(fragile, DATA, ["spoken/filler_end"], draws=2, max_drop=0.1, max_flips=0.05)
+def test_holds(unswayed):
+    results = unswayed.check(fragile, DATA, ["spoken/filler_end"], draws=2, max_drop=0.1, max_flips=0.05)
     assert results.clean.value == 1.0
-def test_is_fazed(unfazed):
-    unfazed.check(fragile, DATA, ["spoken/filler_begin"], max_drop=0.1, fail_under={"worst": 0.9})
-def test_examples_and_files_work_too(unfazed, tmp_path):
+def test_is_fazed(unswayed):
+    unswayed.check(fragile, DATA, ["spoken/filler_begin"], max_drop=0.1, fail_under={"worst": 0.9})
+def test_examples_and_files_work_too(unswayed, tmp_path):
     (tmp_path / "d.jsonl").write_text('{"text": "turn off it", "label": "off"}\\n')
-    unfazed.check(fragile, tmp_path / "d.jsonl", ["spoken/filler_end"])
-    unfazed.check(fragile, [Example(0, "a", {"text": "turn off it"}, "off")], ["spoken/filler_end"])
+    unswayed.check(fragile, tmp_path / "d.jsonl", ["spoken/filler_end"])
+    unswayed.check(fragile, [Example(0, "a", {"text": "turn off it"}, "off")], ["spoken/filler_end"])
 """
 
 

@@ -25,7 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_page_is_there(site: Path) -> None:
-    from unfazed.vary import operators
+    from unswayed.vary import operators
 
     for page in (ROOT / "docs").glob("*.md"):
         assert (site / ("index.html" if page.stem == "index" else f"{page.stem}/index.html")).exists(), page.name

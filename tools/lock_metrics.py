@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from unfazed.papers.dialect.metrics.environment import LOCKS, PACKAGES
+from unswayed.papers.dialect.metrics.environment import LOCKS, PACKAGES
 
 PYTHONS = ">=3.11,<3.14"
 WHERE = ["sys_platform == 'linux' and python_version < '3.14'", "sys_platform == 'darwin' and python_version < '3.14'"]

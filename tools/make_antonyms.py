@@ -13,7 +13,7 @@ from pathlib import Path
 from lemminflect import getInflection
 from wordfreq import zipf_frequency
 
-OUT = Path(__file__).parents[1] / "src/unfazed/vary/meaning/data/antonyms.txt"
+OUT = Path(__file__).parents[1] / "src/unswayed/vary/meaning/data/antonyms.txt"
 WORDNET = Path("/usr/share/wordnet")
 RAREST = 3.0  # Zipf frequency that both words must have
 MOST = 3  # opposites of a word

@@ -1,4 +1,4 @@
-"""Makes `src/unfazed/papers/readin/data/characters.txt.xz`: the pinyin, zhuyin, wubi and strokes of Chinese characters.
+"""Makes `src/unswayed/papers/readin/data/characters.txt.xz`: the pinyin, zhuyin, wubi and strokes of Chinese characters.
 
 Needs pypinyin 0.55.0 and pywubi 0.3.0 from PyPI, and the unpacked npm package cnchar-order 3.2.6, all under the MIT
 licence:  npm pack cnchar-order@3.2.6 && tar xzf cnchar-order-3.2.6.tgz && python tools/make_characters.py package
@@ -16,9 +16,9 @@ from pathlib import Path
 from pypinyin import Style, pinyin
 from pywubi import wubi
 
-from unfazed.vary.chinese import lexicon
+from unswayed.vary.chinese import lexicon
 
-TO = Path(__file__).parents[1] / "src/unfazed/papers/readin/data/characters.txt.xz"
+TO = Path(__file__).parents[1] / "src/unswayed/papers/readin/data/characters.txt.xz"
 BLOCK = [chr(code) for code in (0x3007, *range(0x4E00, 0xA000))]
 
 

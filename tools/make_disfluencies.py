@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from unfazed.measure.realism.aligned import rounded
-from unfazed.vary.calibrate_disfluency import fit_disfluency
-from unfazed.vary.disfluencies import SHIPPED
+from unswayed.measure.realism.aligned import rounded
+from unswayed.vary.calibrate_disfluency import fit_disfluency
+from unswayed.vary.disfluencies import SHIPPED
 
 BROKEN = "#VALUE"  # what a spreadsheet made of some rows
 

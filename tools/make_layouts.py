@@ -20,7 +20,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 HERE = Path(__file__).parent
-DATA = HERE.parent / "src/unfazed/vary/keyboard/layouts"
+DATA = HERE.parent / "src/unswayed/vary/keyboard/layouts"
 PLATFORMS = ("windows", "chromeos", "osx")
 LEVELS = ({frozenset()}, {frozenset({"shift"})})
 ALTGR = {frozenset({"altR"}), frozenset({"opt"}), frozenset({"ctrl", "alt"})}

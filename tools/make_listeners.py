@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from unfazed.vary.calibrate_listener import fit_listener
-from unfazed.vary.listeners import DATA
+from unswayed.vary.calibrate_listener import fit_listener
+from unswayed.vary.listeners import DATA
 
 NOISEQA = "NoiseQA's spoken questions (Ravichander et al. 2021, MIT licence)"
 TOPICAL_CHAT = "Topical-Chat ASR, test_freq, recogniser {} (Amazon; CDLA-Sharing 1.0)"

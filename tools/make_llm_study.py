@@ -24,9 +24,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from unfazed.core.errors import UsageError
-from unfazed.core.ids import file_hash
-from unfazed.core.values import Json
+from unswayed.core.errors import UsageError
+from unswayed.core.ids import file_hash
+from unswayed.core.values import Json
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"
@@ -132,7 +132,7 @@ def examples(study: Study, rows: int) -> Iterator[tuple[dict[str, Json], dict[st
 
 def _rte(rows: int) -> Iterator[tuple[dict[str, Json], dict[str, Json]]]:
     """P̂aRTE's pairs whose hypothesis was paraphrased; people found that the paraphrase means the same."""
-    from unfazed.papers.parte.corpora import FILE, read_pairs
+    from unswayed.papers.parte.corpora import FILE, read_pairs
 
     found = [pair for pair in read_pairs(DATA / "parte" / FILE) if pair.side == "hypothesis"]
     seen: set[str] = set()
@@ -168,12 +168,12 @@ def _noiseqa(rows: int) -> Iterator[tuple[dict[str, Json], dict[str, Json]]]:
         yield {"id": row["id"], **texts, "answer": row["answers"][0]["text"]}, said
 
 
-def unfazed(command: str, place: Path) -> str:
+def unswayed(command: str, place: Path) -> str:
     """What a command prints. Its exit code is 0, or 1 where a gate failed."""
-    words = [sys.executable, "-m", "unfazed", *shlex.split(command)]
+    words = [sys.executable, "-m", "unswayed", *shlex.split(command)]
     done = subprocess.run(words, cwd=place, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"unfazed {command}\n{done.stdout}\n{done.stderr}")
+        raise RuntimeError(f"unswayed {command}\n{done.stdout}\n{done.stderr}")
     return done.stdout
 
 
@@ -187,12 +187,12 @@ def make_suite(study: Study, place: Path, rows: int) -> None:
             whole = (DATA / f"bfcl/{folder}BFCL_v4_{file}.json").read_text(encoding="utf-8").splitlines()
             chosen = whole[:: max(1, len(whole) // rows)][:rows]
             (place / f"{folder}BFCL_v4_{file}.json").write_text("\n".join(chosen) + "\n", encoding="utf-8")
-        unfazed(f"vary BFCL_v4_{file}.json {operators} --seed 7 --lang en -o {name}", place)
+        unswayed(f"vary BFCL_v4_{file}.json {operators} --seed 7 --lang en -o {name}", place)
         return
     pairs = list(examples(study, rows))
     _write(place / f"{name}.jsonl", [row for row, _ in pairs])
-    unfazed(f"vary {name}.jsonl --id id {study.vary} {operators} --seed 7 --lang en -o {name}-made", place)
-    unfazed(f"suite export {name}-made -o {name}-lines.jsonl", place)
+    unswayed(f"vary {name}.jsonl --id id {study.vary} {operators} --seed 7 --lang en -o {name}-made", place)
+    unswayed(f"suite export {name}-made -o {name}-lines.jsonl", place)
     people = [
         {"example_id": row["id"], "source": source, "family": "people", "inputs": inputs}
         for row, said in pairs
@@ -200,7 +200,7 @@ def make_suite(study: Study, place: Path, rows: int) -> None:
     ]
     with (place / f"{name}-lines.jsonl").open("a", encoding="utf-8") as lines:
         lines.writelines(json.dumps(line) + "\n" for line in people)
-    unfazed(f"suite import {name}-lines.jsonl -o {name}", place)
+    unswayed(f"suite import {name}-lines.jsonl -o {name}", place)
 
 
 def _write(file: Path, rows: list[Any]) -> None:
@@ -224,9 +224,9 @@ def block_of_page(file: str) -> str:
 
 
 def run(study: Study, place: Path, url: str, more: str = "") -> dict[str, Any]:
-    """The results of a study, as `unfazed run --format json` prints them."""
+    """The results of a study, as `unswayed run --format json` prints them."""
     options = study.run.format(url=url)
-    return json.loads(unfazed(f"run {study.name} {options} {more} -o {study.name}-run --format json", place))  # type: ignore[no-any-return]
+    return json.loads(unswayed(f"run {study.name} {options} {more} -o {study.name}-run --format json", place))  # type: ignore[no-any-return]
 
 
 MADE = {
@@ -279,7 +279,7 @@ def write_tables(place: Path) -> None:
 
 def more(place: Path) -> None:
     """What else the pages on language models state: the same answers by MiniLM, and MiniLM against P̂aRTE's crowd."""
-    told = unfazed(
+    told = unswayed(
         "measure run noiseqa-run --equivalent embedding:minilm --allow-missing 0.3 --no-sanity --format json", place
     )
     (place / "noiseqa-minilm.json").write_text(told, encoding="utf-8")
@@ -296,7 +296,7 @@ def more(place: Path) -> None:
         place / "people.jsonl", [{**dict(zip(names, key, strict=True)), "similarity": r} for key, r in rated.items()]
     )
     for threshold in ("0.85", "0.95"):
-        told = unfazed(f"measure judge people.jsonl --equivalent embedding:minilm@{threshold} --format json", place)
+        told = unswayed(f"measure judge people.jsonl --equivalent embedding:minilm@{threshold} --format json", place)
         (place / f"people-{threshold}.json").write_text(told, encoding="utf-8")
 
 

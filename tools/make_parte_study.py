@@ -32,7 +32,7 @@ YES_OR_NO = json.dumps({"grammar": 'root ::= "Yes" | "No" | "yes" | "no"'})
 def study(to: str, without: list[str], epochs: str) -> dict[str, Any]:
     """The study's JSON; its pages are in the folder."""
     own = ",".join(model for model in MODELS if model not in without)
-    command = [sys.executable, "-m", "unfazed", "study", "parte", "--data", str(DATA / "parte"), "-o", to]
+    command = [sys.executable, "-m", "unswayed", "study", "parte", "--data", str(DATA / "parte"), "-o", to]
     command += ["--predictions", "collated_data_and_preds.csv", "--train", own, "--epochs", epochs, "--format", "json"]
     with ExitStack() as stack:
         if CHAT not in without:

@@ -1,4 +1,4 @@
-"""Writes docs/pictures: the terminal, the report and the page to explore, as `unfazed demo` makes them.
+"""Writes docs/pictures: the terminal, the report and the page to explore, as `unswayed demo` makes them.
 
 `make pictures` runs it; it needs Chromium. Pictures are made again when what they show changes.
 """
@@ -23,7 +23,7 @@ FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--
 
 def command(*words: str, cwd: Path) -> str:
     env = {**os.environ, "COLUMNS": str(COLUMNS), "SOURCE_DATE_EPOCH": "1767225600"}
-    done = subprocess.run([sys.executable, "-m", "unfazed", *words], cwd=cwd, env=env, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "unswayed", *words], cwd=cwd, env=env, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
     return done.stdout
@@ -31,7 +31,7 @@ def command(*words: str, cwd: Path) -> str:
 
 def terminal(shown: str) -> str:
     """A terminal with the command and the first lines that it prints, as SVG."""
-    lines = ["$ unfazed demo", *_wrapped(shown)][:ROWS]
+    lines = ["$ unswayed demo", *_wrapped(shown)][:ROWS]
     spans = "".join(
         f'<text x="16" y="{44 + 19 * n}"{" class=c" if line.startswith("$") else ""} xml:space="preserve">{escape(line)}</text>'
         for n, line in enumerate(lines)
@@ -39,7 +39,7 @@ def terminal(shown: str) -> str:
     height = 58 + 19 * len(lines)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 {height}" role="img" '
-        f'aria-label="unfazed demo in a terminal"><style>text{{font:14px ui-monospace,Menlo,Consolas,monospace;'
+        f'aria-label="unswayed demo in a terminal"><style>text{{font:14px ui-monospace,Menlo,Consolas,monospace;'
         f'fill:#d6deeb}}.c{{fill:#7fdbca}}</style><rect width="860" height="{height}" rx="8" fill="#011627"/>'
         f'<circle cx="20" cy="16" r="5" fill="#ef5350"/><circle cx="38" cy="16" r="5" fill="#ffca28"/>'
         f'<circle cx="56" cy="16" r="5" fill="#66bb6a"/>{spans}</svg>\n'

@@ -15,7 +15,7 @@ from pathlib import Path
 import jieba
 from pypinyin import Style, lazy_pinyin, pinyin
 
-DATA = Path(__file__).parents[1] / "src/unfazed/vary/keyboard/data"
+DATA = Path(__file__).parents[1] / "src/unswayed/vary/keyboard/data"
 ANDROID = Path("/usr/share/rime-data/pinyin_simp.dict.yaml")
 SCALE = 0.5  # jieba's counts of the words that both have, over Android's
 RAREST = 4  # jieba gives words that it has not counted a frequency of 3 or less

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from make_llm_study import DATA, ROOT, served, weights
 
-from unfazed.cli import unfazed as command
-from unfazed.run.record import Run
+from unswayed.cli import unswayed as command
+from unswayed.run.record import Run
 
 GRID = ROOT / "benchmarks" / "prompt_grid.json"
 INTENTS = {"PlayMusic": "music", "GetWeather": "weather", "BookRestaurant": "restaurant", "RateBook": "book"}

@@ -23,12 +23,12 @@ from rapidfuzz.distance import Levenshtein
 from spylls.hunspell import Dictionary
 from wordfreq import get_frequency_dict
 
-from unfazed.vary.spoken._phones import CODES, END, FIRST, NONE, ORDER, START, ZERO, Model, decode, read_model
-from unfazed.vary.spoken._phones import FILE as LETTERS_FILE
-from unfazed.vary.spoken._speako import COMMON, NAME, ONLY_SAID, SpokenWord, Words
-from unfazed.vary.spoken._speako import FILE as WORDS_FILE
+from unswayed.vary.spoken._phones import CODES, END, FIRST, NONE, ORDER, START, ZERO, Model, decode, read_model
+from unswayed.vary.spoken._phones import FILE as LETTERS_FILE
+from unswayed.vary.spoken._speako import COMMON, NAME, ONLY_SAID, SpokenWord, Words
+from unswayed.vary.spoken._speako import FILE as WORDS_FILE
 
-OUT = Path(__file__).parents[1] / "src/unfazed/vary/spoken/data"
+OUT = Path(__file__).parents[1] / "src/unswayed/vary/spoken/data"
 # English Wikipedia had about 4 billion words when the paper was written: 1,000 of them are 250 in a billion.
 RAREST = round(math.log10(1_000 / 4e9 * 1e9), 2)  # on the Zipf scale: log10 of occurrences in a billion
 HELD_OUT = 20  # one CMUdict word in so many is kept from the model of letters, to test it

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from pypinyin import Style, pinyin
 
-from unfazed.vary.chinese import lexicon
+from unswayed.vary.chinese import lexicon
 
-OUT = Path(__file__).parents[1] / "src/unfazed/vary/speech/data"
+OUT = Path(__file__).parents[1] / "src/unswayed/vary/speech/data"
 OFTEN = 3  # a pair that came up less often is left to the words' own frequencies
 
 

@@ -22,7 +22,7 @@ import lemminflect
 import numpy as np
 from wordfreq import zipf_frequency
 
-OUT = Path(__file__).parents[1] / "src/unfazed/vary/spoken/data"
+OUT = Path(__file__).parents[1] / "src/unswayed/vary/spoken/data"
 WORDNET = Path("/usr/share/wordnet")
 KINDS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 RAREST = 2.8  # Zipf frequency of words replaced
@@ -137,7 +137,7 @@ def spoken_table() -> dict[tuple[str, str], list[str]]:
 
 def embedded(texts: Sequence[str], model: str) -> np.ndarray[Any, Any]:
     """Sentence vectors of unit length, kept in the temporary folder, for they take minutes."""
-    stored = Path(gettempdir()) / "unfazed_vectors.npz"
+    stored = Path(gettempdir()) / "unswayed_vectors.npz"
     known: dict[str, Any] = {}
     if stored.exists():
         with np.load(stored) as before:

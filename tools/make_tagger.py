@@ -24,7 +24,7 @@ import lemminflect
 from wordfreq import zipf_frequency
 
 TOOLS = Path(__file__).parent
-OUT = TOOLS.parent / "src/unfazed/vary/spoken/data/pos.tsv.gz"
+OUT = TOOLS.parent / "src/unswayed/vary/spoken/data/pos.tsv.gz"
 WORDNET = Path("/usr/share/wordnet")
 RAREST = 1.8  # Zipf frequency of words that are listed
 COMMANDS = 60_000  # made from the templates
@@ -251,13 +251,13 @@ def tags_of(kind: str) -> list[str]:
 
 def view(classes: dict[str, str], word: str) -> str:
     """What the word before sees of a word."""
-    from unfazed.vary.english import class_of, seen_as
+    from unswayed.vary.english import class_of, seen_as
 
     return seen_as(class_of(word, classes))
 
 
 def main() -> None:
-    stored = Path(gettempdir()) / "unfazed_tagged_wordnet.json"  # tagging takes minutes
+    stored = Path(gettempdir()) / "unswayed_tagged_wordnet.json"  # tagging takes minutes
     if not stored.exists():
         stored.write_text(json.dumps([s for s in tagged_texts(sys.argv[1]) if s]))
     texts: list[Sentence] = [[(w, t) for w, t in s] for s in json.loads(stored.read_text())]

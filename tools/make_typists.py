@@ -12,12 +12,12 @@ from pathlib import Path
 
 import msgspec
 
-from unfazed.measure.realism.compare import error_rate
-from unfazed.measure.realism.typed import Typed, encoded, fit_typed, fit_typists, read_typed, retyped
-from unfazed.vary.keyboard.layouts import Layout, layout
-from unfazed.vary.slip_profile import Profiles, SlipProfile
+from unswayed.measure.realism.compare import error_rate
+from unswayed.measure.realism.typed import Typed, encoded, fit_typed, fit_typists, read_typed, retyped
+from unswayed.vary.keyboard.layouts import Layout, layout
+from unswayed.vary.slip_profile import Profiles, SlipProfile
 
-OUT = Path(__file__).parents[1] / "src/unfazed/vary/keyboard/data"
+OUT = Path(__file__).parents[1] / "src/unswayed/vary/keyboard/data"
 NOISEQA = "NoiseQA's keyboard questions (Ravichander et al. 2021), MIT licence"
 AALTO = (
     "136M Keystrokes, Aalto University (Dhakal et al. 2018), a sample; for non-commercial research, with attribution"

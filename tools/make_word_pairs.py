@@ -13,9 +13,9 @@ from importlib.resources import files
 from math import log2
 from pathlib import Path
 
-from unfazed.vary.spoken._speako import ears
+from unswayed.vary.spoken._speako import ears
 
-OUT = Path(__file__).parents[1] / "src/unfazed/vary/speech/data/english_pairs.txt.xz"
+OUT = Path(__file__).parents[1] / "src/unswayed/vary/speech/data/english_pairs.txt.xz"
 LEAST = -1.0  # bits of surprise that a pair must save to be worth its place; less than none is written as none
 MOST = 15  # bits, written as one hexadecimal digit
 ALL = 18e12  # pairs in the books, listed or not

@@ -13,7 +13,7 @@ from typing import Any
 
 from make_tagger import MERGED
 
-from unfazed.vary.english import tagger
+from unswayed.vary.english import tagger
 
 CORPORA = Path(__file__).parents[1] / "../shared/data/slu"
 HOSTS = {

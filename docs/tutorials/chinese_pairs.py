@@ -3,7 +3,7 @@
 # Do two questions ask the same? People who type pinyin choose wrong characters that sound alike. Does the answer change?
 
 # %%
-import unfazed
+import unswayed
 
 pairs = [
     {"sentence1": "花呗怎么还款", "sentence2": "怎么还花呗", "label": "1"},
@@ -28,10 +28,10 @@ def same(batch):
 # `keyboard/homophone` writes other characters with the same sound.
 
 # %%
-suite = unfazed.make_suite(pairs, "keyboard/homophone", draws=3, seed=5, language="zh")
+suite = unswayed.make_suite(pairs, "keyboard/homophone", draws=3, seed=5, language="zh")
 for variant in list(suite.variants())[:3]:
     print(variant.inputs["sentence1"], "|", variant.inputs["sentence2"])
 
 # %%
-results = unfazed.measure_run(unfazed.run_system(suite, same, to="run"), sanity=False)
+results = unswayed.measure_run(unswayed.run_system(suite, same, to="run"), sanity=False)
 results

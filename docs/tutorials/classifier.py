@@ -8,7 +8,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-import unfazed
+import unswayed
 
 texts = {
     "delivery": [
@@ -43,10 +43,10 @@ pipe = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10)).fit(df["messag
 # One call makes the variants, runs the pipeline and measures. The verdict comes first, then a table with intervals.
 
 # %%
-typos = unfazed.OperatorSpec(
+typos = unswayed.OperatorSpec(
     "keyboard/adjacent", {"rate": 0.2}
 )  # one letter in five, so that 36 messages show something
-results = unfazed.check(pipe, df, typos, input="message", gold="queue", draws=3, seed=1, language="en")
+results = unswayed.check(pipe, df, typos, input="message", gold="queue", draws=3, seed=1, language="en")
 results
 
 # %% [markdown]
@@ -67,7 +67,7 @@ results.by("channel").to_pandas()[["name", "measure", "value", "low", "high"]].q
 # %%
 letters = make_pipeline(TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4)), LogisticRegression(C=10))
 letters.fit(df["message"], df["queue"])
-after = unfazed.check(letters, df, typos, input="message", gold="queue", draws=3, seed=1, language="en")
-comparison = unfazed.compare(results, after)
+after = unswayed.check(letters, df, typos, input="message", gold="queue", draws=3, seed=1, language="en")
+comparison = unswayed.compare(results, after)
 assert comparison.answers["variants"].gained >= comparison.answers["variants"].lost
 print(comparison.sentences[1])

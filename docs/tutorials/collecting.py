@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Texts from people
 # Three people retyped your examples. Make a suite of their texts: each person is a source.
-# `unfazed collect` has a web app that collects such texts.
+# `unswayed collect` has a web app that collects such texts.
 
 # %%
 import json
 from pathlib import Path
 
-import unfazed
-from unfazed.cli import unfazed as command
+import unswayed
+from unswayed.cli import unswayed as command
 
 examples = {"1": ("turn off the lights", "lights"), "2": ("play some jazz", "music"), "3": ("dim the lamp", "lights")}
 typed = {
@@ -44,5 +44,5 @@ def predict(batch):
     return ["lights" if "light" in item["text"] or "lamp" in item["text"] else "music" for item in batch]
 
 
-results = unfazed.measure_run(unfazed.run_system(unfazed.Suite("people"), predict, to="run"), sanity=False)
+results = unswayed.measure_run(unswayed.run_system(unswayed.Suite("people"), predict, to="run"), sanity=False)
 results.flips()[["operator", "after", "answer_after"]]

@@ -6,7 +6,7 @@
 # %%
 from pathlib import Path
 
-from unfazed.cli import unfazed as command
+from unswayed.cli import unswayed as command
 
 module = Path("my_score.py").write_text('''
 def score(items):

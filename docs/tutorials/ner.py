@@ -3,7 +3,7 @@
 # Token tags move with the words, so the gold of each variant stays right. Here the tagger is a list of names.
 
 # %%
-import unfazed
+import unswayed
 
 NAMES = {"anna": "PER", "otto": "PER", "oslo": "LOC", "bonn": "LOC", "siemens": "ORG"}
 sentences = [
@@ -28,14 +28,14 @@ data = [{"tokens": text.split(" "), "tags": tags(text)} for text in sentences]
 # A typo in a name makes the tagger miss it. A filler moves every word, and the tags with it.
 
 # %%
-suite = unfazed.make_suite(
+suite = unswayed.make_suite(
     data, ["keyboard/adjacent", "spoken/filler_begin"], task="tag", draws=3, seed=2, language="en"
 )
 for variant in list(suite.variants())[:4]:
     print(variant.source, "|", variant.inputs["text"], "|", variant.gold)
 
 # %%
-results = unfazed.measure_run(unfazed.run_system(suite, tagger, to="run"))
+results = unswayed.measure_run(unswayed.run_system(suite, tagger, to="run"))
 results
 
 # %% [markdown]

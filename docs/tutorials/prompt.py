@@ -9,7 +9,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import unfazed
+import unswayed
 
 CAPITALS = {"france": "Paris", "italy": "Rome", "japan": "Tokyo", "egypt": "Cairo", "norway": "Oslo", "peru": "Lima"}
 
@@ -43,7 +43,7 @@ url = f"http://127.0.0.1:{server.server_port}/v1/chat/completions"
 questions = [
     {"question": f"What is the capital of {country.title()}?", "answer": city} for country, city in CAPITALS.items()
 ]
-suite = unfazed.make_suite(questions, "keyboard/adjacent", task="generate", draws=5, seed=3, language="en")
+suite = unswayed.make_suite(questions, "keyboard/adjacent", task="generate", draws=5, seed=3, language="en")
 suite
 
 # %% [markdown]
@@ -51,9 +51,9 @@ suite
 
 # %%
 Path("prompt.txt").write_text("Answer with one word.\n{question}\n")
-system = unfazed.open_system(f"{url}#demo", prompt="prompt.txt")
-run = unfazed.run_system(suite, system, to="run")
-results = unfazed.measure_run(run, sanity=False)
+system = unswayed.open_system(f"{url}#demo", prompt="prompt.txt")
+run = unswayed.run_system(suite, system, to="run")
+results = unswayed.measure_run(run, sanity=False)
 server.shutdown()
 server.server_close()
 assert results.flip_rate.value > 0

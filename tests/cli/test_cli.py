@@ -36,8 +36,8 @@ MINE = [
 ]
 
 
-def unfazed(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return commands.unfazed(*arguments, cwd=cwd)
+def unswayed(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return commands.unswayed(*arguments, cwd=cwd)
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def place(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def suite(place: Path) -> Path:
-    done = unfazed("vary", "mine.jsonl", "--with", "spoken/filler_end", "--draws", "2", "-o", "suite/", cwd=place)
+    done = unswayed("vary", "mine.jsonl", "--with", "spoken/filler_end", "--draws", "2", "-o", "suite/", cwd=place)
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
     assert "8 variants of 4 examples (classify, en)" in done.stderr
@@ -58,12 +58,12 @@ def suite(place: Path) -> Path:
 
 
 def run(place: Path, *more: str, system: str = "my_module:right") -> subprocess.CompletedProcess[str]:
-    return unfazed("run", "suite/", "--system", system, "-o", "run/", "--format", "json", *more, cwd=place)
+    return unswayed("run", "suite/", "--system", system, "-o", "run/", "--format", "json", *more, cwd=place)
 
 
 def test_variants_as_json_lines(place: Path) -> None:
     words = ["texts.txt", "--lang", "en", "--with", "keyboard/adjacent", "--draws", "3", "--seed", "7", "-o", "-"]
-    done = unfazed("vary", *words, cwd=place)
+    done = unswayed("vary", *words, cwd=place)
     assert done.returncode == 0
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["row"] for line in lines] == [0, 0, 0, 2, 2, 2]
@@ -90,7 +90,7 @@ def test_a_run_prints_estimates(suite: Path) -> None:
 
 @pytest.mark.parametrize("format_", ["table", "md", "jsonl"])
 def test_other_formats_are_data_on_stdout(suite: Path, format_: str) -> None:
-    done = unfazed("run", "suite", "--system", "my_module:right", "-o", "run", "--format", format_, cwd=suite)
+    done = unswayed("run", "suite", "--system", "my_module:right", "-o", "run", "--format", format_, cwd=suite)
     assert done.returncode == 0
     assert "spoken/filler_end" in done.stdout
     if format_ == "jsonl":
@@ -100,7 +100,7 @@ def test_other_formats_are_data_on_stdout(suite: Path, format_: str) -> None:
 @pytest.mark.skipif(not SHARED.exists(), reason="the real corpora are not beside the project (../shared/data)")
 def test_the_slu_files_as_they_are(place: Path) -> None:
     data = str((SHARED / "slu/snips/test").resolve())
-    done = unfazed(
+    done = unswayed(
         "vary",
         data,
         "--task",
@@ -121,8 +121,8 @@ def test_the_slu_files_as_they_are(place: Path) -> None:
         '    return [{"intent": "AddToPlaylist", "slots": ["O"] * len(x["text"].split(" "))} for x in batch]\n'
     )
     asked = ("run", "s/", "--system", "slu_module:predict", "-o", "r/", "--format", "json")
-    assert unfazed(*asked, cwd=place).returncode == 5  # one intent and no slots for every text
-    done = unfazed(*asked, "--no-sanity", cwd=place)
+    assert unswayed(*asked, cwd=place).returncode == 5  # one intent and no slots for every text
+    done = unswayed(*asked, "--no-sanity", cwd=place)
     assert done.returncode == 0, done.stderr
     results = json.loads(done.stdout)
     assert results["score"] == "end_to_end"
@@ -145,16 +145,16 @@ def test_gates_by_operator_family_and_slice(place: Path) -> None:
     rows = [{**row, "domain": "home" if row["label"] == "lights" else "work"} for row in MINE]
     (place / "cut.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     with_typos = ("--with", "spoken/filler_end", "--with", "keyboard/adjacent")
-    made = unfazed("vary", "cut.jsonl", *with_typos, "--group", "domain", "-o", "suite/", cwd=place)
+    made = unswayed("vary", "cut.jsonl", *with_typos, "--group", "domain", "-o", "suite/", cwd=place)
     assert made.returncode == 0, made.stderr
     asked = ("run", "suite/", "--system", "my_module:right", "-o", "run", "--allow-missing", "0")
-    never = unfazed(*asked, "--fail-under", "keyboard/adjacnt:worst=0.8", cwd=place)
+    never = unswayed(*asked, "--fail-under", "keyboard/adjacnt:worst=0.8", cwd=place)
     assert never.returncode == 4
     assert "Did you mean 'keyboard/adjacent'" in never.stderr
     assert not (place / "run" / "run.json").exists()  # nothing was asked
     gates = ("--fail-under", "spoken/*:worst=1", "--fail-under", "keyboard/adjacent:worst=1.01",
              "--max-drop", "1", "--max-drop", "domain=home:1", "--max-flips", "domain=*:1")  # fmt: skip
-    done = unfazed(*asked, *gates, "--junit", "out.xml", cwd=place)
+    done = unswayed(*asked, *gates, "--junit", "out.xml", cwd=place)
     assert done.returncode == 1, done.stderr
     assert "worst on keyboard/adjacent is" in done.stderr
     cases = ET.parse(place / "out.xml").getroot().findall(".//testcase")
@@ -170,7 +170,7 @@ def test_gates_by_operator_family_and_slice(place: Path) -> None:
         '[run]\nsystem = "my_module:right"\nsuite = "suite/"\n[gate.fail_under]\n"spoken/*:worst" = 1\n'
         '[gate.max_drop]\nall = 1\n"domain=home" = -0.01\n'
     )
-    done = unfazed("run", "--plan", "plan.toml", "-o", "run", cwd=place)
+    done = unswayed("run", "--plan", "plan.toml", "-o", "run", cwd=place)
     assert done.returncode == 1
     assert "drop on domain=home is" in done.stderr
     assert done.stderr.count("Gate failed: ") == 1
@@ -208,13 +208,13 @@ def test_a_share_of_failures_can_be_allowed(suite: Path) -> None:
 
 
 def test_labels_are_held_to_their_set(place: Path) -> None:
-    done = unfazed(
+    done = unswayed(
         "vary", "mine.jsonl", "--with", "spoken/filler_end", "--labels", "lights,muzak", "-o", "s", cwd=place
     )
     assert done.returncode == 4
     assert "mine.jsonl:2" in done.stderr
     assert "muzak" in done.stderr
-    unfazed("vary", "mine.jsonl", "--with", "spoken/filler_end", "--labels", "lights,music", "-o", "suite", cwd=place)
+    unswayed("vary", "mine.jsonl", "--with", "spoken/filler_end", "--labels", "lights,music", "-o", "suite", cwd=place)
     done = run(place, system="my_module:wrong_label")
     assert done.returncode == 5
     assert "'lihgts' is not in the set" in done.stderr
@@ -222,10 +222,10 @@ def test_labels_are_held_to_their_set(place: Path) -> None:
 
 def test_the_same_suite_again_is_left_and_another_is_refused(suite: Path) -> None:
     before = (suite / "suite/variants.parquet").stat().st_mtime_ns
-    again = unfazed("vary", "mine.jsonl", "--with", "spoken/filler_end", "--draws", "2", "-o", "suite/", cwd=suite)
+    again = unswayed("vary", "mine.jsonl", "--with", "spoken/filler_end", "--draws", "2", "-o", "suite/", cwd=suite)
     assert again.returncode == 0
     assert (suite / "suite/variants.parquet").stat().st_mtime_ns == before
-    other = unfazed("vary", "mine.jsonl", "--with", "spoken/filler_end", "--seed", "1", "-o", "suite/", cwd=suite)
+    other = unswayed("vary", "mine.jsonl", "--with", "spoken/filler_end", "--seed", "1", "-o", "suite/", cwd=suite)
     assert other.returncode == 4
     assert "--overwrite" in other.stderr
 
@@ -235,7 +235,7 @@ def test_the_same_suite_again_is_left_and_another_is_refused(suite: Path) -> Non
     [
         (["vary", "gone.jsonl", "--with", "keyboard/adjacent", "-o", "s"], "gone.jsonl"),
         (["vary", "mine.jsonl", "--with", "keybord/adjacent", "-o", "s"], "Did you mean 'keyboard/adjacent'"),
-        (["vary", "mine.jsonl", "-o", "s"], "unfazed list operators"),
+        (["vary", "mine.jsonl", "-o", "s"], "unswayed list operators"),
         (
             ["vary", "mine.jsonl", "--with", "spoken/filler_end", "--lang", "zh", "-o", "s"],
             "spoken/filler_end varies en",
@@ -243,8 +243,8 @@ def test_the_same_suite_again_is_left_and_another_is_refused(suite: Path) -> Non
         (["vary", "mine.jsonl", "--with", "keyboard/adjacent", "--param", "rat=1", "-o", "s"], "rate"),
         (["vary", "empty.jsonl", "--with", "keyboard/adjacent", "-o", "s"], "empty.jsonl"),
         (["run", "mine.jsonl", "--system", "my_module:right", "-o", "r"], "suite"),
-        (["run", "nowhere", "--system", "my_module:right", "-o", "r"], "unfazed vary"),
-        (["report", "nowhere"], "unfazed run"),
+        (["run", "nowhere", "--system", "my_module:right", "-o", "r"], "unswayed vary"),
+        (["report", "nowhere"], "unswayed run"),
         (["frobnicate"], "frobnicate"),
         (["run", "--plan", "bad.toml", "-o", "r"], "bad.toml"),
     ],
@@ -252,7 +252,7 @@ def test_the_same_suite_again_is_left_and_another_is_refused(suite: Path) -> Non
 def test_mistakes_are_told_and_taught(place: Path, arguments: list[str], message: str) -> None:
     (place / "empty.jsonl").write_text("")
     (place / "bad.toml").write_text("[vary]\ndrawz = 3\n")
-    done = unfazed(*arguments, cwd=place)
+    done = unswayed(*arguments, cwd=place)
     assert done.returncode in (3, 4)
     assert message in done.stderr
     assert "Traceback" not in done.stderr
@@ -264,35 +264,35 @@ def test_a_plan_does_it_all_and_options_go_before_it(place: Path) -> None:
         '[data]\npath = "mine.jsonl"\n[vary]\noperators = ["spoken/filler_end"]\ndraws = 2\n'
         '[run]\nsystem = "my_module:right"\n[measure]\nlevel = 0.9\n[gate]\nfail_under = {clean = 0.9}\n'
     )
-    done = unfazed("run", "--plan", "plan.toml", "-o", "r", "--format", "json", cwd=place)
+    done = unswayed("run", "--plan", "plan.toml", "-o", "r", "--format", "json", cwd=place)
     assert done.returncode == 0, done.stderr
     assert "level=0.9|" in json.loads(done.stdout)["clean"]["signature"]
-    done = unfazed("run", "--plan", "plan.toml", "-o", "r", "--fail-under", "clean=1.01", cwd=place)
+    done = unswayed("run", "--plan", "plan.toml", "-o", "r", "--fail-under", "clean=1.01", cwd=place)
     assert done.returncode == 1
 
 
 def test_two_runs_are_compared(suite: Path) -> None:
     assert run(suite).returncode == 0
-    unfazed("run", "suite", "--system", "my_module:some_fail", "-o", "other", cwd=suite)
-    done = unfazed("compare", "run", "other", cwd=suite)
+    unswayed("run", "suite", "--system", "my_module:some_fail", "-o", "other", cwd=suite)
+    done = unswayed("compare", "run", "other", cwd=suite)
     assert done.returncode == 0, done.stderr
     assert "worst" in done.stdout
 
 
 def test_the_report_and_a_second_look(suite: Path) -> None:
     run(suite)
-    done = unfazed("report", "run", "-o", "out/report.html", cwd=suite)
+    done = unswayed("report", "run", "-o", "out/report.html", cwd=suite)
     assert done.returncode == 0, done.stderr
     assert "<html" in (suite / "out/report.html").read_text(encoding="utf-8")
-    done = unfazed("measure", "run", "run", "--score", "macro_f1", "--format", "json", cwd=suite)
+    done = unswayed("measure", "run", "run", "--score", "macro_f1", "--format", "json", cwd=suite)
     assert json.loads(done.stdout)["score"] == "macro_f1"
 
 
 def test_suites_go_out_and_come_in(suite: Path) -> None:
-    assert unfazed("suite", "export", "suite", "-o", "s.jsonl", cwd=suite).returncode == 0
-    done = unfazed("suite", "import", "s.jsonl", "-o", "again", cwd=suite)
+    assert unswayed("suite", "export", "suite", "-o", "s.jsonl", cwd=suite).returncode == 0
+    done = unswayed("suite", "import", "s.jsonl", "-o", "again", cwd=suite)
     assert done.returncode == 0, done.stderr
-    shown = [json.loads(unfazed("suite", "show", s, "--format", "json", cwd=suite).stdout) for s in ("suite", "again")]
+    shown = [json.loads(unswayed("suite", "show", s, "--format", "json", cwd=suite).stdout) for s in ("suite", "again")]
     assert shown[0]["content"] == shown[1]["content"]
 
 
@@ -300,7 +300,7 @@ def test_ctrl_c_exits_with_2_and_goes_on(suite: Path) -> None:
     command = [
         sys.executable,
         "-m",
-        "unfazed",
+        "unswayed",
         "run",
         "suite",
         "--system",
@@ -332,16 +332,16 @@ def test_ctrl_c_exits_with_2_and_goes_on(suite: Path) -> None:
     "command", ["list operators", "list scorers", "list readers", "list systems", "list tasks", "doctor"]
 )
 def test_what_there_is(place: Path, command: str) -> None:
-    done = unfazed(*command.split(), "--format", "json", cwd=place)
+    done = unswayed(*command.split(), "--format", "json", cwd=place)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)
 
 
 def test_help_is_quick_and_imports_nothing_heavy() -> None:
     script = (
-        "import sys; sys.argv = ['unfazed', '--help']\n"
-        "import unfazed.cli\n"
-        "try: unfazed.cli.main()\n"
+        "import sys; sys.argv = ['unswayed', '--help']\n"
+        "import unswayed.cli\n"
+        "try: unswayed.cli.main()\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'torch', 'jinja2', 'arro3', 'sqlite3', 'multiprocessing'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
@@ -353,13 +353,13 @@ def test_help_is_quick_and_imports_nothing_heavy() -> None:
 
 
 def test_importing_the_package_is_light() -> None:
-    script = "import sys, unfazed; assert not {'numpy', 'click', 'msgspec'} & set(sys.modules); unfazed.Example"
+    script = "import sys, unswayed; assert not {'numpy', 'click', 'msgspec'} & set(sys.modules); unswayed.Example"
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_output_can_be_cut_off_by_its_reader(place: Path) -> None:
     (place / "many.txt").write_text("play some jazz\n" * 20_000)
-    script = f"{sys.executable} -m unfazed vary many.txt --with keyboard/adjacent -o - | head -1"
+    script = f"{sys.executable} -m unswayed vary many.txt --with keyboard/adjacent -o - | head -1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", script], cwd=place, capture_output=True, text=True)
     assert done.returncode in (0, 141)
     assert "Traceback" not in done.stderr
@@ -367,7 +367,7 @@ def test_output_can_be_cut_off_by_its_reader(place: Path) -> None:
 
 def test_no_variant_at_all_is_nothing_evaluated(place: Path) -> None:
     (place / "digits.txt").write_text("123\n456\n")
-    done = unfazed("vary", "digits.txt", "--lang", "en", "--with", "keyboard/adjacent", "-o", "s", cwd=place)
+    done = unswayed("vary", "digits.txt", "--lang", "en", "--with", "keyboard/adjacent", "-o", "s", cwd=place)
     assert done.returncode == 5
     assert "nothing to change" in done.stderr
 
@@ -378,23 +378,23 @@ def test_a_read_only_place_is_a_clear_error(place: Path) -> None:
     else:
         (place / "locked").mkdir(mode=0o500)
         target = "locked/suite"
-    done = unfazed("vary", "mine.jsonl", "--with", "spoken/filler_end", "-o", target, cwd=place)
+    done = unswayed("vary", "mine.jsonl", "--with", "spoken/filler_end", "-o", target, cwd=place)
     assert done.returncode in (3, 4)
     assert "Traceback" not in done.stderr
 
 
 def test_an_operator_with_parameters_after_its_name_names_the_option_for_them(place: Path) -> None:
-    done = unfazed("vary", "texts.txt", "--with", "paraphrase/chat:url=x", "-o", "-", cwd=place)
+    done = unswayed("vary", "texts.txt", "--with", "paraphrase/chat:url=x", "-o", "-", cwd=place)
     assert done.returncode == 4
     assert "--param" in done.stderr
 
 
 def test_studies_are_listed(place: Path) -> None:
-    done = unfazed("list", "studies", "--format", "json", cwd=place)
+    done = unswayed("list", "studies", "--format", "json", cwd=place)
     assert [row["name"] for row in json.loads(done.stdout)] == ["dialect", "nature", "parte", "readin"]
 
 
 def test_a_system_to_be_trained_names_the_command(suite: Path) -> None:
     done = run(suite, system="baselines/intent")
     assert done.returncode == 4
-    assert "baselines/intent has to be trained. Train one with `unfazed train` and name the folder." in done.stderr
+    assert "baselines/intent has to be trained. Train one with `unswayed train` and name the folder." in done.stderr

@@ -8,8 +8,8 @@ from pathlib import Path
 import commands
 import pytest
 
-import unfazed
-from unfazed.core.errors import UsageError
+import unswayed
+from unswayed.core.errors import UsageError
 
 ROWS = [
     {"text": f"turn on the light {i}" if i % 3 else f"play jazz number {i}", "paragraph": f"p{i // 5}",
@@ -30,7 +30,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def said(*words: str) -> tuple[int, str]:
-    done = commands.unfazed(*words)
+    done = commands.unswayed(*words)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -44,11 +44,13 @@ def test_clusters_from_the_data_to_the_numbers(place: Path) -> None:
     assert found["average"]["over"] == "paragraph (clusters)"
     assert "paragraph" not in found["by"], "the clusters are not slices too"
     assert found["worst_of"] == 3
-    run = unfazed.Run("run")
-    alone = unfazed.measure_run(run)
+    run = unswayed.Run("run")
+    alone = unswayed.measure_run(run)
     assert alone.cluster == "paragraph", "the suite says so"
-    assert unfazed.measure_run(run, cluster="paragraph") == alone
-    checked = unfazed.check("keen:predict", "mine.jsonl", "keyboard/adjacent", draws=3, cluster="paragraph", to="other")
+    assert unswayed.measure_run(run, cluster="paragraph") == alone
+    checked = unswayed.check(
+        "keen:predict", "mine.jsonl", "keyboard/adjacent", draws=3, cluster="paragraph", to="other"
+    )
     assert (checked.average.low, checked.average.high) == (alone.average.low, alone.average.high)
     compare = ("compare", "run", "run", "--format", "json")
     code, text = said(*compare)
@@ -62,8 +64,8 @@ def test_a_cluster_among_the_groups_of_a_row(place: Path) -> None:
     Path("native.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     code, text = said("vary", "native.jsonl", "--cluster", "paragraph", "--with", "keyboard/adjacent", "-o", "suite")
     assert code == 0, text
-    assert unfazed.Suite("suite").manifest.cluster == "paragraph"
-    assert next(iter(unfazed.Suite("suite").examples())).groups == {"paragraph": "p0"}
+    assert unswayed.Suite("suite").manifest.cluster == "paragraph"
+    assert next(iter(unswayed.Suite("suite").examples())).groups == {"paragraph": "p0"}
 
 
 def test_a_plan_says_the_same(place: Path) -> None:

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import click
 import pytest
-from commands import unfazed
+from commands import unswayed
 
 from tests.run.every_step import every_step
-from unfazed.cli import unfazed as whole
-from unfazed.core.errors import UsageError
-from unfazed.core.values import Example
-from unfazed.mitigate.augment import augment
-from unfazed.run.workers import Engine, in_use, using
-from unfazed.vary.operator import Change, Operator, Text
+from unswayed.cli import unswayed as whole
+from unswayed.core.errors import UsageError
+from unswayed.core.values import Example
+from unswayed.mitigate.augment import augment
+from unswayed.run.workers import Engine, in_use, using
+from unswayed.vary.operator import Change, Operator, Text
 
 DOCS = Path(__file__).parents[2] / "docs" / "scale.md"
 
 
 def command(folder: Path, words: list[str]) -> str:
-    done = unfazed(*words, cwd=folder)
+    done = unswayed(*words, cwd=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

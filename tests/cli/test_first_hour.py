@@ -14,12 +14,12 @@ import commands
 import pytest
 from click.testing import CliRunner
 
-from unfazed.cli import unfazed as program
+from unswayed.cli import unswayed as program
 
 MINE = [("turn off the lights", "lights"), ("play some jazz", "music"), ("more light please", "lights")]
 MODULE = """
 import numpy as np
-from unfazed.score import MeanScorer, Scorer
+from unswayed.score import MeanScorer, Scorer
 def fine(batch): return ["lights" if "light" in x["text"] else "music" for x in batch]
 def wrong_key(batch):
     return [x["txt"] for x in batch]
@@ -65,7 +65,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "model.joblib").write_bytes(b"\x80")
     (folder / "empty").mkdir()
     vary = ["vary", "mine.jsonl", "--lang", "en", "--with", "spoken/filler_end", "--draws", "2", "-o", "suite"]
-    commands.unfazed(*vary, cwd=folder, check=True)
+    commands.unswayed(*vary, cwd=folder, check=True)
     return folder
 
 
@@ -105,7 +105,7 @@ SYSTEMS = [
 
 @pytest.mark.parametrize(("system", "code", "message"), SYSTEMS)
 def test_a_wrong_system_says_what_next(place: Path, tmp_path: Path, system: str, code: int, message: str) -> None:
-    done = commands.unfazed("run", "suite", "--system", system, "-o", tmp_path / "run", cwd=place)
+    done = commands.unswayed("run", "suite", "--system", system, "-o", tmp_path / "run", cwd=place)
     assert message in done.stderr
     assert done.returncode == code, done.stderr
     assert "internal error" not in done.stderr
@@ -120,7 +120,7 @@ def test_a_wrong_system_says_what_next(place: Path, tmp_path: Path, system: str,
         (["--score", "my:OtherArguments"], "must take (self, output, gold, task), not (self, output, gold)"),
         (["--score", "my:NoNumber"], "`item` must return a number"),
         (["--score", "my:Raises"], "your code raised an error:\n\n  File \"my.py\", line"),
-        (["--score", "my:fine"], "is not a class that extends unfazed.score.Scorer"),
+        (["--score", "my:fine"], "is not a class that extends unswayed.score.Scorer"),
         (["--prompt", "p.txt"], "There is no prompt p.txt."),
         (["--option", "bacth_size=3"], "Did you mean 'batch_size'?"),
         (["--model", "gpt"], "--model is for a URL"),
@@ -128,7 +128,7 @@ def test_a_wrong_system_says_what_next(place: Path, tmp_path: Path, system: str,
     ],
 )  # fmt: skip
 def test_a_wrong_option_says_what_next(place: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
-    done = commands.unfazed("run", "suite", "--system", "my:fine", "-o", tmp_path / "run", *arguments, cwd=place)
+    done = commands.unswayed("run", "suite", "--system", "my:fine", "-o", tmp_path / "run", *arguments, cwd=place)
     assert message in done.stderr
     assert done.returncode in (3, 4)
     assert "internal error" not in done.stderr
@@ -151,7 +151,7 @@ def test_a_wrong_option_says_what_next(place: Path, tmp_path: Path, arguments: l
     ],
 )
 def test_a_first_mistake_is_one_message(place: Path, arguments: list[str], message: str) -> None:
-    done = commands.unfazed(*arguments, cwd=place)
+    done = commands.unswayed(*arguments, cwd=place)
     assert done.returncode in (3, 4)
     assert message in done.stderr
     assert "internal error" not in done.stderr
@@ -160,14 +160,14 @@ def test_a_first_mistake_is_one_message(place: Path, arguments: list[str], messa
 
 def test_an_odd_item_is_a_missing_answer_and_a_scorer_needs_no_name(place: Path, tmp_path: Path) -> None:
     run = ["run", "suite", "--system", "my:odd", "--score", "my:NoName", "-o", tmp_path / "run"]
-    done = commands.unfazed(*run, "--allow-missing", "0.9", cwd=place)
+    done = commands.unswayed(*run, "--allow-missing", "0.9", cwd=place)
     assert done.returncode == 0, done.stderr
     assert "NoName" in done.stdout
 
 
 def test_gates_are_in_markdown(place: Path, tmp_path: Path) -> None:
     run = ["run", "suite", "--system", "my:fine", "-o", tmp_path / "run", "--max-drop", "0.9", "--format", "md"]
-    done = commands.unfazed(*run, cwd=place)
+    done = commands.unswayed(*run, cwd=place)
     assert done.returncode == 0, done.stderr
     assert re.search(r"^- .*drop is 0\.000; the upper limit is 0\.9\.", done.stdout, re.MULTILINE)
     assert "drop is" not in done.stderr
@@ -175,11 +175,11 @@ def test_gates_are_in_markdown(place: Path, tmp_path: Path) -> None:
 
 def test_debug_shows_the_whole_traceback_once(place: Path, tmp_path: Path) -> None:
     run = ["run", "suite", "--system", "my:wrong_key", "-o", tmp_path / "run"]
-    by_option = commands.unfazed(*run, "--debug", cwd=place)
-    by_variable = commands.unfazed(*run, cwd=place, env={"UNFAZED_DEBUG": "1"})
+    by_option = commands.unswayed(*run, "--debug", cwd=place)
+    by_variable = commands.unswayed(*run, cwd=place, env={"UNSWAYED_DEBUG": "1"})
     for done in (by_option, by_variable):
         assert done.returncode == 3
-        assert done.stderr.count("unfazed/core/asking.py") > 0
+        assert done.stderr.count("unswayed/core/asking.py") > 0
         assert done.stderr.count("The above exception was the direct cause") == 1
         assert "--debug" not in done.stderr
 
@@ -197,9 +197,9 @@ def test_every_page_of_help_fits_80_columns_and_shows_an_example(monkeypatch: py
     monkeypatch.setenv("COLUMNS", "80")
     wrong = []
     for path in ((), *_commands(program)):
-        shown = CliRunner().invoke(program, [*path, "--help"], prog_name="unfazed", terminal_width=80).output
+        shown = CliRunner().invoke(program, [*path, "--help"], prog_name="unswayed", terminal_width=80).output
         wide = [line for line in shown.split("\n") if len(line) > 80]
-        example = " ".join(["unfazed", *path]) in shown.partition("\n")[2]
+        example = " ".join(["unswayed", *path]) in shown.partition("\n")[2]
         if wide or not (example or "Commands:" in shown):
             wrong.append((path, wide))
         assert "\x1b" not in shown
@@ -220,11 +220,11 @@ COMPLETED = [
 
 def test_bash_completes() -> None:
     """In a real bash, by the function that it would call."""
-    tried = "\n".join(f"try unfazed {' '.join(words)}" for words, _ in COMPLETED)
+    tried = "\n".join(f"try unswayed {' '.join(words)}" for words, _ in COMPLETED)
     script = f"""
-eval "$(_UNFAZED_COMPLETE=bash_source unfazed)"
+eval "$(_UNSWAYED_COMPLETE=bash_source unswayed)"
 try() {{
-  COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); COMPREPLY=(); _unfazed_completion unfazed; echo "${{COMPREPLY[@]}}"
+  COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); COMPREPLY=(); _unswayed_completion unswayed; echo "${{COMPREPLY[@]}}"
 }}
 {tried}
 """
@@ -235,15 +235,15 @@ try() {{
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_zsh_and_fish_are_given_a_script_and_completions(shell: str) -> None:
-    script = commands.unfazed(env={"_UNFAZED_COMPLETE": f"{shell}_source"})
+    script = commands.unswayed(env={"_UNSWAYED_COMPLETE": f"{shell}_source"})
     assert script.returncode == 0
-    assert "_UNFAZED_COMPLETE" in script.stdout
-    asked = {"COMP_WORDS": "unfazed va", "COMP_CWORD": "va" if shell == "fish" else "1"}
-    found = commands.unfazed(env={"_UNFAZED_COMPLETE": f"{shell}_complete", **asked})
+    assert "_UNSWAYED_COMPLETE" in script.stdout
+    asked = {"COMP_WORDS": "unswayed va", "COMP_CWORD": "va" if shell == "fish" else "1"}
+    found = commands.unswayed(env={"_UNSWAYED_COMPLETE": f"{shell}_complete", **asked})
     assert "vary" in found.stdout
-    files = {"COMP_WORDS": "unfazed run su", "COMP_CWORD": "su" if shell == "fish" else "2"}
-    assert "file" in commands.unfazed(env={"_UNFAZED_COMPLETE": f"{shell}_complete", **files}).stdout
+    files = {"COMP_WORDS": "unswayed run su", "COMP_CWORD": "su" if shell == "fish" else "2"}
+    assert "file" in commands.unswayed(env={"_UNSWAYED_COMPLETE": f"{shell}_complete", **files}).stdout
 
 
 def test_doctor_shows_the_devices() -> None:
-    assert "--device auto uses" in commands.unfazed("doctor").stdout
+    assert "--device auto uses" in commands.unswayed("doctor").stdout

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unfazed.collect.items import make_study
-from unfazed.collect.study import read_study
+from unswayed.collect.items import make_study
+from unswayed.collect.study import read_study
 
 OPTIONS = {"choice": 'question = "Which?"\nanswers = ["keyboard", "speech", "none"]'}
 
@@ -60,7 +60,7 @@ def postgres(tmp_path_factory) -> Iterator[str]:
     if programs is None:
         pytest.skip("PostgreSQL is not installed")
     pytest.importorskip("psycopg", reason="psycopg is not installed")
-    folder = Path(f"/tmp/unfazed-pg-{uuid.uuid4().hex[:8]}")  # short: the socket's path may have 107 characters
+    folder = Path(f"/tmp/unswayed-pg-{uuid.uuid4().hex[:8]}")  # short: the socket's path may have 107 characters
     folder.mkdir()
     as_user = []
     if os.geteuid() == 0:
@@ -141,7 +141,7 @@ class Served:
     def __init__(self, study, store):
         import uvicorn
 
-        from unfazed.collect.app import Site, make_app
+        from unswayed.collect.app import Site, make_app
 
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.port = self.socket.getsockname()[1]
@@ -155,7 +155,7 @@ class Served:
             time.sleep(0.01)
 
     def invite(self, name="anna", stratum=""):
-        from unfazed.collect.people import invite
+        from unswayed.collect.people import invite
 
         return self.store.write(lambda tx: invite(tx, self.study, name, stratum))
 

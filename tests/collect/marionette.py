@@ -59,7 +59,7 @@ def _sound(folder: Path) -> tuple[subprocess.Popen[bytes] | None, dict[str, str]
     home = {**os.environ, "HOME": str(folder), "XDG_RUNTIME_DIR": str(folder)}
     if PULSE is None:
         return None, home
-    place = Path(f"/tmp/unfazed-pulse-{uuid.uuid4().hex[:8]}")  # short: the socket's path may have 107 characters
+    place = Path(f"/tmp/unswayed-pulse-{uuid.uuid4().hex[:8]}")  # short: the socket's path may have 107 characters
     modules = ["-L", f"module-native-protocol-unix socket={place}", "-L", "module-null-sink"]
     command = [PULSE, "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", *modules]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=home)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.collect.agreement import agreement, alpha, cohen_kappa, fleiss_kappa
+from unswayed.collect.agreement import agreement, alpha, cohen_kappa, fleiss_kappa
 
 # Krippendorff's own example: four observers, twelve units, some missing.
 OBSERVERS = (
@@ -95,7 +95,7 @@ def test_a_signature_tells_apart_whatever_decides_alpha():
     assert len({estimate.signature for estimate in found}) == len(found)
     shuffled = {name: dict(reversed(given.items())) for name, given in reversed(RATINGS.items())}
     assert alpha(shuffled).signature == found[0].signature
-    assert "|unfazed=" in found[0].signature
+    assert "|unswayed=" in found[0].signature
 
 
 def test_full_agreement_of_few_items_is_not_certain():

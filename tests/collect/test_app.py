@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unfazed.collect.export import answers_of
-from unfazed.collect.items import make_study
-from unfazed.collect.owner import close_session, is_open, open_session, set_password
-from unfazed.collect.site import CSP, Limit, signed
-from unfazed.collect.study import read_study
+from unswayed.collect.export import answers_of
+from unswayed.collect.items import make_study
+from unswayed.collect.owner import close_session, is_open, open_session, set_password
+from unswayed.collect.site import CSP, Limit, signed
+from unswayed.collect.study import read_study
 
 from .conftest import write_study
 
@@ -49,7 +49,7 @@ class Person:
         self.server, self.token = server, token
         self.http = client(server)
         self.page = self.http.get(f"/i/{token}")
-        from unfazed.collect.people import hashed
+        from unswayed.collect.people import hashed
 
         self.csrf = signed(server.site.secret, hashed(token))
 

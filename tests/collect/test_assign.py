@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unfazed.collect.answers import take_answer
-from unfazed.collect.assign import AlreadyAnswered, NotYours, next_item, person_of
-from unfazed.collect.items import make_study
-from unfazed.collect.people import exclude, forget, hashed, invite
-from unfazed.collect.study import read_study
-from unfazed.core.errors import UsageError
+from unswayed.collect.answers import take_answer
+from unswayed.collect.assign import AlreadyAnswered, NotYours, next_item, person_of
+from unswayed.collect.items import make_study
+from unswayed.collect.people import exclude, forget, hashed, invite
+from unswayed.collect.study import read_study
+from unswayed.core.errors import UsageError
 
 from .conftest import typing, write_study
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.collect.owner import set_password
+from unswayed.collect.owner import set_password
 
 from .test_browser import BROWSER, DRIVER, Visit, driver
 from .test_browser_phases import with_all_phases

@@ -19,7 +19,7 @@ FLAGS = (
     "--disable-component-update --disable-sync --disable-dev-shm-usage"
 )
 FAST = "most_per_minute = 1e6"  # the tests type faster than people
-PICTURES = os.environ.get("UNFAZED_PICTURES")  # a folder to keep screenshots in
+PICTURES = os.environ.get("UNSWAYED_PICTURES")  # a folder to keep screenshots in
 
 pytestmark = [
     pytest.mark.slow,
@@ -185,11 +185,11 @@ def test_chinese_is_typed_and_nothing_committed_changes(visit):
 
 def test_from_a_suite_through_people_to_a_run(driver, serve, tmp_path):
     """Three people of three strata type a suite with real composition events; a system is run on what they typed."""
-    import unfazed
-    from unfazed.collect.export import export
-    from unfazed.collect.items import make_study
-    from unfazed.collect.study import read_study
-    from unfazed.core.suite_jsonl import import_suite
+    import unswayed
+    from unswayed.collect.export import export
+    from unswayed.collect.items import make_study
+    from unswayed.collect.study import read_study
+    from unswayed.core.suite_jsonl import import_suite
 
     examples = [("e0", "里程很长", "long"), ("e1", "社区很小", "small")]
     lines = [
@@ -228,8 +228,8 @@ def test_from_a_suite_through_people_to_a_run(driver, serve, tmp_path):
     def predict(batch):
         return ["long" if "长" in item["text"] else "small" if "小" in item["text"] else "none" for item in batch]
 
-    run = unfazed.run_system(done.suite, predict, to=tmp_path / "run")
-    results = unfazed.measure_run(run)
+    run = unswayed.run_system(done.suite, predict, to=tmp_path / "run")
+    results = unswayed.measure_run(run)
     assert results.clean.value == 1
     assert results.average.value == pytest.approx(4 / 6)
     assert results.worst.value == 0
@@ -358,7 +358,7 @@ def test_a_sentence_is_recorded_from_the_microphone(visit):
 
     import numpy as np
 
-    from unfazed.collect.kinds.read_aloud import audio_file
+    from unswayed.collect.kinds.read_aloud import audio_file
 
     v = visit(kind="read_aloud", items=[{"id": "i", "text": "一句话"}])
     v.size(1000)
@@ -410,7 +410,7 @@ def test_the_owner_sees_progress_and_replays(visit, make):
         v.press(letter, f"Key{letter.upper()}", ord(letter.upper()), letter)
     v.send()
     v.wait(v.answers, "the answer arrives")
-    from unfazed.collect.owner import set_password
+    from unswayed.collect.owner import set_password
 
     v.server.store.write(lambda tx: set_password(tx, "right"))
     v.driver.get(f"{v.server.url}/admin")
@@ -438,7 +438,9 @@ def test_an_answer_that_is_too_large_is_said(visit):
     v.driver.execute_script("window.fetch = async () => new Response('<html>413</html>', { status: 413 })")
     v.send()
     assert "too large" in v.wait(lambda: "too large" in v.find("#say").text and v.find("#say").text, "the page says it")
-    assert v.driver.execute_script("return Object.keys(localStorage).filter(k => k.startsWith('unfazed:')).length") == 0
+    assert (
+        v.driver.execute_script("return Object.keys(localStorage).filter(k => k.startsWith('unswayed:')).length") == 0
+    )
 
 
 def test_a_second_tab_goes_on_with_the_next_item(visit):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from unfazed.collect.items import make_study
-from unfazed.collect.kinds.read_aloud import audio_file, audio_folder
-from unfazed.collect.study import read_study
+from unswayed.collect.items import make_study
+from unswayed.collect.kinds.read_aloud import audio_file, audio_folder
+from unswayed.collect.study import read_study
 
 from .conftest import write_study
 from .test_browser import FAST, Visit, driver, log_of, pytestmark, visit

@@ -10,17 +10,17 @@ import commands
 import httpx
 import pytest
 
-from unfazed.collect.applied import applied, revision_number
-from unfazed.collect.assign import person_of
-from unfazed.collect.items import entries
-from unfazed.collect.owner import open_session
-from unfazed.collect.people import hashed
-from unfazed.collect.records import item_records, people_records
-from unfazed.collect.revisions import apply, changes
-from unfazed.collect.site import PAGES
-from unfazed.collect.study import read_study
-from unfazed.collect.words import console_words
-from unfazed.core.errors import UsageError
+from unswayed.collect.applied import applied, revision_number
+from unswayed.collect.assign import person_of
+from unswayed.collect.items import entries
+from unswayed.collect.owner import open_session
+from unswayed.collect.people import hashed
+from unswayed.collect.records import item_records, people_records
+from unswayed.collect.revisions import apply, changes
+from unswayed.collect.site import PAGES
+from unswayed.collect.study import read_study
+from unswayed.collect.words import console_words
+from unswayed.core.errors import UsageError
 
 from .test_privacy import answered
 
@@ -135,7 +135,7 @@ def test_items_are_added(console):
 def test_the_password_is_changed(console):
     owner = console()
     store = owner.server.store
-    from unfazed.collect.owner import set_password
+    from unswayed.collect.owner import set_password
 
     store.write(lambda tx: set_password(tx, "the old password"))
     owner = Owner(owner.server)
@@ -151,7 +151,7 @@ def test_the_password_is_changed(console):
 
 def test_a_lost_password_is_reset(console):
     owner = console()
-    done = commands.unfazed("collect", "password", owner.server.study.file)
+    done = commands.unswayed("collect", "password", owner.server.study.file)
     assert owner.get("people").status_code == 403, "sessions end"
     page = owner.http.post("/admin/login", data={"password": done.stdout.strip()})
     assert "Progress" in page.text
@@ -268,13 +268,13 @@ def test_a_gold_answer_is_corrected(make):
 def test_apply_at_the_command_line(make, tmp_path):
     study, store, _ = make()
     store.close()
-    assert "Nothing changed" in commands.unfazed("collect", "apply", study.file).stderr
+    assert "Nothing changed" in commands.unswayed("collect", "apply", study.file).stderr
     edited(study, "A study", "Another study")
-    shown = commands.unfazed("collect", "apply", study.file, "--dry-run")
+    shown = commands.unswayed("collect", "apply", study.file, "--dry-run")
     assert "title: A study → Another study" in shown.stdout
-    done = commands.unfazed("collect", "apply", study.file)
+    done = commands.unswayed("collect", "apply", study.file)
     assert (done.returncode, "revision 2" in done.stderr) == (0, True)
-    assert "Nothing changed" in commands.unfazed("collect", "apply", study.file).stderr
+    assert "Nothing changed" in commands.unswayed("collect", "apply", study.file).stderr
 
 
 def test_a_running_server_takes_up_a_revision(console):

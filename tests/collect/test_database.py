@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.collect.backends import Sqlite
-from unfazed.collect.database import Database, open_database
-from unfazed.collect.people import set_fact
-from unfazed.core.errors import StoredFileError, UsageError
+from unswayed.collect.backends import Sqlite
+from unswayed.collect.database import Database, open_database
+from unswayed.collect.people import set_fact
+from unswayed.core.errors import StoredFileError, UsageError
 
 
 def facts(tx):
@@ -115,8 +115,8 @@ def test_backup_while_others_write(make, database, tmp_path):
 
 _WRITES = textwrap.dedent("""
     import sys
-    from unfazed.collect.people import set_fact
-    from unfazed.collect.database import open_database
+    from unswayed.collect.people import set_fact
+    from unswayed.collect.database import open_database
     store = open_database(sys.argv[1])
     for n in range(100000):
         last = store.submit(lambda tx, n=n: set_fact(tx, f"key{n}", "v"))
@@ -190,8 +190,8 @@ def test_a_study_of_an_earlier_version_goes_on(make, tmp_path):
     """A database that has seen only the first migrations: its items become units of their own, and people go on."""
     import sqlite3
 
-    from unfazed.collect.backends import MIGRATIONS, statements_of
-    from unfazed.collect.database import open_database
+    from unswayed.collect.backends import MIGRATIONS, statements_of
+    from unswayed.collect.database import open_database
 
     from .test_assign import Desk
 
@@ -219,8 +219,8 @@ def test_a_study_of_an_earlier_version_goes_on(make, tmp_path):
         assert desk.ask("a") == "i1"
         assert desk.say("a", "i1").counted
         desk.check()
-        from unfazed.collect.assign import person_of
-        from unfazed.collect.journey import step_of
+        from unswayed.collect.assign import person_of
+        from unswayed.collect.journey import step_of
 
         person = store.read(lambda tx: person_of(tx, "t"))
         assert step_of(person, study) == "tasks", "whoever agreed before is not asked again"

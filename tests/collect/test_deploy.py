@@ -15,12 +15,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from unfazed.cli import collect as cli
-from unfazed.collect.database import open_database
-from unfazed.collect.items import make_study
-from unfazed.collect.people import hashed, invite
-from unfazed.collect.site import signed
-from unfazed.collect.study import read_study
+from unswayed.cli import collect as cli
+from unswayed.collect.database import open_database
+from unswayed.collect.items import make_study
+from unswayed.collect.people import hashed, invite
+from unswayed.collect.site import signed
+from unswayed.collect.study import read_study
 
 from .conftest import write_study
 
@@ -95,7 +95,7 @@ def test_behind_a_proxy(studies, tmp_path, proxy):
         pytest.skip(f"{proxy.__name__} is not installed")
     port, upstream = free_port(), free_port()
     command = proxy(tmp_path / "proxy", port, upstream)
-    serve = [sys.executable, "-m", "unfazed", "collect", "serve", str(studies), "--base-path", "/c"]
+    serve = [sys.executable, "-m", "unswayed", "collect", "serve", str(studies), "--base-path", "/c"]
     serve += ["--port", str(upstream), "--trusted-proxy", "127.0.0.1"]
     said = (tmp_path / "said").open("w")
     running = [
@@ -144,7 +144,7 @@ def test_behind_a_proxy(studies, tmp_path, proxy):
 
 
 def options_of(command: list[str]) -> None:
-    """Parses a command line of `unfazed collect`; raises where an option or a command is unknown."""
+    """Parses a command line of `unswayed collect`; raises where an option or a command is unknown."""
     group = cli.command
     context = group.make_context("collect", list(command), resilient_parsing=False)
     name, found, rest = group.resolve_command(context, [*context._protected_args, *context.args])
@@ -160,7 +160,7 @@ def test_the_docker_files():
             assert all((DEPLOY.parent / source).exists() for source in rest.split()[:-1]), rest
     found = dict(steps)
     assert found["USER"] == "people"
-    assert json.loads(found["ENTRYPOINT"]) == ["unfazed", "collect"]
+    assert json.loads(found["ENTRYPOINT"]) == ["unswayed", "collect"]
     options_of(json.loads(found["CMD"]))
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     services = compose["services"]

@@ -6,16 +6,16 @@ import json
 
 import pytest
 
-from unfazed.collect.assign import AlreadyAnswered
-from unfazed.collect.export import agreements, answers_of, export, exportable, summaries
-from unfazed.collect.items import make_study
-from unfazed.collect.status import progress
-from unfazed.collect.study import read_study
-from unfazed.core.errors import DataError, NothingEvaluated, UnknownName, UsageError
-from unfazed.core.judgement import read_judgements
-from unfazed.core.parquet import read_batches
-from unfazed.core.suite import Suite
-from unfazed.core.suite_jsonl import import_suite
+from unswayed.collect.assign import AlreadyAnswered
+from unswayed.collect.export import agreements, answers_of, export, exportable, summaries
+from unswayed.collect.items import make_study
+from unswayed.collect.status import progress
+from unswayed.collect.study import read_study
+from unswayed.core.errors import DataError, NothingEvaluated, UnknownName, UsageError
+from unswayed.core.judgement import read_judgements
+from unswayed.core.parquet import read_batches
+from unswayed.core.suite import Suite
+from unswayed.core.suite_jsonl import import_suite
 
 from .conftest import typing as log
 from .conftest import write_study
@@ -45,7 +45,7 @@ def test_every_answer_is_exported_with_its_story(make, tmp_path):
         d.invite(name)
         while item := d.ask(name):
             d.say(name, item)
-    from unfazed.collect.people import exclude
+    from unswayed.collect.people import exclude
 
     store.write(lambda tx: exclude(tx, "b", "only one button"))
     assert export(study, store, tmp_path / "all.jsonl", logs=True, names=True) == 6
@@ -222,7 +222,7 @@ def test_a_survey_becomes_a_study(make):
         {"id": "c", "group": 1, "utterance": "stop", "marked": "stop", "slots": [], "intent": "stop"},
         {"id": "c", "group": 2, "utterance": "stop", "marked": "stop", "slots": [], "intent": "stop"},
     ]
-    from unfazed.collect.items import entries
+    from unswayed.collect.items import entries
 
     study, _, _ = make(kind="choice")
     folder = study.folder / "survey"

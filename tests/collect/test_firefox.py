@@ -8,8 +8,8 @@ import wave
 
 import pytest
 
-from unfazed.collect.kinds.read_aloud import audio_file
-from unfazed.collect.owner import set_password
+from unswayed.collect.kinds.read_aloud import audio_file
+from unswayed.collect.owner import set_password
 
 from .marionette import BROWSER, PULSE, Firefox
 

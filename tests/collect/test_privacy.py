@@ -9,13 +9,13 @@ from pathlib import Path
 import commands
 import pytest
 
-from unfazed.collect.answers import take_answer
-from unfazed.collect.assign import next_item, person_of
-from unfazed.collect.backends import tables_about
-from unfazed.collect.database import open_database
-from unfazed.collect.export import answers_of
-from unfazed.collect.people import consent, exclude, forget, forget_before, hashed, include, invite, reissue
-from unfazed.core.errors import UsageError
+from unswayed.collect.answers import take_answer
+from unswayed.collect.assign import next_item, person_of
+from unswayed.collect.backends import tables_about
+from unswayed.collect.database import open_database
+from unswayed.collect.export import answers_of
+from unswayed.collect.people import consent, exclude, forget, forget_before, hashed, include, invite, reissue
+from unswayed.core.errors import UsageError
 
 SECRET_WORDS = "zirconium marmalade"
 
@@ -41,7 +41,7 @@ def test_files_are_the_owners(make, tmp_path):
     answered(study, store, "anna", 1)
     folder = Path(study.place).parent
     store.backup(tmp_path / "copy.sqlite")
-    commands.unfazed("collect", "export", study.file, "-o", str(tmp_path / "out.jsonl"))
+    commands.unswayed("collect", "export", study.file, "-o", str(tmp_path / "out.jsonl"))
     made = [*folder.glob("*.sqlite*"), tmp_path / "copy.sqlite", tmp_path / "out.jsonl", tmp_path / "out.sheet.md"]
     assert len(made) >= 5
     assert {stat.S_IMODE(file.stat().st_mode) for file in made} == {0o600}
@@ -65,13 +65,13 @@ def test_exports_have_pseudonyms(make, tmp_path):
     assert rows == answers_of(study, store), "the same each time"
     assert {row.person for row in answers_of(study, store, names=True)} == {"anna", "ben"}
     out = tmp_path / "out.jsonl"
-    done = commands.unfazed("collect", "export", study.file, "-o", str(out))
+    done = commands.unswayed("collect", "export", study.file, "-o", str(out))
     assert done.returncode == 0, done.stderr
     sheet = (tmp_path / "out.sheet.md").read_text()
     assert "anna" not in out.read_text() + sheet
     for said in ("We keep what you type.", "me@example.org", "- answers: 8", "- agreed: 2", "## Agreement"):
         assert said in sheet
-    commands.unfazed("collect", "export", study.file, "-o", str(out), "--names")
+    commands.unswayed("collect", "export", study.file, "-o", str(out), "--names")
     assert {json.loads(line)["person"] for line in out.read_text().splitlines()} == {"anna", "ben"}
 
 
@@ -86,7 +86,7 @@ def test_what_is_forgotten_is_in_no_file(make):
 
     assert found("anna-the-first")
     assert found(SECRET_WORDS)
-    done = commands.unfazed("collect", "forget", study.file, "anna-the-first")
+    done = commands.unswayed("collect", "forget", study.file, "anna-the-first")
     assert (done.returncode, "1 people and 2 answers" in done.stderr) == (0, True), done.stderr
     assert not found("anna-the-first")
     assert not found(SECRET_WORDS)

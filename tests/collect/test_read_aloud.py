@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unfazed.collect.export import answers_of, export
-from unfazed.collect.kinds.read_aloud import BadAudio, ReadingOptions, audio_file, audio_folder, checked, transcribe
-from unfazed.collect.people import forget
-from unfazed.core.errors import UsageError
+from unswayed.collect.export import answers_of, export
+from unswayed.collect.kinds.read_aloud import BadAudio, ReadingOptions, audio_file, audio_folder, checked, transcribe
+from unswayed.collect.people import forget
+from unswayed.core.errors import UsageError
 
 from .conftest import tone
 from .test_app import Person, close_clients, site

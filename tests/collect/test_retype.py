@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.collect.kinds import Delivery
-from unfazed.collect.kinds.retype import Retype, RetypeAnswer, RetypeItem
-from unfazed.collect.typing_log import Piece, distance, label, pieces, typing_errors, without_keys
+from unswayed.collect.kinds import Delivery
+from unswayed.collect.kinds.retype import Retype, RetypeAnswer, RetypeItem
+from unswayed.collect.typing_log import Piece, distance, label, pieces, typing_errors, without_keys
 
 from .conftest import typing
 

@@ -15,27 +15,27 @@ import commands
 import httpx
 import pytest
 
-from unfazed.collect.server import serve
-from unfazed.core.errors import UsageError
+from unswayed.collect.server import serve
+from unswayed.core.errors import UsageError
 
 
-def unfazed(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return commands.unfazed("collect", *arguments, cwd=folder)
+def unswayed(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return commands.unswayed("collect", *arguments, cwd=folder)
 
 
 def test_a_study_from_nothing(tmp_path):
-    assert unfazed("new", "s.toml", "--kind", "plausible", folder=tmp_path).returncode == 0
+    assert unswayed("new", "s.toml", "--kind", "plausible", folder=tmp_path).returncode == 0
     text = (tmp_path / "s.toml").read_text()
     assert 'kind = "plausible"' in text
-    missing = unfazed("new", "s.toml", folder=tmp_path)
+    missing = unswayed("new", "s.toml", folder=tmp_path)
     assert (missing.returncode, "items.jsonl" in missing.stderr) == (4, True)
     (tmp_path / "items.jsonl").write_text('{"a": "one", "b": "two"}\n')
-    made = unfazed("new", "s.toml", folder=tmp_path)
+    made = unswayed("new", "s.toml", folder=tmp_path)
     assert made.returncode == 0, made.stderr
     assert len(made.stdout.strip()) == 16
-    again = unfazed("new", "s.toml", folder=tmp_path)
+    again = unswayed("new", "s.toml", folder=tmp_path)
     assert (again.returncode, "already exists" in again.stderr) == (4, True)
-    wrong = unfazed("invite", "s.toml", "--name", "anna", "--stratum", "x", folder=tmp_path)
+    wrong = unswayed("invite", "s.toml", "--name", "anna", "--stratum", "x", folder=tmp_path)
     assert (wrong.returncode, "no strata" in wrong.stderr) == (4, True)
 
 
@@ -53,7 +53,7 @@ def test_served_over_tls(make, tmp_path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     options = ["--port", str(port), "--certificate", str(certificate), "--key", str(key)]
-    command = [sys.executable, "-m", "unfazed", "collect", "serve", study.file, *options]
+    command = [sys.executable, "-m", "unswayed", "collect", "serve", study.file, *options]
     server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
         trusted = ssl.create_default_context(cafile=str(certificate))
@@ -64,7 +64,7 @@ def test_served_over_tls(make, tmp_path):
                     break
                 except httpx.ConnectError:
                     time.sleep(0.1)
-            invited = unfazed(
+            invited = unswayed(
                 "invite", study.file, "--name", "anna", "--url", f"https://127.0.0.1:{port}", folder=tmp_path
             )
             name, link = invited.stdout.strip().split("\t")
@@ -75,9 +75,9 @@ def test_served_over_tls(make, tmp_path):
     finally:
         server.send_signal(signal.SIGINT)
         assert server.wait(30) in (0, 2)
-    status = unfazed("status", study.file, "--format", "json", folder=tmp_path)
+    status = unswayed("status", study.file, "--format", "json", folder=tmp_path)
     assert '"anna"' in status.stdout
-    gone = unfazed("forget", study.file, "anna", folder=tmp_path)
+    gone = unswayed("forget", study.file, "anna", folder=tmp_path)
     assert gone.returncode == 0
     assert b"anna" not in Path(study.place).read_bytes(), "what is deleted is overwritten"
 

@@ -10,19 +10,19 @@ import httpx
 import pytest
 import uvicorn
 
-from unfazed.collect import server
-from unfazed.collect.app import make_app
-from unfazed.collect.people import invite
-from unfazed.collect.server import Patient, networks, studies_at
-from unfazed.collect.site import Site
-from unfazed.core.errors import DataError, UsageError
+from unswayed.collect import server
+from unswayed.collect.app import make_app
+from unswayed.collect.people import invite
+from unswayed.collect.server import Patient, networks, studies_at
+from unswayed.collect.site import Site
+from unswayed.core.errors import DataError, UsageError
 
 from .conftest import write_study
 
 
 @pytest.fixture
 def running():
-    """Serves sites with uvicorn as `unfazed collect serve` does."""
+    """Serves sites with uvicorn as `unswayed collect serve` does."""
     servers = []
 
     def made(*sites, **config):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unfazed.collect.status import coverage, flags, progress, record, throughput
+from unswayed.collect.status import coverage, flags, progress, record, throughput
 
 from .conftest import typing
 from .test_assign import Desk

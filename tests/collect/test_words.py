@@ -7,8 +7,8 @@ import re
 import httpx
 import pytest
 
-from unfazed.collect.site import PAGES
-from unfazed.collect.words import languages, phrases
+from unswayed.collect.site import PAGES
+from unswayed.collect.words import languages, phrases
 
 ENGLISH = phrases("en")
 

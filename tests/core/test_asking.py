@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.asking import Asking, ask
-from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.core.store import AnswerStore
-from unfazed.core.values import Failed, Output
+from unswayed.core.asking import Asking, ask
+from unswayed.core.errors import SystemBroken, UsageError
+from unswayed.core.store import AnswerStore
+from unswayed.core.values import Failed, Output
 
 
 class Length:
@@ -71,14 +71,14 @@ def test_a_failure_is_an_output_and_many_in_a_row_an_error(tmp_path):
 
 def test_two_processes_write_to_one_shared_store(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from unfazed.core.store import AnswerStore, keyer\n"
-        "from unfazed.core.values import Output\n"
+        "import sys; from pathlib import Path; from unswayed.core.store import AnswerStore, keyer\n"
+        "from unswayed.core.values import Output\n"
         "with AnswerStore.shared(Path(sys.argv[1])) as store:\n"
         "    for n in range(200): store.put([(keyer('s')({'n': sys.argv[2] + str(n)}), Output(n))])\n"
     )
     both = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "a.sqlite"), name]) for name in "xy"]
     assert [process.wait(60) for process in both] == [0, 0]
-    from unfazed.core.store import keyer
+    from unswayed.core.store import keyer
 
     keys = [keyer("s")({"n": name + str(n)}) for name in "xy" for n in range(200)]
     with AnswerStore.shared(tmp_path / "a.sqlite") as store:

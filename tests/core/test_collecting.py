@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from unfazed.core.collecting import collecting_later
+from unswayed.core.collecting import collecting_later
 
 
 def test_it_goes_on_afterwards_also_after_an_error() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from unfazed.core.edits import Edit, LabelsLost, OneEach, apply, move_spans, move_tags, move_tags_each, slots_of
+from unswayed.core.edits import Edit, LabelsLost, OneEach, apply, move_spans, move_tags, move_tags_each, slots_of
 
 words = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=6)
 

@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import unfazed
-from unfazed.core import errors
+import unswayed
+from unswayed.core import errors
 
 
 def test_the_docstring_is_the_tree() -> None:
@@ -18,7 +18,7 @@ def test_the_docstring_is_the_tree() -> None:
     classes = {
         name: cls.exit_code
         for name, cls in inspect.getmembers(errors, inspect.isclass)
-        if issubclass(cls, errors.UnfazedError)
+        if issubclass(cls, errors.UnswayedError)
     }
     assert written == classes
 
@@ -29,13 +29,13 @@ def test_places_are_as_editors_count() -> None:
 
 
 def test_a_missing_extra_shows_the_line() -> None:
-    assert "pip install 'unfazed[hf]'" in str(errors.MissingExtra("jointbert", "hf"))
+    assert "pip install 'unswayed[hf]'" in str(errors.MissingExtra("jointbert", "hf"))
 
 
 def test_every_public_name_is_there() -> None:
-    assert set(unfazed.__all__) == set(dir(unfazed))
-    for name in unfazed.__all__:
-        assert getattr(unfazed, name) is not None
+    assert set(unswayed.__all__) == set(dir(unswayed))
+    for name in unswayed.__all__:
+        assert getattr(unswayed, name) is not None
 
 
 def test_an_option_is_spelled_as_the_caller_spells_it() -> None:
@@ -50,26 +50,26 @@ def test_an_option_is_spelled_as_the_caller_spells_it() -> None:
             "-o",
             "--max-drop",
         )
-        code = "from unfazed.core.errors import option; print(option('input'))"
+        code = "from unswayed.core.errors import option; print(option('input'))"
         worker = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert worker.stdout == "--input\n"
     assert errors.option("input") == "input="
 
 
-# Whole command lines, of unfazed or of other programs, which are the same for every caller.
+# Whole command lines, of unswayed or of other programs, which are the same for every caller.
 COMMANDS = {
     "collect/backends.py": "pg_dump",
-    "collect/study.py": "unfazed collect new",
+    "collect/study.py": "unswayed collect new",
     "papers/dialect/metrics/environment.py": "pip install",
     "papers/dialect/page.py": "the page of a study, which has a command line alone",
     "papers/nature/page.py": "the page of a study",
-    "papers/nature/strategies.py": "unfazed augment --help",
+    "papers/nature/strategies.py": "unswayed augment --help",
     "papers/parte/glove.py": "pip install",
     "papers/readin/page.py": "the page of a study",
     "report/again.py": "how to make a run again",
     "report/export/inspect_ai.py": "inspect eval",
     "report/export/lm_eval.py": "lm_eval",
-    "report/export/promptfoo.py": "unfazed run",
+    "report/export/promptfoo.py": "unswayed run",
     "systems/embeddings.py": "pip install",
     "systems/logged.py": "lm_eval",
     "vary/keyboard/ime/__init__.py": "apt-get",
@@ -79,7 +79,7 @@ COMMANDS = {
 
 
 def test_messages_outside_the_command_line_spell_no_option_themselves() -> None:
-    root = Path(unfazed.__file__).parent
+    root = Path(unswayed.__file__).parent
     spelled = set()
     for file in root.rglob("*.py"):
         tree = ast.parse(file.read_text(encoding="utf-8"))

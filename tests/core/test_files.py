@@ -1,4 +1,4 @@
-"""What stands at a place is replaced whole, only if unfazed wrote it, and by one process at a time."""
+"""What stands at a place is replaced whole, only if unswayed wrote it, and by one process at a time."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.errors import InUse, StoredFileError, UsageError
-from unfazed.core.files import growing_folder, replacing, write_atomically
-from unfazed.core.locks import Lock
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.values import Example
+from unswayed.core.errors import InUse, StoredFileError, UsageError
+from unswayed.core.files import growing_folder, replacing, write_atomically
+from unswayed.core.locks import Lock
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.values import Example
 
 TEXT = Manifest(task="text", language="en")
 
@@ -48,7 +48,7 @@ def test_a_suite_with_something_of_the_users_in_it_is_never_replaced(tmp_path: P
     file = tmp_path / "s" / foreign
     file.parent.mkdir(exist_ok=True)
     file.write_text("mine")
-    with pytest.raises(UsageError, match=f"also {Path(foreign).parts[0]}.*unfazed did not write"):
+    with pytest.raises(UsageError, match=f"also {Path(foreign).parts[0]}.*unswayed did not write"):
         suite(tmp_path / "s", "ho", overwrite=True)
     assert file.read_text() == "mine"
     assert next(Suite(tmp_path / "s").examples()).inputs == {"text": "hi"}
@@ -123,7 +123,7 @@ WRITER = """
 import os, sys
 from pathlib import Path
 os.getpid = lambda: 2  # as in a container of its own
-from unfazed.core.files import growing_folder
+from unswayed.core.files import growing_folder
 with growing_folder(Path(sys.argv[1]), "the suite", lambda: None) as new:
     (new / "half").write_text("mine")
     print(new, flush=True)
@@ -179,7 +179,7 @@ def test_without_locks_it_works_and_says_so(
 
     left = tmp_path / ".s.partial-0123456789abcdef"
     left.mkdir()
-    monkeypatch.setattr("unfazed.core.locks.fcntl.flock", none)
+    monkeypatch.setattr("unswayed.core.locks.fcntl.flock", none)
     suite(tmp_path / "s")
     assert "has no locks" in capsys.readouterr().err
     assert left.exists(), "whose it is can't be known"
@@ -195,7 +195,7 @@ def test_a_lock_is_not_put_where_a_link_leads(tmp_path: Path) -> None:
 
 def test_a_fork_does_not_hold_the_lock_of_its_parent(tmp_path: Path) -> None:
     script = (
-        "import os, sys, time\nfrom pathlib import Path\nfrom unfazed.core.locks import Lock\n"
+        "import os, sys, time\nfrom pathlib import Path\nfrom unswayed.core.locks import Lock\n"
         "place = Path(sys.argv[1])\nlock = Lock(place / 'lock', place)\n"
         "if os.fork() == 0:\n    print('forked', flush=True)\ntime.sleep(60)\n"
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from unfazed import make_suite
-from unfazed.core import identify as identification
-from unfazed.core.errors import WrongLanguage
-from unfazed.core.identify import by_script, identify, identify_row
+from unswayed import make_suite
+from unswayed.core import identify as identification
+from unswayed.core.errors import WrongLanguage
+from unswayed.core.identify import by_script, identify, identify_row
 
 GERMAN = ["Spiele bitte etwas Musik von Bach", "Stell den Wecker auf sieben Uhr", "Wird es morgen regnen?",
           "Mach das Licht in der Küche aus", "Wie heiß wird es heute?"]  # fmt: skip
@@ -24,7 +24,7 @@ def without(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def identifier() -> None:
     if not identification.installed():
-        pytest.skip("needs unfazed[lang]")
+        pytest.skip("needs unswayed[lang]")
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_without_the_identifier_shared_scripts_leave_it_unsure(text: str) -> Non
 
 @pytest.mark.usefixtures("without")
 def test_without_the_identifier_the_way_on_is_said() -> None:
-    with pytest.raises(WrongLanguage, match=r"not clear which .* Set language=, .*  pip install 'unfazed\[lang\]'"):
+    with pytest.raises(WrongLanguage, match=r"not clear which .* Set language=, .*  pip install 'unswayed\[lang\]'"):
         make_suite(GERMAN, "spoken/filler_end")
     assert make_suite(ENGLISH, "spoken/filler_end", language="English").manifest.language == "en"
 

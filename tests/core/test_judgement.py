@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.errors import DataError
-from unfazed.core.judgement import Judgement, read_judgements, write_judgements
+from unswayed.core.errors import DataError
+from unswayed.core.judgement import Judgement, read_judgements, write_judgements
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 facts = st.dictionaries(texts, st.none() | st.booleans() | st.integers(-99, 99) | texts | st.lists(texts), max_size=3)
@@ -44,9 +44,9 @@ class Choice(msgspec.Struct):
     [
         (json.dumps(RECORD), "'anna' answers item 'i' twice"),
         (json.dumps(RECORD | {"kind": "labels"}), "an answer in a labels study, not in a choice study"),
-        (json.dumps(RECORD | {"counted": "yes"}), "not a record of `unfazed collect export`: .*counted"),
+        (json.dumps(RECORD | {"counted": "yes"}), "not a record of `unswayed collect export`: .*counted"),
         (json.dumps(RECORD | {"person": "b", "answer": {"choice": 3}}), "answer: .*array"),
-        ('{"id": "i"}', "not a record of `unfazed collect export`: .*missing required field `person`"),
+        ('{"id": "i"}', "not a record of `unswayed collect export`: .*missing required field `person`"),
         ("[]", "not a JSON object"),
     ],
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from unfazed.core import identify as identification
-from unfazed.core.errors import UsageError, WrongLanguage
-from unfazed.core.language import knows, language_name, language_tag, require_language
+from unswayed.core import identify as identification
+from unswayed.core.errors import UsageError, WrongLanguage
+from unswayed.core.language import knows, language_name, language_tag, require_language
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_an_identified_language_is_called_that_and_others_are_offered() -> None:
 def test_an_unsure_language_asks_for_the_option_or_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identification, "_predictor", lambda: None)
     with pytest.raises(
-        WrongLanguage, match=r"not clear which language .* Set language=, .* pip install 'unfazed\[lang\]'"
+        WrongLanguage, match=r"not clear which language .* Set language=, .* pip install 'unswayed\[lang\]'"
     ):
         require_language("x/y", ("en",), "und", guessed=True)
     monkeypatch.setattr(identification, "_predictor", lambda: lambda text: ([], []))

@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from unfazed.core import progress
-from unfazed.core.progress import Progress
+from unswayed.core import progress
+from unswayed.core.progress import Progress
 
 
 class Terminal(io.StringIO):

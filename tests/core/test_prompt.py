@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.errors import UsageError
-from unfazed.core.prompt import Template
+from unswayed.core.errors import UsageError
+from unswayed.core.prompt import Template
 
 
 def test_names_are_filled_in() -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.errors import NameClash, UnknownName, UsageError, nearest
-from unfazed.core.registry import Registry, import_reference
-from unfazed.vary import operators
-from unfazed.vary.operator import Operator
+from unswayed.core.errors import NameClash, UnknownName, UsageError, nearest
+from unswayed.core.registry import Registry, import_reference
+from unswayed.vary import operators
+from unswayed.vary.operator import Operator
 
 PLUGIN = Path(__file__).parents[1] / "plugin"
 
@@ -32,7 +32,7 @@ def run_with(plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     import os
 
     return subprocess.run(
-        [sys.executable, "-m", "unfazed", *arguments],
+        [sys.executable, "-m", "unswayed", *arguments],
         env={**os.environ, "PYTHONPATH": str(plugin)},
         capture_output=True,
         text=True,
@@ -64,7 +64,7 @@ def test_a_broken_plug_in_says_which(plugin: Path, tmp_path: Path) -> None:
     done = run_with(plugin, "vary", str(tmp_path / "t.txt"), "--with", "acme/gone", "-o", "-")
     assert done.returncode == 4
     assert "acme/gone" in done.stderr
-    assert "acme-unfazed" in done.stderr
+    assert "acme-unswayed" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -72,17 +72,17 @@ def test_a_clash_of_names_raises(plugin: Path, monkeypatch: pytest.MonkeyPatch, 
     clash = tmp_path / "clash-1.0.dist-info"
     clash.mkdir()
     (clash / "METADATA").write_text("Metadata-Version: 2.1\nName: clash\nVersion: 1.0\n")
-    (clash / "entry_points.txt").write_text("[unfazed.operators]\nkeyboard/adjacent = clash:X\n")
+    (clash / "entry_points.txt").write_text("[unswayed.operators]\nkeyboard/adjacent = clash:X\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    registry = Registry("operator", Operator, "unfazed.vary", folders=True)
-    with pytest.raises(NameClash, match=r"keyboard/adjacent.*unfazed.*clash"):
+    registry = Registry("operator", Operator, "unswayed.vary", folders=True)
+    with pytest.raises(NameClash, match=r"keyboard/adjacent.*unswayed.*clash"):
         registry.names()
 
 
 def test_listing_imports_nothing() -> None:
     script = (
-        "import sys; from unfazed.vary import operators; operators.names();"
-        "assert not any(m.startswith('unfazed.vary.keyboard') for m in sys.modules)"
+        "import sys; from unswayed.vary import operators; operators.names();"
+        "assert not any(m.startswith('unswayed.vary.keyboard') for m in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
 
@@ -92,7 +92,7 @@ def test_listing_imports_nothing() -> None:
     [("keyboard/ajacent", "keyboard/adjacent"), ("filler_end", "spoken/filler_end"), ("adjacent", "keyboard/adjacent")],
 )
 def test_a_wrong_name_gets_the_nearest(wrong: str, right: str) -> None:
-    with pytest.raises(UnknownName, match=f"Did you mean '{right}'.*unfazed list operators"):
+    with pytest.raises(UnknownName, match=f"Did you mean '{right}'.*unswayed list operators"):
         operators.get(wrong)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from unfazed.core import secrets
-from unfazed.core.secrets import hide, masked, masked_command, masked_data, masked_spec, masked_url
+from unswayed.core import secrets
+from unswayed.core.secrets import hide, masked, masked_command, masked_data, masked_spec, masked_url
 
 KEY = "sk-9fQ2xLw81"
 

@@ -11,10 +11,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.seeds import Seeds, Stream, StreamIds
+from unswayed.core.seeds import Seeds, Stream, StreamIds
 
 _SHOW = (
-    "from unfazed.core.seeds import Seeds; s = Seeds(7, 'a/b', 1);"
+    "from unswayed.core.seeds import Seeds; s = Seeds(7, 'a/b', 1);"
     "print(s.stream('x', 0, 'text').bits(), s.stream('x', 1).habit('花呗').bits())"
 )
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.edits import Span, bio
-from unfazed.core.task import task_named
+from unswayed.core.edits import Span, bio
+from unswayed.core.task import task_named
 
 
 @pytest.mark.parametrize(

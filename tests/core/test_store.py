@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from old_store import LATER, make_old
 
-from unfazed.core import secrets, store_batches, store_index, store_waiting
-from unfazed.core.store import AnswerStore, keyer
-from unfazed.core.store_index import KeyIndex
-from unfazed.core.store_keys import split_keys
-from unfazed.core.store_sieve import Sieve
-from unfazed.core.values import BatchOutputs, Output
+from unswayed.core import secrets, store_batches, store_index, store_waiting
+from unswayed.core.store import AnswerStore, keyer
+from unswayed.core.store_index import KeyIndex
+from unswayed.core.store_keys import split_keys
+from unswayed.core.store_sieve import Sieve
+from unswayed.core.values import BatchOutputs, Output
 
 KEY = keyer("a system")
 ANSWER = st.one_of(
@@ -146,8 +146,8 @@ WRITING = """
 import sys
 from contextlib import closing
 from pathlib import Path
-from unfazed.core.values import Output
-from unfazed.core import store
+from unswayed.core.values import Output
+from unswayed.core import store
 key = store.keyer("a system")
 with store.AnswerStore.writer(Path(sys.argv[1])) as kept:
     for number in range(int(sys.argv[2]), 10**9):

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unfazed.core import store_scan
-from unfazed.core.errors import StoredFileError
-from unfazed.core.store import AnswerStore, keyer
-from unfazed.core.store_scan import StoredAnswers
-from unfazed.core.values import Output
+from unswayed.core import store_scan
+from unswayed.core.errors import StoredFileError
+from unswayed.core.store import AnswerStore, keyer
+from unswayed.core.store_scan import StoredAnswers
+from unswayed.core.values import Output
 
 KEY, MISSING = keyer("a system"), Output(error="not asked")
 VALUE = st.one_of(st.text(max_size=3), st.booleans(), st.integers(0, 2), st.none(), st.lists(st.text(max_size=2)))

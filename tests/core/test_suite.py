@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.errors import DataError, StoredFileError, UsageError
-from unfazed.core.suite import Manifest, Suite, write_pieces, write_suite
-from unfazed.core.suite_jsonl import export_suite, import_suite
-from unfazed.core.suite_rows import Piece, pieces_of
-from unfazed.core.values import Example, Variant
+from unswayed.core.errors import DataError, StoredFileError, UsageError
+from unswayed.core.suite import Manifest, Suite, write_pieces, write_suite
+from unswayed.core.suite_jsonl import export_suite, import_suite
+from unswayed.core.suite_rows import Piece, pieces_of
+from unswayed.core.values import Example, Variant
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 json_values = st.recursive(
@@ -169,7 +169,7 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, content: str) -> None:
 
 
 def test_what_is_no_suite_is_told_apart(tmp_path: Path) -> None:
-    with pytest.raises(StoredFileError, match="unfazed vary"):
+    with pytest.raises(StoredFileError, match="unswayed vary"):
         Suite(tmp_path)
 
 
@@ -205,8 +205,8 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str, message: str) -> None:
 
 _MILLION = """
 import sys
-from unfazed.core.suite import Manifest, write_suite
-from unfazed.core.values import Example, Variant
+from unswayed.core.suite import Manifest, write_suite
+from unswayed.core.values import Example, Variant
 def examples():
     for i in range(N // 4): yield Example(i, f"e{i}", {"text": f"example number {i} of very many"}, "label")
 def variants():

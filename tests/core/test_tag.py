@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.edits import Edit, LabelsLost, to_bio
-from unfazed.core.task import task_named
-from unfazed.core.text import spelled
+from unswayed.core.edits import Edit, LabelsLost, to_bio
+from unswayed.core.task import task_named
+from unswayed.core.text import spelled
 
 TASK = task_named("tag")
 TEXT = {"text": "Anna Berg in Wien"}

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from unfazed.core.errors import MissingExtra
-from unfazed.core.text import html_table, pandas_frame, polars_frame
+from unswayed.core.errors import MissingExtra
+from unswayed.core.text import html_table, pandas_frame, polars_frame
 
 COLUMNS = {"text": ["a <b>", "c"], "gold": ["x", None], "score": [0.123456, 1.0]}
 
@@ -27,7 +27,7 @@ def test_polars() -> None:
 @pytest.mark.parametrize(("library", "make"), [("pandas", pandas_frame), ("polars", polars_frame)])
 def test_without_the_library_the_line_that_installs_it_is_shown(library: str, make, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingExtra, match=rf"to_{library}\(\) .* pip install 'unfazed\[{library}\]'"):
+    with pytest.raises(MissingExtra, match=rf"to_{library}\(\) .* pip install 'unswayed\[{library}\]'"):
         make(COLUMNS)
 
 

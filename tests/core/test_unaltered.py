@@ -8,10 +8,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.parquet import ROWS_AT_ONCE
-from unfazed.core.suite import Manifest, write_suite
-from unfazed.core.unaltered import counts
-from unfazed.core.values import Example, Variant
+from unswayed.core.parquet import ROWS_AT_ONCE
+from unswayed.core.suite import Manifest, write_suite
+from unswayed.core.unaltered import counts
+from unswayed.core.values import Example, Variant
 
 MANY = st.sampled_from([0, 0, 1, 2, ROWS_AT_ONCE - 1, ROWS_AT_ONCE + 1])
 

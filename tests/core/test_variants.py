@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.suite_rows import pieces_of
-from unfazed.core.values import Example, Json, Meaning, Variant
-from unfazed.core.variants import Maker, VariantColumn, Variants
+from unswayed.core.suite_rows import pieces_of
+from unswayed.core.values import Example, Json, Meaning, Variant
+from unswayed.core.variants import Maker, VariantColumn, Variants
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 golds: st.SearchStrategy[Json] = st.none() | texts | st.lists(texts, max_size=2)

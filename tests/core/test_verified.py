@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core import outside, verified
-from unfazed.core import suite as module
-from unfazed.core.errors import StoredFileError
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.values import Example, Variant
+from unswayed.core import outside, verified
+from unswayed.core import suite as module
+from unswayed.core.errors import StoredFileError
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.values import Example, Variant
 
 
 @pytest.fixture(autouse=True)
@@ -80,10 +80,10 @@ def test_a_file_that_changed_is_found_out(tmp_path, monkeypatch):
 
 def test_notes_of_somebody_else_count_for_nothing(tmp_path, monkeypatch):
     made(tmp_path / "s")
-    theirs = (tmp_path / "mine/unfazed/verified").read_bytes()
+    theirs = (tmp_path / "mine/unswayed/verified").read_bytes()
     become("other", tmp_path, monkeypatch)
     assert outside.own_key() is not None
-    (tmp_path / "other/unfazed/verified").write_bytes(theirs)
+    (tmp_path / "other/unswayed/verified").write_bytes(theirs)
     assert reads(tmp_path / "s", monkeypatch) == 2
 
 
@@ -92,4 +92,4 @@ def test_notes_stay_few(tmp_path, monkeypatch):
     for i in range(100):
         verified.note_down(b"%d" % i)
         assert verified.is_noted(b"%d" % i)
-        assert (tmp_path / "mine/unfazed/verified").stat().st_size <= 400
+        assert (tmp_path / "mine/unswayed/verified").stat().st_size <= 400

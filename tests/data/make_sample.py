@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
-SAMPLES = Path(__file__).resolve().parents[2] / "src" / "unfazed" / "data" / "samples"
+SAMPLES = Path(__file__).resolve().parents[2] / "src" / "unswayed" / "data" / "samples"
 TRAIN_EACH, TEST_EACH = 55, 14  # of each intent
 
 VALUES = {

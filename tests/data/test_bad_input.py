@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unfazed.core.errors import DataError, UnknownName, UsageError
-from unfazed.data import ReadOptions, read_examples, task_and_language
+from unswayed.core.errors import DataError, UnknownName, UsageError
+from unswayed.data import ReadOptions, read_examples, task_and_language
 
 GOOD = '{"text":"a","label":"x"}\n'
 SIX = "".join(f'{{"text":"t{i}","label":"x"}}\n' for i in range(6))

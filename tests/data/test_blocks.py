@@ -12,14 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.errors import DataError, UnfazedError
-from unfazed.core.values import Example
-from unfazed.data import ReadOptions, _encoding, examples_of, read_examples, read_lines
-from unfazed.data._check import Checks
-from unfazed.data._encoding import read_line_blocks
-from unfazed.data._fields import Fields
-from unfazed.data._ids import Ids
-from unfazed.data.jsonl import Jsonl
+from unswayed.core.errors import DataError, UnswayedError
+from unswayed.core.values import Example
+from unswayed.data import ReadOptions, _encoding, examples_of, read_examples, read_lines
+from unswayed.data._check import Checks
+from unswayed.data._encoding import read_line_blocks
+from unswayed.data._fields import Fields
+from unswayed.data._ids import Ids
+from unswayed.data.jsonl import Jsonl
 
 WORDS = ["turn", "off", "on", "the", "lights", "in", "kitchen", "hall", "play", "some", "jazz", "please", "café", "灯"]
 
@@ -120,7 +120,7 @@ def test_lines_in_blocks_are_lines(tmp_path_factory: pytest.TempPathFactory, par
                     lines += block
             else:
                 lines += read_lines(file)
-        except UnfazedError as error:
+        except UnswayedError as error:
             return [str(error)]
         return lines
 

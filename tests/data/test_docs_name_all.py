@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from unfazed.data import corpora, readers
+from unswayed.data import corpora, readers
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "data.md"
 

@@ -12,10 +12,10 @@ import pandas
 import pytest
 from faults.valid import workbook
 
-from unfazed import make_suite
-from unfazed.core import identify
-from unfazed.core.errors import DataError, UnknownName, UsageError, WrongLanguage
-from unfazed.data import ReadOptions, open_source, read_examples
+from unswayed import make_suite
+from unswayed.core import identify
+from unswayed.core.errors import DataError, UnknownName, UsageError, WrongLanguage
+from unswayed.data import ReadOptions, open_source, read_examples
 
 ROWS = [{"text": "play some jazz", "label": "music"}, {"text": "will it rain tomorrow", "label": "weather"}]
 GERMAN = ["Spiele bitte etwas Musik von Bach", "Stell den Wecker auf sieben Uhr", "Wird es morgen früh regnen?",
@@ -43,7 +43,7 @@ def texts(path: Path, **options: object) -> list[str]:
 @pytest.fixture
 def needs_identifier() -> None:
     if not identify.installed():
-        pytest.skip("needs unfazed[lang]")
+        pytest.skip("needs unswayed[lang]")
 
 
 class TestJson:
@@ -102,7 +102,7 @@ class TestGzip:
             (tmp_path / "a.jsonl.gz").write_bytes(content)
             with pytest.raises(DataError, match=r"a.jsonl.gz: the gzip file is damaged or cut off"):
                 texts(tmp_path / "a.jsonl.gz")
-        monkeypatch.setattr("unfazed.data._encoding._SMALL", 1 << 16)
+        monkeypatch.setattr("unswayed.data._encoding._SMALL", 1 << 16)
         (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"\n" * (1 << 21)))
         with pytest.raises(DataError, match="b.txt.gz: unpacked, the file is more than 200 times as large"):
             texts(tmp_path / "b.txt.gz")
@@ -113,7 +113,7 @@ class TestEncodings:
     def test_it_is_found_and_named(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], encoding: str) -> None:
         name, lines = TEXTS[encoding]
         if encoding == "cp1252" and not identify.installed():
-            pytest.skip("needs unfazed[lang]")
+            pytest.skip("needs unswayed[lang]")
         path = tmp_path / "a.csv"
         path.write_bytes("".join(["id,text\n", *(f"{i},{line}\n" for i, line in enumerate(lines))]).encode(encoding))
         assert texts(path) == lines
@@ -149,13 +149,13 @@ class TestEncodings:
         with pytest.raises(UnknownName, match="no encoding named 'latin-one'"):
             texts(path, encoding="latin-one")
 
-    def test_it_is_part_of_a_plan(self, tmp_path: Path, unfazed: Callable[..., str]) -> None:
+    def test_it_is_part_of_a_plan(self, tmp_path: Path, unswayed: Callable[..., str]) -> None:
         (tmp_path / "a.txt").write_bytes("na\xefve caf\xe9 owners talk\n".encode("cp1252"))
         said = ["--lang", "en", "--with", "keyboard/adjacent", "--encoding", "cp1252", "-o", "-"]
-        assert "caf" in unfazed("vary", tmp_path / "a.txt", *said)
+        assert "caf" in unswayed("vary", tmp_path / "a.txt", *said)
         plan = f'[data]\npath = "{tmp_path}/a.txt"\nlanguage = "English"\nencoding = "cp1252"'
         (tmp_path / "plan.toml").write_text(plan)
-        assert unfazed("vary", "--plan", tmp_path / "plan.toml", "--with", "keyboard/adjacent", "-o", "-")
+        assert unswayed("vary", "--plan", tmp_path / "plan.toml", "--with", "keyboard/adjacent", "-o", "-")
         assert (
             make_suite(tmp_path / "a.txt", "keyboard/adjacent", language="en", encoding="cp1252").manifest.examples == 1
         )
@@ -164,7 +164,7 @@ class TestEncodings:
 class TestExcel:
     @pytest.fixture(autouse=True)
     def _library(self) -> None:
-        pytest.importorskip("python_calamine", reason="needs unfazed[excel]")
+        pytest.importorskip("python_calamine", reason="needs unswayed[excel]")
 
     def test_cells_become_texts_and_formulas_their_values(self, tmp_path: Path) -> None:
         path = tmp_path / "a.xlsx"
@@ -191,7 +191,7 @@ class TestExcel:
         path.write_bytes(workbook([["text", "text"], ["a", "b"]]))
         with pytest.raises(DataError, match="a.xlsx:1: the header has the column 'text' twice"):
             texts(path)
-        monkeypatch.setattr("unfazed.data.excel._SMALL", 1 << 10)
+        monkeypatch.setattr("unswayed.data.excel._SMALL", 1 << 10)
         path.write_bytes(workbook([["text"], ["a" * (1 << 23)]]))
         with pytest.raises(DataError, match="unpacked, the workbook is more than 200 times as large"):
             texts(path)
@@ -248,18 +248,18 @@ class TestGuesses:
 
 @pytest.mark.usefixtures("needs_identifier")
 class TestLanguages:
-    def test_a_german_table_is_german(self, tmp_path: Path, unfazed: Callable[..., str]) -> None:
+    def test_a_german_table_is_german(self, tmp_path: Path, unswayed: Callable[..., str]) -> None:
         file = tmp_path / "deutsch.csv"
         file.write_text("text,label\n" + "".join(f'"{text}",a\n' for text in GERMAN), encoding="utf-8")
-        out = unfazed("vary", file, "--with", "keyboard/adjacent", "-o", "-")
+        out = unswayed("vary", file, "--with", "keyboard/adjacent", "-o", "-")
         assert len(out.splitlines()) == len(GERMAN)
         assert make_suite(file, "keyboard/adjacent").manifest.language == "de"
         with pytest.raises(WrongLanguage, match=r"varies en, .* 'de' \(German, .* such as .*keyboard/adj"):
             make_suite(file, "spoken/filler_end")
 
-    def test_russian_with_its_language_named(self, tmp_path: Path, unfazed: Callable[..., str]) -> None:
+    def test_russian_with_its_language_named(self, tmp_path: Path, unswayed: Callable[..., str]) -> None:
         (tmp_path / "texts.txt").write_text("Какая завтра погода?\nВыключи свет\n", encoding="utf-8")
-        out = unfazed("vary", tmp_path / "texts.txt", "--lang", "ru", "--with", "keyboard/adjacent", "-o", "-")
+        out = unswayed("vary", tmp_path / "texts.txt", "--lang", "ru", "--with", "keyboard/adjacent", "-o", "-")
         assert len(out.splitlines()) == 2
 
     @pytest.mark.parametrize("said", [None, "mul", "German+en"])
@@ -275,13 +275,13 @@ class TestLanguages:
     def test_what_is_left_out_of_a_mixed_file_is_said(self, tmp_path: Path) -> None:
         from click.testing import CliRunner
 
-        from unfazed.cli import unfazed
+        from unswayed.cli import unswayed
 
         with (tmp_path / "m.csv").open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([["text"], *([text] for text in GERMAN + ENGLISH)])
         for to in ("-", str(tmp_path / "s")):
             done = CliRunner().invoke(
-                unfazed, ["vary", str(tmp_path / "m.csv"), "--with", "spoken/filler_end", "-o", to]
+                unswayed, ["vary", str(tmp_path / "m.csv"), "--with", "spoken/filler_end", "-o", to]
             )
             assert "spoken/filler_end: 6 of 12 examples left out (6 in de; it varies en)" in done.stderr
             assert "rows are in German and English, and each is varied in its own" in done.stderr

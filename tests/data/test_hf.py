@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from unfazed.core.errors import DataError
-from unfazed.data import read_examples
+from unswayed.core.errors import DataError
+from unswayed.data import read_examples
 
 CLASS = {"names": ["no", "yes"], "_type": "ClassLabel"}
 TAGS = {"names": ["O", "B-x"], "_type": "ClassLabel"}

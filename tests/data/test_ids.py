@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.data import _ids
-from unfazed.data._ids import Ids
+from unswayed.data import _ids
+from unswayed.data._ids import Ids
 
 
 @given(st.lists(st.tuples(st.text(max_size=3), st.integers(0, 10**9))))

@@ -8,9 +8,9 @@ from pathlib import Path
 import commands
 import pytest
 
-import unfazed
-from unfazed.core.errors import DataError
-from unfazed.data import ReadOptions, read_examples
+import unswayed
+from unswayed.core.errors import DataError
+from unswayed.data import ReadOptions, read_examples
 
 
 def written(folder: Path, values: list[str], gold: str = "label") -> Path:
@@ -32,12 +32,12 @@ def test_ids_are_refused_at_once(tmp_path: Path) -> None:
 def test_a_command_says_how_to_go_on(tmp_path: Path) -> None:
     written(tmp_path, [f"u{i}" for i in range(195)] + ["u0"] * 5, gold="user")
     vary = "vary mine.jsonl --with keyboard/adjacent --gold user -o suite"
-    done = commands.unfazed(*vary.split(), cwd=tmp_path)
+    done = commands.unswayed(*vary.split(), cwd=tmp_path)
     assert done.returncode == 4
     assert "--gold user has 195 values in 200 rows: is it an id?" in done.stderr
     assert "--task classify" in done.stderr
     assert not (tmp_path / "suite").exists()
-    meant = commands.unfazed(*vary.split(), "--task", "classify", cwd=tmp_path)
+    meant = commands.unswayed(*vary.split(), "--task", "classify", cwd=tmp_path)
     assert meant.returncode == 0, meant.stderr
     assert "--gold user has 195 values in 200 rows: is it an id?" in meant.stderr
 
@@ -45,8 +45,8 @@ def test_a_command_says_how_to_go_on(tmp_path: Path) -> None:
 def test_python_refuses_them_too(tmp_path: Path) -> None:
     records = [{"text": f"turn off lamp {i}", "label": f"u{i}"} for i in range(150)]
     with pytest.raises(DataError, match="label has 150 values in 150 rows: is it an id"):
-        unfazed.make_suite(records, "keyboard/adjacent", to=tmp_path / "suite")
-    unfazed.make_suite(records, "keyboard/adjacent", to=tmp_path / "suite", task="classify")
+        unswayed.make_suite(records, "keyboard/adjacent", to=tmp_path / "suite")
+    unswayed.make_suite(records, "keyboard/adjacent", to=tmp_path / "suite", task="classify")
 
 
 @pytest.mark.parametrize(

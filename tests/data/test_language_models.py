@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from unfazed.core.chat import as_sent, chat_of
-from unfazed.core.errors import DataError, UsageError
-from unfazed.core.suite import Suite
-from unfazed.core.values import Example, Json
-from unfazed.data import ReadOptions, read_examples, task_and_language
-from unfazed.run.making import make_suite
+from unswayed.core.chat import as_sent, chat_of
+from unswayed.core.errors import DataError, UsageError
+from unswayed.core.suite import Suite
+from unswayed.core.values import Example, Json
+from unswayed.data import ReadOptions, read_examples, task_and_language
+from unswayed.run.making import make_suite
 
 BFCL = Path(__file__).parents[3] / "shared/data/bfcl"
 here = pytest.mark.skipif(not BFCL.is_dir(), reason="BFCL's files are not here (../shared/data/bfcl)")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from unfazed.core.errors import DataError, UsageError
-from unfazed.core.values import Example
-from unfazed.data import ReadOptions, examples_of, likely_groups
-from unfazed.run.making import make_suite
+from unswayed.core.errors import DataError, UsageError
+from unswayed.core.values import Example
+from unswayed.data import ReadOptions, examples_of, likely_groups
+from unswayed.run.making import make_suite
 
 
 def test_mappings_and_examples_are_numbered_anew() -> None:

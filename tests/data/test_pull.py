@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from unfazed.core.errors import PullError, UnknownName, UsageError
-from unfazed.data import Corpus, CorpusFile, _corpora, corpora, corpus_named, pull
+from unswayed.core.errors import PullError, UnknownName, UsageError
+from unswayed.data import Corpus, CorpusFile, _corpora, corpora, corpus_named, pull
 
 CONTENT = {"train/label": b"go\nstay\n" * 1000, "test/label": b"go\n" * 50_000}
 
@@ -73,7 +73,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Corpus:
     corpus = Corpus("tiny", "two files", "ours", "http://home.invalid", "http://home.invalid/data", files)
     real = corpus_named
     monkeypatch.setattr(_corpora, "corpus_named", lambda name: corpus if name == "tiny" else real(name))
-    for variable in ("UNFAZED_CACHE", "UNFAZED_MIRROR", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+    for variable in ("UNSWAYED_CACHE", "UNSWAYED_MIRROR", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(variable, raising=False)
     return corpus
 
@@ -98,8 +98,8 @@ def test_fetches_all_files_and_none_twice(server: Server, tmp_path: Path) -> Non
 
 
 def test_environment_says_where_from_and_where_to(server: Server, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setenv("UNFAZED_MIRROR", server.url + "/")
-    monkeypatch.setenv("UNFAZED_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("UNSWAYED_MIRROR", server.url + "/")
+    monkeypatch.setenv("UNSWAYED_CACHE", str(tmp_path / "cache"))
     assert pull("tiny") == tmp_path / "cache" / "tiny"
 
 
@@ -170,7 +170,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_full_disk(server: Server, small_disk: Path) -> None:
-    with pytest.raises(PullError, match=r"disk/tiny/test: the disk is full. Free some space, or set UNFAZED_CACHE"):
+    with pytest.raises(PullError, match=r"disk/tiny/test: the disk is full. Free some space, or set UNSWAYED_CACHE"):
         pull("tiny", small_disk, server.url)
     assert list(files_under(small_disk)) == ["tiny/train/label"]
 
@@ -195,7 +195,7 @@ def _link(target: Path) -> Path:
 
 def test_a_cache_that_is_a_file(server: Server, tmp_path: Path) -> None:
     (tmp_path / "cache").write_bytes(b"")
-    with pytest.raises(PullError, match=r"can't be written \(Not a directory\). Set UNFAZED_CACHE"):
+    with pytest.raises(PullError, match=r"can't be written \(Not a directory\). Set UNSWAYED_CACHE"):
         pull("tiny", tmp_path / "cache", server.url)
 
 

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.errors import DataError, UnknownName, UsageError
-from unfazed.core.ids import content_id
-from unfazed.core.values import Example
-from unfazed.data import Kind, ReadOptions, read_examples, readers, task_and_language
+from unswayed.core.errors import DataError, UnknownName, UsageError
+from unswayed.core.ids import content_id
+from unswayed.core.values import Example
+from unswayed.data import Kind, ReadOptions, read_examples, readers, task_and_language
 
 
 def read(path: Path, **options: object) -> list[Example]:

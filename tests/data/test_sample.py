@@ -11,8 +11,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from unfazed.core.errors import UnknownName
-from unfazed.data import Kind, read_examples, sample_path, task_and_language
+from unswayed.core.errors import UnknownName
+from unswayed.data import Kind, read_examples, sample_path, task_and_language
 
 
 def test_the_generator_gives_the_shipped_files_byte_for_byte() -> None:

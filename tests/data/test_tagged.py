@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from unfazed.core.errors import DataError, UsageError
-from unfazed.core.values import Example
-from unfazed.data import ReadOptions, examples_of, find_reader, read_examples, task_and_language
+from unswayed.core.errors import DataError, UsageError
+from unswayed.core.values import Example
+from unswayed.data import ReadOptions, examples_of, find_reader, read_examples, task_and_language
 
 XSID = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "xsid"
 

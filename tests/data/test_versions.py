@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.errors import DataError, UsageError
-from unfazed.data import import_versions
+from unswayed.core.errors import DataError, UsageError
+from unswayed.data import import_versions
 
 NOISEQA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "noiseqa" / "people.jsonl"
 ROWS = [

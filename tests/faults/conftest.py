@@ -14,7 +14,7 @@ from types import ModuleType
 import commands
 import pytest
 
-COMMAND = [sys.executable, "-m", "unfazed"]
+COMMAND = [sys.executable, "-m", "unswayed"]
 MODULE = """
 def predict(batch):
     with open({log!r}, "a") as log:
@@ -35,7 +35,7 @@ def _loaded(file: Path) -> ModuleType:
 collecting = _loaded(Path(__file__).parents[1] / "collect" / "conftest.py")  # studies, and a PostgreSQL of our own
 database, postgres = collecting.database, collecting.postgres
 Done = subprocess.CompletedProcess[str]
-Unfazed = Callable[..., Done]
+Unswayed = Callable[..., Done]
 
 
 def make_place(folder: Path) -> None:
@@ -52,9 +52,9 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def unfazed(place: Path) -> Unfazed:
+def unswayed(place: Path) -> Unswayed:
     def run(*arguments: str | Path, env: dict[str, str] | None = None) -> Done:
-        return commands.unfazed(*arguments, cwd=place, env=env)
+        return commands.unswayed(*arguments, cwd=place, env=env)
 
     return run
 

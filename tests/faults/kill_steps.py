@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import unfazed.collect.export
-import unfazed.measure.gates
-import unfazed.report.html
-import unfazed.run.making  # noqa: F401  here, so that not every fork has to
-from unfazed import cli
+import unswayed.collect.export
+import unswayed.measure.gates
+import unswayed.report.html
+import unswayed.run.making  # noqa: F401  here, so that not every fork has to
+from unswayed import cli
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 STEPS = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.truncate", "sqlite3.connect"}
@@ -57,7 +57,7 @@ def run(folder: Path, command: list[str], kill_at: int = 0) -> int:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(watch)
-    sys.argv = ["unfazed", *command]
+    sys.argv = ["unswayed", *command]
     code: object = 99
     try:
         cli.main()

@@ -103,11 +103,11 @@ def mutated(draw: Draw, valid: bytes) -> bytes:
     return data
 
 
-LONG = int(os.environ.get("UNFAZED_FUZZ", "0"))  # examples a test, for a long run by hand; new ones each time
+LONG = int(os.environ.get("UNSWAYED_FUZZ", "0"))  # examples a test, for a long run by hand; new ones each time
 
 
 def fuzz(examples: int) -> settings:
-    """How often a test is tried: the same few examples in each run of the suite, or as many as UNFAZED_FUZZ says."""
+    """How often a test is tried: the same few examples in each run of the suite, or as many as UNSWAYED_FUZZ says."""
     return settings(
         max_examples=LONG or examples,
         derandomize=not LONG,

@@ -200,7 +200,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "bad.py").write_text(MODULE)
     (folder / "mine.jsonl").write_text("".join(f'{{"text": "number {i}", "label": "a"}}\n' for i in range(20)))
     command = "vary mine.jsonl --lang en --with keyboard/adjacent --seed 7 -o suite"
-    commands.unfazed(*command.split(), cwd=folder, check=True)
+    commands.unswayed(*command.split(), cwd=folder, check=True)
     return folder
 
 
@@ -218,7 +218,7 @@ def started(place: Path, name: str, *more: str) -> subprocess.Popen[bytes]:
 
 
 def asked(place: Path, name: str, *more: str) -> tuple[int, str, str]:
-    done = commands.unfazed(*ASKING.format(name).split(), *more, cwd=place)
+    done = commands.unswayed(*ASKING.format(name).split(), *more, cwd=place)
     assert "Traceback" not in done.stderr
     return done.returncode, done.stdout, done.stderr
 
@@ -256,7 +256,7 @@ def test_an_answer_of_100_megabytes(place: Path) -> None:
     assert (clean(out)["value"], clean(out)["n"], clean(out)["missing"]) == (0.95, 20, 0)
     assert len(told) < 10_000
     report = "report returns_100_megabytes -o report.html --bootstrap 100"
-    commands.unfazed(*report.split(), cwd=place, check=True)
+    commands.unswayed(*report.split(), cwd=place, check=True)
     assert (place / "report.html").stat().st_size < 1_000_000
 
 
@@ -299,7 +299,7 @@ def test_a_program_that_hangs_is_left_by_its_timeout(place: Path) -> None:
         "start_timeout=0.1",
     ]
     command[3] = "cmd:python3 hang.py"
-    done = commands.unfazed(*command, cwd=place)
+    done = commands.unswayed(*command, cwd=place)
     assert done.returncode == 3
     assert "before its first answer" in done.stderr
 
@@ -313,7 +313,7 @@ def test_an_interrupt_from_within_is_an_interrupt(place: Path) -> None:
 def test_a_module_that_exits_when_it_is_imported(place: Path) -> None:
     (place / "leaves.py").write_text("import sys\nsys.exit(0)\n")
     command = ["run", "suite", "--system", "leaves:predict", "-o", "leaves"]
-    done = commands.unfazed(*command, cwd=place)
+    done = commands.unswayed(*command, cwd=place)
     assert done.returncode == 4
     assert "leaves:predict can't be imported" in done.stderr
     assert "SystemExit: 0" in done.stderr

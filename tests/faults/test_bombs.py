@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unfazed.core.errors import DataError, StoredFileError
-from unfazed.data import ReadOptions, read_examples
-from unfazed.systems.baselines.intent import Intent
+from unswayed.core.errors import DataError, StoredFileError
+from unswayed.data import ReadOptions, read_examples
+from unswayed.systems.baselines.intent import Intent
 
 from .conftest import COMMAND
 from .valid_files import FILES
@@ -81,7 +81,7 @@ def test_a_line_of_30_megabytes_is_read(tmp_path: Path) -> None:
 
 READ = """
 import sys
-from unfazed.data import read_examples
+from unswayed.data import read_examples
 print(sum(len(example.inputs["text"]) for example in read_examples(sys.argv[1])))
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
@@ -119,7 +119,7 @@ def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
     file = tmp_path / "model/weights.npz"
     file.write_bytes(out.getvalue())
     card = json.loads((tmp_path / "model/system.json").read_text())
-    from unfazed.core.ids import file_hash
+    from unswayed.core.ids import file_hash
 
     (tmp_path / "model/system.json").write_text(json.dumps({**card, "weights": file_hash(file)}))
     with pytest.raises(StoredFileError, match=r"weights\.npz"):

@@ -14,9 +14,9 @@ from pathlib import Path
 import commands
 import pytest
 
-from unfazed.core.suite import Suite
+from unswayed.core.suite import Suite
 
-from .conftest import COMMAND, Unfazed, make_place
+from .conftest import COMMAND, Unswayed, make_place
 
 VARY = ["vary", "mine.jsonl", "--lang", "en", "--with", "keyboard/adjacent", "--draws", "3", "--seed", "7"]
 RUN = ["--system", "my_module:predict", "--format", "json"]
@@ -26,16 +26,16 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
 
 
-def made(unfazed: Unfazed, to: str = "suite") -> None:
-    done = unfazed(*VARY, "-o", to)
+def made(unswayed: Unswayed, to: str = "suite") -> None:
+    done = unswayed(*VARY, "-o", to)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow
-def test_kill_9_while_varying_leaves_a_whole_suite_or_none(place: Path, unfazed: Unfazed) -> None:
-    made(unfazed, "whole")
+def test_kill_9_while_varying_leaves_a_whole_suite_or_none(place: Path, unswayed: Unswayed) -> None:
+    made(unswayed, "whole")
     began = time.monotonic()
-    made(unfazed, "timed")
+    made(unswayed, "timed")
     usual = time.monotonic() - began
     moments = random.Random(0)
     for attempt in range(4):
@@ -46,30 +46,30 @@ def test_kill_9_while_varying_leaves_a_whole_suite_or_none(place: Path, unfazed:
         child.wait()
         if (to / "manifest.json").exists():
             assert content(to) == content(place / "whole")
-        done = unfazed(*VARY, "-o", to, "--overwrite")
+        done = unswayed(*VARY, "-o", to, "--overwrite")
         assert done.returncode == 0, done.stderr
         assert content(to) == content(place / "whole")
 
 
-def test_a_full_disk_while_varying(place: Path, unfazed: Unfazed, small_disk) -> None:
+def test_a_full_disk_while_varying(place: Path, unswayed: Unswayed, small_disk) -> None:
     disk = small_disk("16k")
-    done = unfazed(*VARY, "-o", disk / "suite")
+    done = unswayed(*VARY, "-o", disk / "suite")
     assert done.returncode not in (0, 1)
     assert "disk" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (disk / "suite" / "manifest.json").exists()
 
 
-def test_a_disk_that_fills_during_a_run_loses_no_answer(place: Path, unfazed: Unfazed, small_disk) -> None:
-    made(unfazed)
+def test_a_disk_that_fills_during_a_run_loses_no_answer(place: Path, unswayed: Unswayed, small_disk) -> None:
+    made(unswayed)
     disk = small_disk("100k")
-    done = unfazed("run", "suite", *RUN, "-o", disk / "run")
+    done = unswayed("run", "suite", *RUN, "-o", disk / "run")
     assert done.returncode not in (0, 1)
     assert "Traceback" not in done.stderr
     small_disk("20m")
-    again = unfazed("run", "suite", *RUN, "-o", disk / "run")
+    again = unswayed("run", "suite", *RUN, "-o", disk / "run")
     assert again.returncode == 0, again.stderr
-    expected = unfazed("run", "suite", *RUN, "-o", "elsewhere")
+    expected = unswayed("run", "suite", *RUN, "-o", "elsewhere")
     assert numbers(again.stdout) == numbers(expected.stdout)
 
 
@@ -78,11 +78,11 @@ def numbers(text: str) -> object:
     return {name: results[name]["value"] for name in ("clean", "average", "worst", "drop", "flips")}
 
 
-def test_a_full_disk_while_reporting(place: Path, unfazed: Unfazed, small_disk) -> None:
-    made(unfazed)
-    assert unfazed("run", "suite", *RUN, "-o", "run").returncode == 0
+def test_a_full_disk_while_reporting(place: Path, unswayed: Unswayed, small_disk) -> None:
+    made(unswayed)
+    assert unswayed("run", "suite", *RUN, "-o", "run").returncode == 0
     disk = small_disk("16k")
-    done = unfazed("report", "run", "-o", disk / "report.html")
+    done = unswayed("report", "run", "-o", disk / "report.html")
     assert done.returncode != 0
     assert "disk" in done.stderr or "space" in done.stderr
     assert not (disk / "report.html").exists()
@@ -108,17 +108,17 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole")
     make_place(folder)
     for command in ([*VARY, "-o", "suite"], ["run", "suite", *RUN, "-o", "run"]):
-        done = commands.unfazed(*command, cwd=folder, check=True)
+        done = commands.unswayed(*command, cwd=folder, check=True)
     (folder / "results.json").write_text(done.stdout)
     return folder
 
 
 @pytest.mark.parametrize("how", ["cut", "empty", "flipped", "replaced"])
 @pytest.mark.parametrize("name", ["manifest.json", "examples.parquet", "variants.parquet"])
-def test_a_damaged_suite_is_refused_by_name(place: Path, unfazed: Unfazed, whole: Path, name: str, how: str) -> None:
+def test_a_damaged_suite_is_refused_by_name(place: Path, unswayed: Unswayed, whole: Path, name: str, how: str) -> None:
     shutil.copytree(whole / "suite", place / "suite")
     damage(place / "suite" / name, how)
-    done = unfazed("run", "suite", *RUN, "-o", "run")
+    done = unswayed("run", "suite", *RUN, "-o", "run")
     assert done.returncode not in (0, 1)
     assert name in done.stderr
     assert "Traceback" not in done.stderr
@@ -127,11 +127,11 @@ def test_a_damaged_suite_is_refused_by_name(place: Path, unfazed: Unfazed, whole
 @pytest.mark.parametrize("how", ["cut", "flipped", "replaced"])
 @pytest.mark.parametrize("name", ["outputs.sqlite", "run.json"])
 def test_a_damaged_run_is_refused_by_name_or_gives_the_same(
-    place: Path, unfazed: Unfazed, whole: Path, name: str, how: str
+    place: Path, unswayed: Unswayed, whole: Path, name: str, how: str
 ) -> None:
     shutil.copytree(whole, place, dirs_exist_ok=True)
     damage(place / "run" / name, how)
-    done = unfazed("measure", "run", "run", "--format", "json")
+    done = unswayed("measure", "run", "run", "--format", "json")
     assert "Traceback" not in done.stderr
     if done.returncode == 0:
         assert numbers(done.stdout) == numbers((place / "results.json").read_text())
@@ -146,22 +146,22 @@ time.time = lambda: _real() + _rng.choice([-1e6, -3600, 0, 3600, 1e6])
 """
 
 
-def test_a_clock_that_jumps(place: Path, unfazed: Unfazed) -> None:
+def test_a_clock_that_jumps(place: Path, unswayed: Unswayed) -> None:
     (place / "jumps").mkdir()
     (place / "jumps" / "sitecustomize.py").write_text(_JUMPS)
     jumping = {"PYTHONPATH": str(place / "jumps")}
-    made(unfazed)
-    done = unfazed(*VARY, "-o", "jumped", env=jumping)
+    made(unswayed)
+    done = unswayed(*VARY, "-o", "jumped", env=jumping)
     assert done.returncode == 0, done.stderr
     assert content(place / "jumped") == content(place / "suite")
-    run = unfazed("run", "suite", *RUN, "-o", "run", env=jumping)
+    run = unswayed("run", "suite", *RUN, "-o", "run", env=jumping)
     assert run.returncode == 0, run.stderr
-    assert numbers(run.stdout) == numbers(unfazed("run", "suite", *RUN, "-o", "other").stdout)
+    assert numbers(run.stdout) == numbers(unswayed("run", "suite", *RUN, "-o", "other").stdout)
 
 
-def test_two_at_once_on_one_run(place: Path, unfazed: Unfazed) -> None:
+def test_two_at_once_on_one_run(place: Path, unswayed: Unswayed) -> None:
     """One of them works, the other is told; together they ask nothing twice."""
-    made(unfazed)
+    made(unswayed)
     command = [*COMMAND, "run", "suite", *RUN, "--canary", "0", "-o", "run"]
     both = [
         subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in "ab"
@@ -175,32 +175,32 @@ def test_two_at_once_on_one_run(place: Path, unfazed: Unfazed) -> None:
     assert len(asked) == len(set(asked))
 
 
-def test_nothing_is_written_outside_the_output(place: Path, unfazed: Unfazed) -> None:
+def test_nothing_is_written_outside_the_output(place: Path, unswayed: Unswayed) -> None:
     """Ids and labels that look like paths stay what they are."""
     hostile = [
         {"id": "../../escape", "text": "one two three", "label": "../../etc/passwd"},
-        {"id": "/tmp/unfazed-escape", "text": "=HYPERLINK(1) four five", "label": "<script>alert(1)</script>"},
+        {"id": "/tmp/unswayed-escape", "text": "=HYPERLINK(1) four five", "label": "<script>alert(1)</script>"},
     ]
     (place / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in hostile))
     before = set(os.listdir(place.parent))
-    made(unfazed)
-    assert unfazed("run", "suite", *RUN, "-o", "run").returncode == 0
-    assert unfazed("report", "run", "-o", "report.html").returncode == 0
+    made(unswayed)
+    assert unswayed("run", "suite", *RUN, "-o", "run").returncode == 0
+    assert unswayed("report", "run", "-o", "report.html").returncode == 0
     assert set(os.listdir(place.parent)) == before
-    assert not Path("/tmp/unfazed-escape").exists()
+    assert not Path("/tmp/unswayed-escape").exists()
     assert "<script>alert" not in (place / "report.html").read_text()
     there = {file.name for file in place.iterdir()} - {"__pycache__"}
     assert there == {"asked.log", "mine.jsonl", "my_module.py", "report.flips.jsonl", "report.html", "report.view.html",
                      "run", "suite"}  # fmt: skip
 
 
-def test_a_suite_that_vanishes_under_a_run(place: Path, unfazed: Unfazed) -> None:
-    made(unfazed)
-    assert unfazed("run", "suite", *RUN, "-o", "run").returncode == 0
+def test_a_suite_that_vanishes_under_a_run(place: Path, unswayed: Unswayed) -> None:
+    made(unswayed)
+    assert unswayed("run", "suite", *RUN, "-o", "run").returncode == 0
     shutil.rmtree(place / "suite")
-    done = unfazed("measure", "run", "run")
+    done = unswayed("measure", "run", "run")
     assert done.returncode == 3
     assert "suite is not a suite" in done.stderr
-    made(unfazed)
+    made(unswayed)
     assert Suite(place / "suite").id
-    assert unfazed("measure", "run", "run").returncode == 0
+    assert unswayed("measure", "run", "run").returncode == 0

@@ -45,7 +45,7 @@ def files(folder: Path) -> list[str]:
 def test_a_full_disk_is_told_and_nothing_is_left(place: Path, full: Path, command: str) -> None:  # noqa: F811
     before = files(full)
     arguments = command.format(there=full, free=place).split()
-    done = commands.unfazed(*arguments, cwd=place)
+    done = commands.unswayed(*arguments, cwd=place)
     assert done.returncode == 3, done.stderr
     assert str(full) in done.stderr
     assert any(told in done.stderr for told in ("No space left", "disk is full", "disk I/O error", "unable to open"))

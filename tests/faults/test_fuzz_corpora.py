@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.errors import NothingEvaluated, UnfazedError
-from unfazed.data import ReadOptions, read_examples, readers
+from unswayed.core.errors import NothingEvaluated, UnswayedError
+from unswayed.data import ReadOptions, read_examples, readers
 
 from .mutate import fuzz, mutated
 from .valid import CORPORA, RTE_JSONL, Kind
@@ -29,7 +29,7 @@ def tried(folder: Path, kind: Kind, name: str, content: bytes) -> None:
         kind.read(folder)
     except NothingEvaluated:
         pass  # which is about what the file holds, not about how
-    except UnfazedError as error:
+    except UnswayedError as error:
         told = str(error)
     finally:
         (folder / name).write_bytes(kind.files[name])
@@ -53,7 +53,7 @@ def attack(folder: Path, kind: Kind, times: int) -> None:
 @pytest.mark.parametrize("name", CORPORA)
 def test_damaged_corpora_are_read_or_refused_by_name(tmp_path: Path, name: str) -> None:
     if name == "excel":
-        pytest.importorskip("python_calamine", reason="needs unfazed[excel]")
+        pytest.importorskip("python_calamine", reason="needs unswayed[excel]")
     attack(tmp_path, CORPORA[name], 60)
 
 

@@ -19,18 +19,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.collect.items import make_study
-from unfazed.collect.owner import open_session
-from unfazed.collect.people import consent, hashed, invite
-from unfazed.collect.site import signed
-from unfazed.collect.study import read_study
-from unfazed.core.suite import Manifest, write_suite
-from unfazed.core.suite_jsonl import export_suite
-from unfazed.core.values import Example, Variant
-from unfazed.measure.measuring import measure_run
-from unfazed.report.html import write_report
-from unfazed.report.tables import FORMATS, render
-from unfazed.run.engine import run_system
+from unswayed.collect.items import make_study
+from unswayed.collect.owner import open_session
+from unswayed.collect.people import consent, hashed, invite
+from unswayed.collect.site import signed
+from unswayed.collect.study import read_study
+from unswayed.core.suite import Manifest, write_suite
+from unswayed.core.suite_jsonl import export_suite
+from unswayed.core.values import Example, Variant
+from unswayed.measure.measuring import measure_run
+from unswayed.report.html import write_report
+from unswayed.report.tables import FORMATS, render
+from unswayed.run.engine import run_system
 
 from .conftest import collecting
 from .mutate import fuzz
@@ -47,7 +47,7 @@ TEXTS = [
     f"{{{{ {MARK} }}}}{{% raw %}}",
     f'<a href="javascript:{MARK}">x</a><iframe srcdoc="<script>{MARK}</script>">',
     '=HYPERLINK("http://x.invalid")',
-    *("+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "../../../escape", "/tmp/unfazed-escape", "..\\..\\x", "a\0b", "~/x"),
+    *("+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "../../../escape", "/tmp/unswayed-escape", "..\\..\\x", "a\0b", "~/x"),
     *("\x1b[2J\x1b]0;owned\x07", "\u202egnp.exe", "\u2028\u2029", "𒐫" * 50, "]|[x](http://x.invalid)|`", "%0d%0aX: y"),
 ]
 CSP = "Content-Security-Policy"
@@ -147,16 +147,16 @@ def test_nothing_runs_in_a_report_and_nothing_leaves_its_place(place: Path) -> N
         "--retries",
         "0",
     ]
-    done = commands.unfazed(*run, cwd=place)
+    done = commands.unswayed(*run, cwd=place)
     assert done.returncode == 3, done.stderr  # some of the items fail
     assert "\x1b" not in done.stdout + done.stderr
     report = "report run -o report.html --bootstrap 50"
-    commands.unfazed(*report.split(), cwd=place)
+    commands.unswayed(*report.split(), cwd=place)
     page = (place / "report.html").read_text()
     assert harmful(page) == []
     assert "onerror" in page, "the texts are there, as texts"
     ElementTree.parse(place / "junit.xml")
-    assert (sorted(os.listdir(place.parent)), sorted(set(os.listdir("/tmp")) & {"unfazed-escape", "escape"})) == (
+    assert (sorted(os.listdir(place.parent)), sorted(set(os.listdir("/tmp")) & {"unswayed-escape", "escape"})) == (
         outside[0],
         [],
     )
@@ -176,12 +176,12 @@ def test_exports_stay_in_their_folder(tmp_path: Path) -> None:
     """Files are named after operators, whose names come from outside."""
     suite_of(tmp_path / "x" / "suite", [text for text in TEXTS if "\0" not in text], gold="a")
     for name in ("lm_eval", "inspect_ai", "datasets"):
-        done = commands.unfazed("export", tmp_path / "x" / "suite", "--as", name, "-o", tmp_path / "x" / name)
+        done = commands.unswayed("export", tmp_path / "x" / "suite", "--as", name, "-o", tmp_path / "x" / name)
         assert "Traceback" not in done.stderr
         assert done.returncode == 0, done.stderr
     there = {file.relative_to(tmp_path).parts[0] for file in tmp_path.rglob("*")}
     assert there <= {"x"}
-    assert not Path("/tmp/unfazed-escape").exists()
+    assert not Path("/tmp/unswayed-escape").exists()
 
 
 def test_no_spreadsheet_is_written() -> None:

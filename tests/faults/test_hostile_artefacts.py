@@ -21,20 +21,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import unfazed
-from unfazed.collect.study import read_study
-from unfazed.core.errors import DataError, StoredFileError, UnfazedError, UsageError
-from unfazed.core.parquet import read_batches
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.suite_jsonl import import_suite
-from unfazed.core.values import Example, Variant
-from unfazed.data import read_examples
-from unfazed.mitigate.noisy_channel import NoisyChannel
-from unfazed.run.plan import read_plan
-from unfazed.systems.baselines.intent import Intent
-from unfazed.systems.logged import LoggedSystem
-from unfazed.vary.people import read_profiles
-from unfazed.vary.typists import Typists
+import unswayed
+from unswayed.collect.study import read_study
+from unswayed.core.errors import DataError, StoredFileError, UnswayedError, UsageError
+from unswayed.core.parquet import read_batches
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.suite_jsonl import import_suite
+from unswayed.core.values import Example, Variant
+from unswayed.data import read_examples
+from unswayed.mitigate.noisy_channel import NoisyChannel
+from unswayed.run.plan import read_plan
+from unswayed.systems.baselines.intent import Intent
+from unswayed.systems.logged import LoggedSystem
+from unswayed.vary.people import read_profiles
+from unswayed.vary.typists import Typists
 
 from .valid_files import FILES
 
@@ -63,7 +63,7 @@ def not_utf8(file: Path) -> None:
 
 READERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "suite": ("manifest.json", lambda file: Suite(file.parent)),
-    "run": ("run.json", lambda file: unfazed.Run(file.parent)),
+    "run": ("run.json", lambda file: unswayed.Run(file.parent)),
     "plan": ("plan.toml", read_plan),
     "study": ("study.toml", read_study),
     "profile": ("typists.json", lambda file: read_profiles(file, Typists)),
@@ -85,7 +85,7 @@ def test_a_file_of_the_wrong_nature_is_refused(tmp_path: Path, name: str, harm: 
     """Nothing waits for a pipe that nobody writes to, follows brackets for ever, or shows a traceback."""
     file, read = READERS[name]
     harm(tmp_path / file)
-    with pytest.raises(UnfazedError):
+    with pytest.raises(UnswayedError):
         read(tmp_path / file)
 
 
@@ -94,7 +94,7 @@ def test_a_file_of_the_wrong_nature_is_refused(tmp_path: Path, name: str, harm: 
 def test_a_file_without_end_is_refused(tmp_path: Path, name: str) -> None:
     file, read = READERS[name]
     endless(tmp_path / file)
-    with pytest.raises(UnfazedError):
+    with pytest.raises(UnswayedError):
         read(tmp_path / file)
 
 
@@ -142,7 +142,7 @@ def test_odd_columns_are_named(tmp_path: Path, names: list[str], problem: str) -
 
 
 def test_a_value_that_fills_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unfazed.core.parquet.MOST_AT_ONCE", 5 << 20)
+    monkeypatch.setattr("unswayed.core.parquet.MOST_AT_ONCE", 5 << 20)
     text = pa.array(["x" * (6 << 20)], pa.large_string())
     pq.write_table(pa.table({"text": text, "label": ["a"]}), tmp_path / "a.parquet", use_dictionary=False)
     with pytest.raises(DataError, match="1 rows hold 6 MB; 5 MB are the most"):
@@ -152,7 +152,7 @@ def test_a_value_that_fills_the_memory_is_refused(tmp_path: Path, monkeypatch: p
 def test_a_small_dictionary_of_large_texts_is_read_in_small_pieces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("unfazed.core.parquet.MOST_AT_ONCE", 5 << 20)
+    monkeypatch.setattr("unswayed.core.parquet.MOST_AT_ONCE", 5 << 20)
     text = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int32()), pa.array(["x" * (1 << 20)]))
     pq.write_table(pa.table({"text": text}), tmp_path / "a.parquet")
     assert max(len(columns["text"]) for _, columns in read_batches(tmp_path / "a.parquet")) < 11
@@ -218,13 +218,13 @@ def test_weights_that_claim_a_petabyte_are_refused(tmp_path: Path) -> None:
 
 
 def test_weights_that_unpack_to_gigabytes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unfazed.systems.saved._MOST_WEIGHTS", 1 << 20)
+    monkeypatch.setattr("unswayed.systems.saved._MOST_WEIGHTS", 1 << 20)
     with pytest.raises(StoredFileError, match=r"weights\.npz.*would take"):
         Intent.load(saved_system(tmp_path, {"any": npy((10**6,), bytes(8 * 10**6))}))
 
 
 def test_counts_that_unpack_to_gigabytes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unfazed.mitigate.noisy_channel._MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("unswayed.mitigate.noisy_channel._MOST_BYTES", 1 << 20)
     packed = lzma.compress(b'{"a": "' + bytes(5 << 20))
     (tmp_path / "counts.json.xz").write_bytes(packed)
     card = {"system": "mitigate/noisy_channel", "version": 1, "counts": hashlib.sha256(packed).hexdigest()}
@@ -239,7 +239,7 @@ def test_a_saved_system_names_no_code(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "model/system.json").write_text('{"system": "evil:X", "version": 1}')
     monkeypatch.chdir(tmp_path)
     with pytest.raises(StoredFileError, match="no system named 'evil:X'"):
-        unfazed.open_system("model")
+        unswayed.open_system("model")
     assert not (tmp_path / "pwned").exists()
 
 
@@ -252,7 +252,7 @@ def test_a_study_names_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert not (tmp_path / "pwned").exists()
 
 
-def run_on(folder: Path, variants: list[Variant] | None = None) -> unfazed.Run:
+def run_on(folder: Path, variants: list[Variant] | None = None) -> unswayed.Run:
     """A run whose every name is escapes of a terminal."""
     examples = [Example(i, f"{ESCAPES}{i}", {"text": f"turn off {i}"}, "ab"[i % 2], {"g": ESCAPES}) for i in range(4)]
     usual = [
@@ -265,7 +265,7 @@ def run_on(folder: Path, variants: list[Variant] | None = None) -> unfazed.Run:
     def predict(batch: list[dict[str, str]]) -> list[str]:
         return ["a" if inputs["text"][-1] in "02" else "b" for inputs in batch]
 
-    return unfazed.run_system(suite, predict, folder / "run")
+    return unswayed.run_system(suite, predict, folder / "run")
 
 
 @pytest.mark.parametrize("command", ["measure run run", "suite show suite", "report run -o r.html"])
@@ -273,7 +273,7 @@ def test_names_from_a_run_do_not_control_a_terminal(tmp_path: Path, command: str
     run_on(tmp_path)
     card = json.loads((tmp_path / "run/run.json").read_text()) | {"system": ESCAPES}
     (tmp_path / "run/run.json").write_text(json.dumps(card))
-    done = commands.unfazed(*command.split(), cwd=tmp_path, env={"FORCE_COLOR": "1"})
+    done = commands.unswayed(*command.split(), cwd=tmp_path, env={"FORCE_COLOR": "1"})
     assert done.returncode == 0, done.stderr
     assert not set(done.stdout + done.stderr) & set("\x1b\x07\u202e")
 
@@ -293,7 +293,7 @@ def test_a_run_that_names_another_suite_is_refused(tmp_path: Path, facts: dict[s
     card = json.loads((tmp_path / "run/run.json").read_text()) | facts
     (tmp_path / "run/run.json").write_text(json.dumps(card))
     with pytest.raises(StoredFileError, match=said) as caught:
-        unfazed.Run(tmp_path / "run")
+        unswayed.Run(tmp_path / "run")
     assert len(str(caught.value)) < 1_000
 
 
@@ -305,15 +305,15 @@ def test_a_link_in_a_run_is_not_written_through(tmp_path: Path, name: str) -> No
     before = mine.read_bytes()
     link.unlink(missing_ok=True)
     link.symlink_to(mine)
-    unfazed.measure_run(unfazed.Run(run.path), bootstrap=20)
-    unfazed.run_system(run.suite, lambda batch: ["a"] * len(batch), run.path)
+    unswayed.measure_run(unswayed.Run(run.path), bootstrap=20)
+    unswayed.run_system(run.suite, lambda batch: ["a"] * len(batch), run.path)
     assert mine.read_bytes() == before
 
 
 def test_a_pipe_in_place_of_results_does_not_hang(tmp_path: Path) -> None:
     run = run_on(tmp_path)
     os.mkfifo(tmp_path / "run/results.json")
-    assert unfazed.measure_run(run, bootstrap=20).clean.value == 1.0
+    assert unswayed.measure_run(run, bootstrap=20).clean.value == 1.0
     assert (tmp_path / "run/results.json").is_file()
 
 
@@ -360,14 +360,14 @@ def test_numbers_without_end_in_a_suite_as_json_lines(tmp_path: Path, lines: lis
 
 def test_draws_are_bounded(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="from 1 to 100,000"):
-        unfazed.make_suite(TEXTS, "keyboard/adjacent", draws=10**20, to=tmp_path / "suite")
-    made = unfazed.make_suite(TEXTS[:2], "keyboard/adjacent", draws=1_000, to=tmp_path / "suite")
+        unswayed.make_suite(TEXTS, "keyboard/adjacent", draws=10**20, to=tmp_path / "suite")
+    made = unswayed.make_suite(TEXTS[:2], "keyboard/adjacent", draws=1_000, to=tmp_path / "suite")
     assert len(made) > 1_000
 
 
 def test_a_packed_log_that_grows_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("inspect_ai")
-    monkeypatch.setattr("unfazed.systems.logged._MOST_LOG", 1 << 20)
+    monkeypatch.setattr("unswayed.systems.logged._MOST_LOG", 1 << 20)
     with zipfile.ZipFile(tmp_path / "l.eval", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", bytes(5 << 20))
     with pytest.raises(DataError, match="it would take 5 MB of memory"):

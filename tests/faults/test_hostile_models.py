@@ -22,15 +22,15 @@ pytest.importorskip("skops", reason="needs the extra sklearn")
 from samples.hf import save_tiny
 from samples.pipelines import save_tiny as save_pipeline
 
-from unfazed.core import file_hash
-from unfazed.core.errors import StoredFileError, UnfazedError, UsageError
-from unfazed.core.trust import trusting
-from unfazed.papers.dialect.nano.training import load as load_nano
-from unfazed.systems import Metric, ModelFolder, Rewriter, open_system
-from unfazed.systems.embeddings import Embeddings
-from unfazed.systems.network import Encoder
-from unfazed.systems.training import TrainingSettings
-from unfazed.vary import MaskedModel
+from unswayed.core import file_hash
+from unswayed.core.errors import StoredFileError, UnswayedError, UsageError
+from unswayed.core.trust import trusting
+from unswayed.papers.dialect.nano.training import load as load_nano
+from unswayed.systems import Metric, ModelFolder, Rewriter, open_system
+from unswayed.systems.embeddings import Embeddings
+from unswayed.systems.network import Encoder
+from unswayed.systems.training import TrainingSettings
+from unswayed.vary import MaskedModel
 
 Opened = Callable[[Path], Any]
 WORDS = ["play", "jazz", "rain"]
@@ -151,7 +151,7 @@ def test_trusted_weights_are_opened_without_running_what_is_in_them(models: Path
     with pytest.raises(UsageError, match="pickle"):
         open_system(f"hf:{folder}")
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Payload(marker), protocol=2))
-    with trusting(file_hash(folder / "pytorch_model.bin")), pytest.raises(UnfazedError, match="can't be opened"):
+    with trusting(file_hash(folder / "pytorch_model.bin")), pytest.raises(UnswayedError, match="can't be opened"):
         open_system(f"hf:{folder}").predict([{"text": "play jazz"}])
     assert not marker.exists(), "torch was to read weights and nothing else"
 
@@ -230,7 +230,7 @@ def test_a_spacy_pipeline_is_data(tmp_path: Path, marker: Path) -> None:
     ):
         assert hostile != config
         (folder / "config.cfg").write_text(hostile)
-        with pytest.raises(UnfazedError, match=said):
+        with pytest.raises(UnswayedError, match=said):
             open_system(f"spacy:{folder}").predict([{"text": "play jazz"}])
     assert not marker.exists()
 
@@ -259,6 +259,6 @@ def test_an_onnx_graph_reads_nothing_outside_its_folder(tmp_path: Path, place: s
 @pytest.mark.parametrize("name", ["model.pkl", "model.joblib", "model.skops"])
 def test_a_pickled_estimator_is_not_opened(tmp_path: Path, marker: Path, name: str) -> None:
     (tmp_path / name).write_bytes(pickle.dumps(Payload(marker), protocol=2))
-    with pytest.raises(UnfazedError, match=r"is a pickle|can't be read as a skops file"):
+    with pytest.raises(UnswayedError, match=r"is a pickle|can't be read as a skops file"):
         open_system(f"sklearn:{tmp_path / name}")
     assert not marker.exists()

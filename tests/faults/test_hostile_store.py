@@ -18,15 +18,15 @@ import commands
 import pytest
 from old_store import make_old
 
-import unfazed
-from unfazed.collect.database import open_database
-from unfazed.collect.items import make_study
-from unfazed.collect.people import invite
-from unfazed.collect.study import read_study
-from unfazed.core.errors import StoredFileError
-from unfazed.core.sqlite import connect
-from unfazed.core.store import AnswerStore
-from unfazed.run.record import Run
+import unswayed
+from unswayed.collect.database import open_database
+from unswayed.collect.items import make_study
+from unswayed.collect.people import invite
+from unswayed.collect.study import read_study
+from unswayed.core.errors import StoredFileError
+from unswayed.core.sqlite import connect
+from unswayed.core.store import AnswerStore
+from unswayed.run.record import Run
 
 from .conftest import collecting, make_place
 
@@ -40,8 +40,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_place(folder)
     (folder / "mine.jsonl").write_text("\n".join((folder / "mine.jsonl").read_text().splitlines()[:20]) + "\n")
     vary = "vary mine.jsonl --with keyboard/adjacent --seed 7 -o suite"
-    commands.unfazed(*vary.split(), cwd=folder, check=True)
-    commands.unfazed(*RUN.split(), cwd=folder, check=True)
+    commands.unswayed(*vary.split(), cwd=folder, check=True)
+    commands.unswayed(*RUN.split(), cwd=folder, check=True)
     return folder
 
 
@@ -95,9 +95,9 @@ SCHEMAS: dict[str, Callable[[Path], None]] = {
 @pytest.mark.parametrize(("name", "command"), [("endless_view", "report run -o r.html"), ("trigger", RUN)])
 def test_a_command_refuses_a_schema_of_somebody_else(place: Path, name: str, command: str) -> None:
     SCHEMAS[name](place / "run/outputs.sqlite")
-    done = commands.unfazed(*command.split(), cwd=place)
+    done = commands.unswayed(*command.split(), cwd=place)
     assert done.returncode == 3, done.stdout
-    assert "outputs.sqlite: unfazed did not make" in done.stderr
+    assert "outputs.sqlite: unswayed did not make" in done.stderr
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -107,7 +107,7 @@ def test_a_schema_of_somebody_else_is_refused(place: Path, name: str) -> None:
     SCHEMAS[name](file)
     before = file.read_bytes()
     for open_, at in ((AnswerStore.reader, file.parent), (AnswerStore.writer, file.parent), (AnswerStore.shared, file)):
-        with pytest.raises(StoredFileError, match=r"outputs\.sqlite: unfazed did not make"):
+        with pytest.raises(StoredFileError, match=r"outputs\.sqlite: unswayed did not make"):
             open_(at)
     assert file.read_bytes() == before
 
@@ -115,10 +115,10 @@ def test_a_schema_of_somebody_else_is_refused(place: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["endless_view", "trigger"])
 def test_kept_scores_of_somebody_else_are_made_anew(place: Path, name: str) -> None:
     """They can all be scored again, so the file is replaced; the numbers are the same."""
-    expected = unfazed.measure_run(unfazed.Run(place / "run"), bootstrap=50)
+    expected = unswayed.measure_run(unswayed.Run(place / "run"), bootstrap=50)
     (place / "run/results.json").unlink()
     SCHEMAS[name](place / "run/scores.sqlite")
-    assert unfazed.measure_run(unfazed.Run(place / "run"), bootstrap=50).clean == expected.clean
+    assert unswayed.measure_run(unswayed.Run(place / "run"), bootstrap=50).clean == expected.clean
     with closing(sqlite3.connect(place / "run/scores.sqlite")) as db:
         kinds = {kind for (kind,) in db.execute("SELECT type FROM sqlite_master WHERE sql IS NOT NULL")}
     assert kinds <= {"table"}
@@ -149,7 +149,7 @@ def test_a_journal_deletes_nothing(place: Path, name: str, command: str) -> None
     (place / "thesis.txt").write_text("all of it")
     (place / "run/results.json").unlink()
     hot_journal(place / "run" / name, place / "thesis.txt")
-    done = commands.unfazed(*command.split(), cwd=place)
+    done = commands.unswayed(*command.split(), cwd=place)
     assert (place / "thesis.txt").exists()
     assert "Traceback" not in done.stderr
     if name == "outputs.sqlite":
@@ -182,7 +182,7 @@ def test_links_are_not_followed(place: Path, suffix: str) -> None:
 def test_a_pipe_does_not_hang(place: Path) -> None:
     (place / "run/outputs.sqlite").unlink()
     os.mkfifo(place / "run/outputs.sqlite")
-    done = commands.unfazed("measure", "run", "run", cwd=place)
+    done = commands.unswayed("measure", "run", "run", cwd=place)
     assert done.returncode == 3
     assert "not a regular file" in done.stderr
 
@@ -224,7 +224,7 @@ def test_odd_values_are_refused(place: Path, change: str) -> None:
 
 STEP = """
 import os, signal, sqlite3, sys, threading
-from unfazed.core.sqlite import connect, interrupted
+from unswayed.core.sqlite import connect, interrupted
 signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
 db = connect(__import__("pathlib").Path(sys.argv[1]), [], write=True)
 print("ready", flush=True)
@@ -285,7 +285,7 @@ def test_the_database_of_a_study_must_be_one(tmp_path: Path, name: str) -> None:
     study = read_study(study_of(tmp_path))
     sql(Path(study.place), STUDY_FILES[name])
     before = Path(study.place).read_bytes()
-    with pytest.raises(StoredFileError, match="unfazed did not make"):
+    with pytest.raises(StoredFileError, match="unswayed did not make"):
         open_database(study.place)
     assert Path(study.place).read_bytes() == before
 
@@ -295,7 +295,7 @@ def test_a_recordings_name_leads_nowhere_else(tmp_path: Path) -> None:
     (tmp_path / "mine.wav").write_bytes(b"a song")
     place = Path(read_study(file).place)
     sql(place, "INSERT INTO audio VALUES ('../../mine', '1', 'anna', 1, 1.0, 1.0)")
-    done = commands.unfazed("collect", "forget", file, "anna", cwd=tmp_path)
+    done = commands.unswayed("collect", "forget", file, "anna", cwd=tmp_path)
     assert done.returncode == 3
     assert "is not the name of a recording" in done.stderr
     assert (tmp_path / "mine.wav").exists()

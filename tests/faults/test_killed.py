@@ -15,7 +15,7 @@ from typing import Any
 import commands
 import pytest
 
-from .conftest import COMMAND, Unfazed
+from .conftest import COMMAND, Unswayed
 from .test_faults import RUN, VARY, content, made
 from .valid import SQUAD
 
@@ -105,7 +105,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "vary slu.jsonl --lang en --with spoken/filler_end -o slu",
         "run suite --system my_module:predict --no-sanity -o run",
     ):
-        commands.unfazed(*command.split(), cwd=folder, check=True)
+        commands.unswayed(*command.split(), cwd=folder, check=True)
     return folder
 
 
@@ -130,7 +130,7 @@ def test_killed_at_every_file_operation(start: Path, tmp_path: Path, name: str) 
     folder = tmp_path / "work"
     shutil.copytree(start, folder)
     for earlier in before:
-        commands.unfazed(*earlier.split(), cwd=folder, check=True)
+        commands.unswayed(*earlier.split(), cwd=folder, check=True)
     found = steps(folder, command)
     assert found["code"] == 0
     assert len(found["kills"]) >= 2
@@ -146,10 +146,10 @@ def test_killed_at_every_file_operation(start: Path, tmp_path: Path, name: str) 
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_of_a_report(place: Path, unfazed: Unfazed) -> None:
+def test_killed_at_random_moments_of_a_report(place: Path, unswayed: Unswayed) -> None:
     """The old report is there or the new one, and never half of one."""
-    made(unfazed)
-    assert unfazed("run", "suite", *RUN, "-o", "run").returncode == 0
+    made(unswayed)
+    assert unswayed("run", "suite", *RUN, "-o", "run").returncode == 0
     report = [*COMMAND, "report", "run", "-o", "report.html", "--level"]
     versions = set()
     for level in ("0.8", "0.9"):
@@ -170,11 +170,11 @@ def test_killed_at_random_moments_of_a_report(place: Path, unfazed: Unfazed) -> 
 
 
 @pytest.mark.slow
-def test_kill_9_at_random_moments_of_varying_over_another_suite(place: Path, unfazed: Unfazed) -> None:
+def test_kill_9_at_random_moments_of_varying_over_another_suite(place: Path, unswayed: Unswayed) -> None:
     versions = []
     for seed in ("7", "8"):
         began = time.monotonic()
-        assert unfazed(*VARY[:-1], seed, "-o", "suite", "--overwrite").returncode == 0
+        assert unswayed(*VARY[:-1], seed, "-o", "suite", "--overwrite").returncode == 0
         usual = time.monotonic() - began
         versions.append(content(place / "suite"))
     moments = random.Random(3)

@@ -14,11 +14,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from unfazed.collect.database import open_database
-from unfazed.collect.items import make_study
-from unfazed.collect.people import consent, hashed, invite
-from unfazed.collect.site import signed
-from unfazed.collect.study import PeopleStudy, read_study
+from unswayed.collect.database import open_database
+from unswayed.collect.items import make_study
+from unswayed.collect.people import consent, hashed, invite
+from unswayed.collect.site import signed
+from unswayed.collect.study import PeopleStudy, read_study
 
 from .conftest import COMMAND, collecting
 

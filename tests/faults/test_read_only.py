@@ -65,7 +65,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "suite export suite -o suite.jsonl",
         "collect new study.toml",
     ):
-        commands.unfazed(*command.split(), cwd=folder, check=True)
+        commands.unswayed(*command.split(), cwd=folder, check=True)
     shutil.copytree(folder / "run", folder / "there" / "begun")
     shutil.copytree(folder / "suite", folder / "there" / "kept")
     (folder / "there" / "begun" / "run.json").write_bytes(
@@ -95,7 +95,7 @@ def there(place: Path) -> Iterator[Path]:
 def test_a_read_only_folder_is_named_and_nothing_is_left(place: Path, there: Path, command: str) -> None:
     before = sorted(file.name for file in there.iterdir())
     arguments = command.format(there=there, free=place).split()
-    done = commands.unfazed(*arguments, cwd=place)
+    done = commands.unswayed(*arguments, cwd=place)
     assert done.returncode == 3, done.stderr
     assert str(there) in done.stderr
     assert any(told in done.stderr for told in ("Read-only", "denied", "readonly", "unable to open"))
@@ -116,7 +116,7 @@ def test_a_read_only_folder_is_named_and_nothing_is_left(place: Path, there: Pat
 )
 def test_what_is_read_only_can_be_read(place: Path, there: Path, command: str) -> None:
     arguments = command.format(there=there).split()
-    done = commands.unfazed(*arguments, cwd=place)
+    done = commands.unswayed(*arguments, cwd=place)
     assert done.returncode == 0, done.stderr
 
 
@@ -126,7 +126,7 @@ def test_a_run_that_was_killed_is_not_read_by_halves(place: Path, there: Path) -
     shutil.copytree(place / "run", begun)
     (begun / "outputs.sqlite-wal").write_bytes(b"x" * 100)
     code = (
-        "import sys, os; from unfazed.core.store import AnswerStore; from pathlib import Path; "
+        "import sys, os; from unswayed.core.store import AnswerStore; from pathlib import Path; "
         "os.access = lambda *_: False; "
     )
     done = subprocess.run(

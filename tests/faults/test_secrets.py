@@ -8,9 +8,9 @@ from pathlib import Path
 import commands
 import pytest
 
-from unfazed.core import secrets
-from unfazed.core.errors import UsageError
-from unfazed.systems import Rewriter, open_system
+from unswayed.core import secrets
+from unswayed.core.errors import UsageError
+from unswayed.systems import Rewriter, open_system
 
 KEY, OTHER = "sk-9fQ2xLw81-verysecret", "sk-quite-another-77"
 # Fails on some items and says its own command line, as programs do.
@@ -51,14 +51,14 @@ def test_a_key_in_a_command_is_kept_nowhere(place: Path, way: str) -> None:
     run = f"cmd:{sys.executable} program.py {option} KEY"
     told = {"option": [], "environment": [], "named": ["--secret", "KEY"], "plan": ["--plan", "plan.toml"]}[way]
     (place / "plan.toml").write_text('[run]\nsecret_env = ["MINE"]\n')
-    commands.unfazed(
+    commands.unswayed(
         "vary", "mine.jsonl", "--lang", "en", "--with", "keyboard/adjacent", "-o", "suite", cwd=place, check=True
     )
     printed, records = [], []
     for key in (KEY, OTHER):
         words = [word.replace("KEY", key) for word in ("--system", run, *told)]
         env = {"environment": {"SERVICE_TOKEN": key}, "plan": {"MINE": key}}.get(way)
-        done = commands.unfazed(
+        done = commands.unswayed(
             "run", "suite", *words, "-o", "run", "--allow-missing", "1", "--no-sanity", "--junit", "junit.xml",
             "--format", "json", cwd=place, env=env,
         )  # fmt: skip
@@ -66,7 +66,7 @@ def test_a_key_in_a_command_is_kept_nowhere(place: Path, way: str) -> None:
         printed.append(done)
         records.append((place / "run/run.json").read_bytes())
     assert records[0] == records[1], "another key is no other system: its answers are still good"
-    commands.unfazed("report", "run", "-o", "report.html", cwd=place)
+    commands.unswayed("report", "run", "-o", "report.html", cwd=place)
     for key in (KEY, OTHER):
         assert not holding(place, key)
         assert all(key not in done.stdout + done.stderr for done in printed)
@@ -77,7 +77,7 @@ def test_a_key_in_an_operators_command_is_not_in_the_suite(place: Path) -> None:
     plans = []
     for key in (KEY, OTHER):
         command = f"cmd:{sys.executable} rewriter.py --api-key {key}"
-        done = commands.unfazed(
+        done = commands.unswayed(
             "vary", "mine.jsonl", "--with", "paraphrase/chat", "--param", f"url={command}", "-o", "suite", cwd=place
         )
         assert done.returncode == 0, done.stderr
@@ -90,11 +90,11 @@ def test_a_key_in_an_operators_command_is_not_in_the_suite(place: Path) -> None:
 
 def test_a_broken_program_does_not_give_its_key_away(place: Path) -> None:
     (place / "program.py").write_text("import sys\nsys.exit('bad credentials: ' + ' '.join(sys.argv))\n")
-    commands.unfazed(
+    commands.unswayed(
         "vary", "mine.jsonl", "--lang", "en", "--with", "keyboard/adjacent", "-o", "suite", cwd=place, check=True
     )
     command = f"cmd:{sys.executable} program.py --token={KEY}"
-    done = commands.unfazed("run", "suite", "--system", command, "-o", "run", cwd=place)
+    done = commands.unswayed("run", "suite", "--system", command, "-o", "run", cwd=place)
     assert done.returncode == 3
     assert "bad credentials" in done.stderr
     assert KEY not in done.stderr + done.stdout
@@ -112,7 +112,7 @@ def test_a_key_goes_over_http_to_this_machine_only(monkeypatch: pytest.MonkeyPat
         open_system("http://192.0.2.1/v1", key_env="MY_KEY", insecure=True, **options).close()
         for here in ("http://127.0.0.1:9/v1", "http://127.8.8.8/v1", "http://[::1]/v1", "https://example.org/v1"):
             open_system(here, key_env="MY_KEY", **options).close()
-    done = commands.unfazed("run", "nowhere", "--system", "http://192.0.2.1/v1", "--key-env", "MY_KEY", "-o", "run")
+    done = commands.unswayed("run", "nowhere", "--system", "http://192.0.2.1/v1", "--key-env", "MY_KEY", "-o", "run")
     assert done.returncode != 0
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unfazed.core.store import AnswerStore
+from unswayed.core.store import AnswerStore
 
 from .conftest import COMMAND, collecting
 
@@ -42,7 +42,7 @@ def predict(batch):
 
 def stopped(command: list[str], place: Path, flag: Path, grace: float = 10.0) -> tuple[int, str]:
     """Ends a command once it has made a file; its exit code and what it said."""
-    start = [sys.executable, "-c", f"import unfazed.cli as c; c._GRACE = {grace}; c.main()", *command]
+    start = [sys.executable, "-c", f"import unswayed.cli as c; c._GRACE = {grace}; c.main()", *command]
     with subprocess.Popen(start, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as child:
         until = time.monotonic() + 100
         while not flag.exists() and child.poll() is None:

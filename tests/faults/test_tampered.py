@@ -16,14 +16,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import unfazed
-from unfazed.core import outside
-from unfazed.core.errors import DataError, StoredFileError
-from unfazed.core.ids import file_hash
-from unfazed.core.suite import Suite
-from unfazed.core.suite_jsonl import export_suite, import_suite
-from unfazed.measure import stored
-from unfazed.measure.results import Results
+import unswayed
+from unswayed.core import outside
+from unswayed.core.errors import DataError, StoredFileError
+from unswayed.core.ids import file_hash
+from unswayed.core.suite import Suite
+from unswayed.core.suite_jsonl import export_suite, import_suite
+from unswayed.measure import stored
+from unswayed.measure.results import Results
 
 from .conftest import make_place
 
@@ -50,10 +50,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tampered")
     make_place(folder)
     (folder / "mine.jsonl").write_text("\n".join((folder / "mine.jsonl").read_text().splitlines()[:20]) + "\n")
-    commands.unfazed(*COMMANDS["vary"].split(), cwd=folder, check=True)
+    commands.unswayed(*COMMANDS["vary"].split(), cwd=folder, check=True)
     for to in ("run", "other"):
         run = f"run suite --system my_module:predict -o {to} --bootstrap 50"
-        commands.unfazed(*run.split(), cwd=folder, check=True)
+        commands.unswayed(*run.split(), cwd=folder, check=True)
     return folder
 
 
@@ -85,7 +85,7 @@ def new_hashes(suite: Path, **facts: object) -> None:
 def test_other_gold_under_the_old_manifest_is_refused(place: Path, name: str) -> None:
     other_gold(place / "suite")
     before = sorted(file.name for file in place.iterdir() if file.name != "__pycache__")
-    done = commands.unfazed(*COMMANDS[name].split(), cwd=place)
+    done = commands.unswayed(*COMMANDS[name].split(), cwd=place)
     assert done.returncode == 3, done.stdout + done.stderr
     assert "variants.parquet: the file changed" in done.stderr
     assert not done.stdout
@@ -93,21 +93,21 @@ def test_other_gold_under_the_old_manifest_is_refused(place: Path, name: str) ->
 
 
 def test_python_refuses_it_too(place: Path) -> None:
-    suite, run = Suite(place / "suite"), unfazed.Run(place / "run")
+    suite, run = Suite(place / "suite"), unswayed.Run(place / "run")
     other_gold(place / "suite")
     uses: list[Callable[[], object]] = [
         lambda: Suite(place / "suite"),
         lambda: Suite.load(place / "suite"),
-        lambda: unfazed.Run(place / "run"),
-        lambda: unfazed.measure_run(unfazed.Run(place / "run")),
+        lambda: unswayed.Run(place / "run"),
+        lambda: unswayed.measure_run(unswayed.Run(place / "run")),
         # opened before the change
         suite.verify,
         suite.sources,
         lambda: list(suite),
         lambda: list(suite.groups()),
         lambda: suite.save(place / "copy"),
-        lambda: unfazed.measure_run(run),
-        lambda: unfazed.run_system(suite, lambda batch: ["a"] * len(batch), place / "new"),
+        lambda: unswayed.measure_run(run),
+        lambda: unswayed.run_system(suite, lambda batch: ["a"] * len(batch), place / "new"),
     ]
     for use in uses:
         with pytest.raises(StoredFileError, match=r"variants\.parquet: the file changed"):
@@ -140,7 +140,7 @@ def test_a_suite_with_its_own_id_is_another_one(place: Path) -> None:
     import_suite(place / "s.jsonl", place / "suite", overwrite=True)
     assert Suite(place / "suite").id != first
     for name in ("report", "measure run", "compare", "resume"):
-        done = commands.unfazed(*COMMANDS[name].split(), cwd=place)
+        done = commands.unswayed(*COMMANDS[name].split(), cwd=place)
         assert done.returncode in (3, 4), done.stdout
         assert "the suite changed after" in done.stderr or "on another suite" in done.stderr
 
@@ -171,16 +171,16 @@ def test_a_run_is_copied_without_what_somebody_put_beside_it(place: Path) -> Non
     for folder in (place / "run", place / "suite"):
         (folder / "link").symlink_to(place / "secret")
         (folder / "notes.txt").write_text("not ours")
-    copied = unfazed.Run(place / "run").save(place / "copy")
+    copied = unswayed.Run(place / "run").save(place / "copy")
     there = {str(file.relative_to(copied.path)) for file in copied.path.rglob("*")}
     files = {"run.json", "plan.json", "outputs.sqlite", "results.json", "suite", "suite/manifest.json"}
     assert there - {"outputs.sqlite-wal", "outputs.sqlite-shm"} == files | {f"suite/{name}" for name in FILES}
-    assert unfazed.measure_run(copied).clean == unfazed.measure_run(unfazed.Run(place / "run")).clean
+    assert unswayed.measure_run(copied).clean == unswayed.measure_run(unswayed.Run(place / "run")).clean
 
 
 def test_a_suite_names_no_code(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A task of `module:Class` would be imported from the folder that one stands in."""
-    (place / "evil.py").write_text(f"open({str(place / 'pwned')!r}, 'w')\nfrom unfazed.core import Task as T\n")
+    (place / "evil.py").write_text(f"open({str(place / 'pwned')!r}, 'w')\nfrom unswayed.core import Task as T\n")
     monkeypatch.chdir(place)
     manifest = json.loads((place / "suite/manifest.json").read_text()) | {"task": "evil:T"}
     (place / "suite/manifest.json").write_text(json.dumps(manifest))
@@ -197,7 +197,7 @@ def test_results_of_somebody_else_are_measured_again(place: Path, monkeypatch: p
     """Made-up numbers can't be signed with the user's own key; nor can made-up scores of answers."""
     monkeypatch.setenv("XDG_STATE_HOME", str(place / "theirs"))
     outside.own_key.cache_clear()
-    expected = unfazed.measure_run(unfazed.Run(place / "run"), bootstrap=50)
+    expected = unswayed.measure_run(unswayed.Run(place / "run"), bootstrap=50)
     file = place / "run/results.json"
     kept = json.loads(file.read_text())
     for measured in kept["kept"]:
@@ -205,7 +205,7 @@ def test_results_of_somebody_else_are_measured_again(place: Path, monkeypatch: p
         decided = msgspec.convert(measured["decided"], stored.Decided)
         measured["id"] = stored._id(decided, msgspec.convert(measured["results"], Results))
     file.write_text(json.dumps(kept))
-    assert unfazed.measure_run(unfazed.Run(place / "run"), bootstrap=50).clean.value == 0.99  # it is their own
+    assert unswayed.measure_run(unswayed.Run(place / "run"), bootstrap=50).clean.value == 0.99  # it is their own
     with closing(sqlite3.connect(place / "run/scores.sqlite")) as db:
         for key, value in db.execute("SELECT key, value FROM outputs").fetchall():
             _, *row = json.loads(value)
@@ -214,5 +214,5 @@ def test_results_of_somebody_else_are_measured_again(place: Path, monkeypatch: p
         db.commit()
     monkeypatch.setenv("XDG_STATE_HOME", str(place / "mine"))
     outside.own_key.cache_clear()
-    assert unfazed.measure_run(unfazed.Run(place / "run"), bootstrap=50).clean == expected.clean
+    assert unswayed.measure_run(unswayed.Run(place / "run"), bootstrap=50).clean == expected.clean
     outside.own_key.cache_clear()

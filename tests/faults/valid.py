@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from unfazed.data import ReadOptions, find_reader, read_examples
+from unswayed.data import ReadOptions, find_reader, read_examples
 
 
 class Kind(NamedTuple):

@@ -8,40 +8,40 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from unfazed.collect.database import open_database
-from unfazed.collect.export import answers_of
-from unfazed.collect.items import entries, make_study
-from unfazed.collect.study import read_study
-from unfazed.core.estimate import Resampling
-from unfazed.core.prompt import Template
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.suite_jsonl import export_suite, import_suite
-from unfazed.core.values import Example, Variant
-from unfazed.data import read_score_table, read_segment_scores
-from unfazed.measure.files import score_files
-from unfazed.measure.measuring import measure_run
-from unfazed.measure.mixed import mixed_effects
-from unfazed.measure.realism.aligned import read_people as read_aligned_people
-from unfazed.measure.realism.typed import read_typed, uncorrected
-from unfazed.mitigate.noisy_channel import NoisyChannel
-from unfazed.papers.dialect.material import read_judged
-from unfazed.papers.dialect.metrics.yisi1 import Yisi1
-from unfazed.papers.dialect.nano.config import read_config
-from unfazed.papers.dialect.nano.corpus import Shards, ratings
-from unfazed.papers.nature.acceptance import read_acceptance
-from unfazed.papers.parte.ratings import read_ratings
-from unfazed.papers.parte.vectors import Vectors
-from unfazed.papers.readin.correction import score_correction_files
-from unfazed.papers.readin.spider_scores import score_sql_files
-from unfazed.run.engine import run_system
-from unfazed.run.plan import read_plan
-from unfazed.run.record import Run
-from unfazed.systems.baselines.intent import Intent
-from unfazed.systems.opening import open_system
-from unfazed.vary import disfluencies, listeners, people, slip_profile, typists
-from unfazed.vary.calibrate_typist import aligned_rows
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.keyboard.layouts import layout_for
+from unswayed.collect.database import open_database
+from unswayed.collect.export import answers_of
+from unswayed.collect.items import entries, make_study
+from unswayed.collect.study import read_study
+from unswayed.core.estimate import Resampling
+from unswayed.core.prompt import Template
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.suite_jsonl import export_suite, import_suite
+from unswayed.core.values import Example, Variant
+from unswayed.data import read_score_table, read_segment_scores
+from unswayed.measure.files import score_files
+from unswayed.measure.measuring import measure_run
+from unswayed.measure.mixed import mixed_effects
+from unswayed.measure.realism.aligned import read_people as read_aligned_people
+from unswayed.measure.realism.typed import read_typed, uncorrected
+from unswayed.mitigate.noisy_channel import NoisyChannel
+from unswayed.papers.dialect.material import read_judged
+from unswayed.papers.dialect.metrics.yisi1 import Yisi1
+from unswayed.papers.dialect.nano.config import read_config
+from unswayed.papers.dialect.nano.corpus import Shards, ratings
+from unswayed.papers.nature.acceptance import read_acceptance
+from unswayed.papers.parte.ratings import read_ratings
+from unswayed.papers.parte.vectors import Vectors
+from unswayed.papers.readin.correction import score_correction_files
+from unswayed.papers.readin.spider_scores import score_sql_files
+from unswayed.run.engine import run_system
+from unswayed.run.plan import read_plan
+from unswayed.run.record import Run
+from unswayed.systems.baselines.intent import Intent
+from unswayed.systems.opening import open_system
+from unswayed.vary import disfluencies, listeners, people, slip_profile, typists
+from unswayed.vary.calibrate_typist import aligned_rows
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.keyboard.layouts import layout_for
 
 from .valid import TABLES, Kind, rows
 

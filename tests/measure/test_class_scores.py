@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from unfazed.core.estimate import mean_interval
-from unfazed.core.task import task_named
-from unfazed.measure.comparison import compare
-from unfazed.measure.gathering import class_found
-from unfazed.measure.measuring import measure_run
-from unfazed.measure.set_scores import SetScore
-from unfazed.score import scorers
+from unswayed.core.estimate import mean_interval
+from unswayed.core.task import task_named
+from unswayed.measure.comparison import compare
+from unswayed.measure.gathering import class_found
+from unswayed.measure.measuring import measure_run
+from unswayed.measure.set_scores import SetScore
+from unswayed.score import scorers
 
 
 def found(golds: list[str], outputs: list[str], clusters: np.ndarray | None = None):

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from unfazed.core.errors import NothingEvaluated, UnknownName, UsageError
-from unfazed.core.estimate import (
+from unswayed.core.errors import NothingEvaluated, UnknownName, UsageError
+from unswayed.core.estimate import (
     Mean,
     Ratio,
     bonferroni,
@@ -23,11 +23,11 @@ from unfazed.core.estimate import (
     mean_interval,
     swap,
 )
-from unfazed.measure.compared import Comparison
-from unfazed.measure.comparison import compare
-from unfazed.measure.definitions import MEASURES
-from unfazed.measure.measuring import measure_run
-from unfazed.run.record import NOT_ASKED
+from unswayed.measure.compared import Comparison
+from unswayed.measure.comparison import compare
+from unswayed.measure.definitions import MEASURES
+from unswayed.measure.measuring import measure_run
+from unswayed.run.record import NOT_ASKED
 
 
 def found(comparison, measure, set_="all"):

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from unfazed.core.errors import DataError
-from unfazed.core.estimate import Resampling
-from unfazed.measure.files import darr
-from unfazed.score import kendall, pearson
+from unswayed.core.errors import DataError
+from unswayed.core.estimate import Resampling
+from unswayed.measure.files import darr
+from unswayed.score import kendall, pearson
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return commands.unfazed(*arguments)
+    return commands.unswayed(*arguments)
 
 
 WMT = Path(__file__).parents[2] / "../shared/data/wmt20_da"

@@ -10,11 +10,11 @@ import commands
 import numpy as np
 import pytest
 
-import unfazed
-from unfazed.core.errors import UnknownName, UsageError
-from unfazed.core.estimate import MeanKind, mean_interval
-from unfazed.core.estimate.anytime import anytime_deviate, anytime_level
-from unfazed.measure.early import stop_rules
+import unswayed
+from unswayed.core.errors import UnknownName, UsageError
+from unswayed.core.estimate import MeanKind, mean_interval
+from unswayed.core.estimate.anytime import anytime_deviate, anytime_level
+from unswayed.measure.early import stop_rules
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def predict(batch: list[dict[str, str]]) -> list[str]:
 
 def test_a_run_ends_early_and_says_so(tmp_path: Path) -> None:
     early = {"to": tmp_path / "run", "stop_when": "drop±0.1", "within": 0.05}
-    found = unfazed.check(predict, data(1500), "spoken/filler_end", **early)
+    found = unswayed.check(predict, data(1500), "spoken/filler_end", **early)
     assert found.within is not None
     assert found.within.whole.high == found.drop.high, "whenever the run stops"
     n = found.drop.n
@@ -93,21 +93,21 @@ def test_a_run_ends_early_and_says_so(tmp_path: Path) -> None:
     assert 0 < (found.drop.high - found.drop.low) / 2 <= 0.1
     assert f"on {n} of 1,500 examples, a random sample: the run ended early, when drop±0.1 was reached." in repr(found)
     assert found.asked < 1000
-    again = unfazed.check(predict, data(1500), "spoken/filler_end", to=tmp_path / "run", stop_when="drop±0.1")
+    again = unswayed.check(predict, data(1500), "spoken/filler_end", to=tmp_path / "run", stop_when="drop±0.1")
     assert (again.asked, again.reused) == (0, pytest.approx(found.asked, abs=0))
-    narrower = unfazed.check(predict, data(1500), "spoken/filler_end", to=tmp_path / "run", stop_when=["drop±0.04"])
+    narrower = unswayed.check(predict, data(1500), "spoken/filler_end", to=tmp_path / "run", stop_when=["drop±0.04"])
     assert n < narrower.drop.n < 1500
-    fixed = unfazed.measure_run(tmp_path / "run")
+    fixed = unswayed.measure_run(tmp_path / "run")
     assert fixed.drop == narrower.drop  # opened later, it is the same number
-    whole = unfazed.check(predict, data(1500), "spoken/filler_end", to=tmp_path / "run")
+    whole = unswayed.check(predict, data(1500), "spoken/filler_end", to=tmp_path / "run")
     assert whole.drop.n == 1500
     assert "sample" not in whole.validity
 
 
 def test_what_is_not_reached_is_said(tmp_path: Path) -> None:
-    plan = unfazed.Plan(run=unfazed.SystemPlan(stop_when=("drop±0.001", "flips±0.5")))
-    suite = unfazed.make_suite(data(60), "spoken/filler_end")
-    verdict = unfazed.carry_out(plan, tmp_path / "run", system=predict, suite=suite)
+    plan = unswayed.Plan(run=unswayed.SystemPlan(stop_when=("drop±0.001", "flips±0.5")))
+    suite = unswayed.make_suite(data(60), "spoken/filler_end")
+    verdict = unswayed.carry_out(plan, tmp_path / "run", system=predict, suite=suite)
     assert verdict.results.drop.n == 60
     assert verdict.exit_code == 0
     assert [w for w in verdict.warnings if "was not reached" in w] == [
@@ -117,7 +117,7 @@ def test_what_is_not_reached_is_said(tmp_path: Path) -> None:
 
 def test_scores_of_whole_sets_are_refused() -> None:
     with pytest.raises(UsageError, match="needs a mean over examples, and macro_f1 is a score of the whole set"):
-        unfazed.check(predict, data(60), "spoken/filler_end", scores="macro_f1", stop_when="drop±0.02")
+        unswayed.check(predict, data(60), "spoken/filler_end", scores="macro_f1", stop_when="drop±0.02")
 
 
 def test_the_command_line(tmp_path: Path) -> None:
@@ -125,11 +125,11 @@ def test_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "clf.py").write_text(
         "def predict(batch): return ['odd' if 'odd' in inputs['text'] else 'even' for inputs in batch]\n"
     )
-    commands.unfazed("vary", "mine.jsonl", "--with", "spoken/filler_end", "-o", "suite/", cwd=tmp_path, check=True)
+    commands.unswayed("vary", "mine.jsonl", "--with", "spoken/filler_end", "-o", "suite/", cwd=tmp_path, check=True)
     run = ("run", "suite/", "--system", "clf:predict", "-o", "run/", "--format", "json", "--stop-when")
-    done = json.loads(commands.unfazed(*run, "drop±0.02", cwd=tmp_path, check=True).stdout)
+    done = json.loads(commands.unswayed(*run, "drop±0.02", cwd=tmp_path, check=True).stdout)
     assert done["validity"]["sample"]["why"] == "enough"
     assert done["validity"]["sample"]["examples"] == done["drop"]["n"] < 600
-    bad = commands.unfazed(*run, "dorp±0.02", cwd=tmp_path)
+    bad = commands.unswayed(*run, "dorp±0.02", cwd=tmp_path)
     assert bad.returncode == 4
     assert "Did you mean 'drop'?" in bad.stderr

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from unfazed.core.suite import Manifest, write_suite
-from unfazed.core.values import Example, Variant
-from unfazed.measure.error_rate import distances, error_rates, suite_error_rates
+from unswayed.core.suite import Manifest, write_suite
+from unswayed.core.values import Example, Variant
+from unswayed.measure.error_rate import distances, error_rates, suite_error_rates
 
 TEXT = st.text("ab花呗\U0001f600", max_size=6)
 

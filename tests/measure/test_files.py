@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from sklearn.metrics import f1_score
 
-from unfazed.core.errors import DataError, NothingEvaluated, UnknownName
-from unfazed.core.estimate import Resampling
-from unfazed.measure.files import score_files
-from unfazed.papers.readin.spider_scores import score_sql_files
+from unswayed.core.errors import DataError, NothingEvaluated, UnknownName
+from unswayed.core.estimate import Resampling
+from unswayed.measure.files import score_files
+from unswayed.papers.readin.spider_scores import score_sql_files
 
 SHARED = Path(__file__).parents[2] / "../shared/data"
 FEW = Resampling(bootstrap=50)

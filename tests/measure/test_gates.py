@@ -7,10 +7,10 @@ import re
 import msgspec
 import pytest
 
-from unfazed.core.errors import UnknownName, UsageError
-from unfazed.core.values import Estimate
-from unfazed.measure.gates import check_gates, gates_of
-from unfazed.measure.measuring import measure_run
+from unswayed.core.errors import UnknownName, UsageError
+from unswayed.core.values import Estimate
+from unswayed.measure.gates import check_gates, gates_of
+from unswayed.measure.measuring import measure_run
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from unfazed.core.estimate import Mean, Ratio, bootstrap, certain_interval, count_rows, interval, resample, sample_of
-from unfazed.core.estimate.resample import draw_counts
-from unfazed.measure.measuring import measure_run
+from unswayed.core.estimate import Mean, Ratio, bootstrap, certain_interval, count_rows, interval, resample, sample_of
+from unswayed.core.estimate.resample import draw_counts
+from unswayed.measure.measuring import measure_run
 
 RNG = np.random.default_rng(3)
 BINARY = (RNG.random(300) < 0.8).astype(float)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.values import Example, Output, Variant
-from unfazed.measure.block_answers import joined_outputs
-from unfazed.run.block import in_blocks
+from unswayed.core.values import Example, Output, Variant
+from unswayed.measure.block_answers import joined_outputs
+from unswayed.run.block import in_blocks
 
 values = st.sampled_from(["a", "b", "", 1, True, 0, False, None, 1.0, -0.0, 0.0])
 failures = st.sampled_from(["no", "late"]).map(lambda error: Output(None, error))

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from unfazed.collect.agreement import cohen_kappa
-from unfazed.core.errors import DataError, UnfazedError, UsageError
-from unfazed.core.suite import Suite
-from unfazed.core.task import task_named
-from unfazed.measure.judging import cited, judge_agreement, save_agreement
-from unfazed.score import Comparing
+from unswayed.collect.agreement import cohen_kappa
+from unswayed.core.errors import DataError, UnswayedError, UsageError
+from unswayed.core.suite import Suite
+from unswayed.core.task import task_named
+from unswayed.measure.judging import cited, judge_agreement, save_agreement
+from unswayed.score import Comparing
 
 JUDGE = """
 def judge(batch):
@@ -169,7 +169,7 @@ BAD = {
 def test_bad_files(case: str) -> None:
     content, message = BAD[case]
     Path("people.jsonl").write_bytes(content)
-    with pytest.raises(UnfazedError, match=message):
+    with pytest.raises(UnswayedError, match=message):
         judge_agreement("people.jsonl", "judge:my_judge:judge")
 
 
@@ -182,49 +182,49 @@ def test_a_bad_row_is_named_by_its_number() -> None:
         judge_agreement(people_file(), "judge:my_judge:judge", threshold=200)
 
 
-def test_a_report_cites_it_and_no_other_judge(unfazed: Callable[..., str]) -> None:
+def test_a_report_cites_it_and_no_other_judge(unswayed: Callable[..., str]) -> None:
     rows = [{"question": f"What is {n}?", "answer": f"It is the number {n}, a whole number."} for n in range(12)]
     Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     Path("my_model.py").write_text(
         "def answer(batch):\n"
         "    return [f\"{'It is' if len(b['question']) % 3 else 'Hm,'} {b['question'][8:]}\" for b in batch]\n"
     )
-    unfazed("vary", "rows.jsonl", "--with", "keyboard/adjacent", "--lang", "en", "-o", "suite")
+    unswayed("vary", "rows.jsonl", "--with", "keyboard/adjacent", "--lang", "en", "-o", "suite")
     judged = ("--equivalent", "judge:my_judge:judge")
-    unfazed("run", "suite", "--system", "my_model:answer", *judged, "--no-sanity", "-o", "run")
-    unfazed("report", "run", *judged, "--no-sanity", "-o", "plain.html")
+    unswayed("run", "suite", "--system", "my_model:answer", *judged, "--no-sanity", "-o", "run")
+    unswayed("report", "run", *judged, "--no-sanity", "-o", "plain.html")
     assert "was not compared with people" in Path("plain.html").read_text()
 
-    unfazed("measure", "judge", people_file(), *judged, "-o", "agreement.json")
-    unfazed("report", "run", *judged, "--no-sanity", "--agreement", "agreement.json", "-o", "report.html")
+    unswayed("measure", "judge", people_file(), *judged, "-o", "agreement.json")
+    unswayed("report", "run", *judged, "--no-sanity", "--agreement", "agreement.json", "-o", "report.html")
     page = Path("report.html").read_text()
     assert "The judge agrees with people in 50% [" in page
     assert "was not compared with people" not in page
     assert "Does the answer say the same" in page, "the rubric is shown"
 
     other = ("--rubric", "rubric.txt", "--agreement", "agreement.json")
-    unfazed("report", "run", *judged, *other, fails="the judge or its rubric differs")
-    unfazed("report", "run", "--equivalent", "exact", *other[2:], fails="is of judge:my_judge:judge")
-    unfazed("report", "run", *judged, "--agreement", "no.json", fails="can't be read")
+    unswayed("report", "run", *judged, *other, fails="the judge or its rubric differs")
+    unswayed("report", "run", "--equivalent", "exact", *other[2:], fails="is of judge:my_judge:judge")
+    unswayed("report", "run", *judged, "--agreement", "no.json", fails="can't be read")
     Path("broken.json").write_text('{"rule": 5}')
-    unfazed("report", "run", *judged, "--agreement", "broken.json", fails="was not written by")
+    unswayed("report", "run", *judged, "--agreement", "broken.json", fails="was not written by")
     Path("plan.toml").write_text(
         '[measure]\nequivalent = "judge:my_judge:judge"\nagreement = "agreement.json"\nsanity = false\n'
     )
-    unfazed("report", "run", "--plan", "plan.toml", "-o", "planned.html")
+    unswayed("report", "run", "--plan", "plan.toml", "-o", "planned.html")
     assert "The judge agrees with people in 50% [" in Path("planned.html").read_text()
 
 
-def test_the_judge_itself_under_variation(unfazed: Callable[..., str]) -> None:
+def test_the_judge_itself_under_variation(unswayed: Callable[..., str]) -> None:
     rows = [(f"number {n}", f"{'number' if n % 2 else 'item'} {n}!x", "s", (100 * (n % 2),)) for n in range(40)]
     rows[4] = ("number 4", "an odd answer", "s", (0,))
-    unfazed("measure", "judge", people_file(rows), "--equivalent", "judge:my_judge:judge", "--pairs", "pairs.jsonl")
+    unswayed("measure", "judge", people_file(rows), "--equivalent", "judge:my_judge:judge", "--pairs", "pairs.jsonl")
     first = json.loads(Path("pairs.jsonl").read_text().splitlines()[0])
     assert first == {"reference": "number 0", "answer": "item 0!x", "label": "no", "judge": "no", "source": "s"}
     varied = ("--with", "keyboard/adjacent", "--draws", 2, "--seed", 7, "--lang", "en")
-    unfazed("vary", "pairs.jsonl", "--field", "answer", *varied, "-o", "judged")
+    unswayed("vary", "pairs.jsonl", "--field", "answer", *varied, "-o", "judged")
     asked = ("--system", "judge:my_judge:judge", "--allow-missing", 0.1)
-    results = json.loads(unfazed("run", "judged", *asked, "-o", "out", "--format", "json"))
+    results = json.loads(unswayed("run", "judged", *asked, "-o", "out", "--format", "json"))
     assert results["clean"]["value"] == 1.0, "the judge agrees with people on all that it judged"
     flips, neither = [], 0
     for example, variants in Suite("judged").groups():
@@ -237,11 +237,11 @@ def test_the_judge_itself_under_variation(unfazed: Callable[..., str]) -> None:
     assert results["flips"]["value"] == pytest.approx(sum(flips) / len(flips))
 
 
-def test_a_judge_needs_two_answers(unfazed: Callable[..., str]) -> None:
-    unfazed(
+def test_a_judge_needs_two_answers(unswayed: Callable[..., str]) -> None:
+    unswayed(
         "vary", people_file(), "--input", "answer", "--gold", "person", "--with", "keyboard/adjacent", "-o", "other"
     )
-    unfazed("run", "other", "--system", "judge:my_judge:judge", "-o", "no", fails="have no input 'reference'")
+    unswayed("run", "other", "--system", "judge:my_judge:judge", "-o", "no", fails="have no input 'reference'")
 
 
 def test_a_saved_agreement_is_read_again() -> None:

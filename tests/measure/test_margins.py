@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.errors import UnknownName, UsageError
-from unfazed.core.estimate import Mean, Observations, mean_interval
-from unfazed.measure.comparison import compare
-from unfazed.measure.contrasts import Contrast
-from unfazed.measure.margins import check_margin, margins_of
-from unfazed.measure.sets import ALL
-from unfazed.measure.spill import Spill
+from unswayed.core.errors import UnknownName, UsageError
+from unswayed.core.estimate import Mean, Observations, mean_interval
+from unswayed.measure.comparison import compare
+from unswayed.measure.contrasts import Contrast
+from unswayed.measure.margins import check_margin, margins_of
+from unswayed.measure.sets import ALL
+from unswayed.measure.spill import Spill
 
 
 def run(fake_run, n, wrong):

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from unfazed.core.errors import NothingEvaluated, UnknownName, UsageError
-from unfazed.measure.changes import flips
-from unfazed.measure.measuring import measure_run
-from unfazed.measure.results import Results
-from unfazed.score import scorers
+from unswayed.core.errors import NothingEvaluated, UnknownName, UsageError
+from unswayed.measure.changes import flips
+from unswayed.measure.measuring import measure_run
+from unswayed.measure.results import Results
+from unswayed.score import scorers
 
 LABEL = st.sampled_from(["x", "y", "z"])
 OUTPUT = st.one_of(LABEL, LABEL, LABEL, st.none())  # None: no output
@@ -266,8 +266,8 @@ HASHED = """
 import importlib.util, msgspec, sys
 spec = importlib.util.spec_from_file_location("fakes", sys.argv[1])
 fakes = importlib.util.module_from_spec(spec); spec.loader.exec_module(fakes)
-from unfazed.measure.measuring import measure_run
-from unfazed.core.ids import content_id
+from unswayed.measure.measuring import measure_run
+from unswayed.core.ids import content_id
 rows = [("abc"[i % 3], "abc"[i % 2], [("k/" + "xyz"[d], d, "same", "abc"[(i * d) % 3]) for d in range(3)],
          {"g": str(i % 4)}) for i in range(30)]
 print(content_id(msgspec.to_builtins(measure_run(fakes.FakeRun(rows), bootstrap=100))))
@@ -345,7 +345,7 @@ def test_a_slice_called_operator_does_not_hide_operators(fake_run):
 
 
 def test_validity_says_what_was_in_the_data(fake_run):
-    from unfazed.run.record import NOT_ASKED
+    from unswayed.run.record import NOT_ASKED
 
     rows = [
         ("a", "a", [("p", 0, "same", fake_run.FAILED), ("p", 1, "same", "A")]),

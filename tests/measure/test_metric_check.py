@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unfazed.core.errors import NothingEvaluated, UsageError
-from unfazed.data import MeaningPair
-from unfazed.measure.metric_check import check_metric
-from unfazed.systems import Metric
+from unswayed.core.errors import NothingEvaluated, UsageError
+from unswayed.data import MeaningPair
+from unswayed.measure.metric_check import check_metric
+from unswayed.systems import Metric
 
 PAIRS = [MeaningPair(f"reference {i}", f"dialect {i}", f"changed {i}") for i in range(80)]
 

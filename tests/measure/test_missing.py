@@ -10,15 +10,15 @@ import commands
 import msgspec
 import pytest
 
-import unfazed
-from unfazed.core.errors import UsageError
-from unfazed.core.estimate import mcnemar
-from unfazed.core.values import UNREADABLE, Output
-from unfazed.measure.changes import flips
-from unfazed.measure.gates import check_gates, gates_of
-from unfazed.measure.measuring import measure_run
-from unfazed.measure.missing import _compared, _two_sided
-from unfazed.measure.sentences import plain, verdict
+import unswayed
+from unswayed.core.errors import UsageError
+from unswayed.core.estimate import mcnemar
+from unswayed.core.values import UNREADABLE, Output
+from unswayed.measure.changes import flips
+from unswayed.measure.gates import check_gates, gates_of
+from unswayed.measure.measuring import measure_run
+from unswayed.measure.missing import _compared, _two_sided
+from unswayed.measure.sentences import plain, verdict
 
 UNREAD = Output(error=UNREADABLE + "a label is needed")
 
@@ -143,7 +143,7 @@ def place(tmp_path_factory) -> Path:
         "    return [right(x) for x in batch]\n"
         "def mumbles(batch): return ['???' if half(x) else right(x) for x in batch]\n"
     )
-    done = commands.unfazed(
+    done = commands.unswayed(
         "vary", "mine.jsonl", "--labels", "lights,music", "--with", "spoken/filler_end", "-o", "suite/", cwd=place
     )
     assert done.returncode == 0, done.stderr
@@ -152,35 +152,35 @@ def place(tmp_path_factory) -> Path:
 
 def test_half_of_the_noisy_inputs_fail(place: Path) -> None:
     asked = ("run", "suite/", "--system", "clf:fails", "-o", "fails/", "--retries", "0")
-    done = commands.unfazed(*asked, cwd=place)
+    done = commands.unswayed(*asked, cwd=place)
     assert done.returncode == 3
     assert "stays at" not in done.stdout
     assert "would lie between 0.50 and 1.00" in done.stdout
     assert "more often than clean ones: 50% against 0%" in done.stdout.replace("\n", " ")
     assert "{0.500, 1.000}" in done.stdout
     gate = ("--fail-under", "average=0.9")
-    assert commands.unfazed(*asked, *gate, "--allow-missing", "1", cwd=place).returncode == 0
-    assert commands.unfazed(*asked, *gate, "--missing", "bounds", cwd=place).returncode == 1
-    done = commands.unfazed(*asked, *gate, "--missing", "wrong", "--format", "json", cwd=place)
+    assert commands.unswayed(*asked, *gate, "--allow-missing", "1", cwd=place).returncode == 0
+    assert commands.unswayed(*asked, *gate, "--missing", "bounds", cwd=place).returncode == 1
+    done = commands.unswayed(*asked, *gate, "--missing", "wrong", "--format", "json", cwd=place)
     assert done.returncode == 1
     assert json.loads(done.stdout)["average"]["value"] == 0.5
     (place / "plan.toml").write_text('[measure]\nmissing = "bounds"\n')
-    assert commands.unfazed(*asked, *gate, "--plan", "plan.toml", cwd=place).returncode == 1
-    done = commands.unfazed("report", "fails/", "-o", "fails.html", cwd=place)
+    assert commands.unswayed(*asked, *gate, "--plan", "plan.toml", cwd=place).returncode == 1
+    done = commands.unswayed("report", "fails/", "-o", "fails.html", cwd=place)
     assert "{0.500, 1.000}" in (place / "fails.html").read_text()
-    assert commands.unfazed("measure", "run", "fails/", "--missing", "maybe", cwd=place).returncode == 4
+    assert commands.unswayed("measure", "run", "fails/", "--missing", "maybe", cwd=place).returncode == 4
 
 
 def test_half_of_the_noisy_answers_cannot_be_read(place: Path) -> None:
     asked = ("run", "suite/", "--system", "clf:mumbles", "-o", "mumbles/", "--format", "json")
-    done = commands.unfazed(*asked, cwd=place)
+    done = commands.unswayed(*asked, cwd=place)
     assert done.returncode == 0, done.stderr
     results = json.loads(done.stdout)
     assert results["average"]["value"] == results["flips"]["value"] == 0.5
     assert results["validity"]["unreadable"] == 16
     assert results["sanity"] == []
     assert "16 of 64 outputs can't be read: counted as wrong." in done.stderr
-    frame = unfazed.Run(place / "mumbles").flips()
+    frame = unswayed.Run(place / "mumbles").flips()
     assert len(frame) == 16
 
 
@@ -188,12 +188,12 @@ def test_in_python(place: Path) -> None:
     def system(batch):
         return ["???" if "9" in x["text"] else "lights" if "light" in x["text"] else "music" for x in batch]
 
-    results = unfazed.check(
+    results = unswayed.check(
         system, str(place / "mine.jsonl"), "spoken/filler_end", labels=["lights", "music"], missing="bounds"
     )
     assert results.clean.value < 1
     with pytest.raises(UsageError, match="missing= must be leave, wrong or bounds"):
-        unfazed.check(system, str(place / "mine.jsonl"), "spoken/filler_end", missing="no")
+        unswayed.check(system, str(place / "mine.jsonl"), "spoken/filler_end", missing="no")
 
 
 def test_failures_that_count_as_wrong_are_said_in_the_verdict(fake_run) -> None:

@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from unfazed.core.errors import NothingEvaluated, UsageError
-from unfazed.measure import mixed
-from unfazed.measure.mixed import Mixed, complete_effects, mixed_effects
+from unswayed.core.errors import NothingEvaluated, UsageError
+from unswayed.measure import mixed
+from unswayed.measure.mixed import Mixed, complete_effects, mixed_effects
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return commands.unfazed(*arguments)
+    return commands.unswayed(*arguments)
 
 
 R_SCRIPT = """

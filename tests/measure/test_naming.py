@@ -9,13 +9,13 @@ import commands
 import numpy as np
 import pytest
 
-import unfazed
-from unfazed.core.errors import UsageError
-from unfazed.core.estimate import Numbers
-from unfazed.core.estimate.apart import apart_groups, apart_paired
-from unfazed.measure import naming
-from unfazed.measure.measuring import measure_run
-from unfazed.measure.sentences import plain, verdict
+import unswayed
+from unswayed.core.errors import UsageError
+from unswayed.core.estimate import Numbers
+from unswayed.core.estimate.apart import apart_groups, apart_paired
+from unswayed.measure import naming
+from unswayed.measure.measuring import measure_run
+from unswayed.measure.sentences import plain, verdict
 
 
 def drops(rng, n, rate):
@@ -162,25 +162,25 @@ def test_at_the_command_line(tmp_path: Path) -> None:
     )
     operators = ("--with", "keyboard/adjacent", "--with", "spoken/filler_end")
     made = ("vary", "mine.jsonl", "--group", "room", *operators, "--draws", "2", "-o", "suite/")
-    assert commands.unfazed(*made, cwd=tmp_path).returncode == 0
+    assert commands.unswayed(*made, cwd=tmp_path).returncode == 0
     asked = ("run", "suite/", "--system", "clf:predict", "-o", "run/", "--within", "0.02")
-    done = commands.unfazed(*asked, "--format", "json", cwd=tmp_path)
+    done = commands.unswayed(*asked, "--format", "json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert set(found["naming"]["sets"]) == {"operator", "family", "room"}
     assert found["within"]["margin"] == 0.02
-    shown = commands.unfazed(*asked, cwd=tmp_path).stdout
+    shown = commands.unswayed(*asked, cwd=tmp_path).stdout
     assert "within 2 points" in shown
     assert "drop (all together)" in shown
-    commands.unfazed("report", "run/", "-o", "report.html", "--within", "0.02", cwd=tmp_path)
+    commands.unswayed("report", "run/", "-o", "report.html", "--within", "0.02", cwd=tmp_path)
     page = (tmp_path / "report.html").read_text()
     assert "Can the operators be told apart?" in page
     assert "also after correction for the number of cells" in page
-    done = commands.unfazed("measure", "run", "run/", "--within", "0", cwd=tmp_path)
+    done = commands.unswayed("measure", "run", "run/", "--within", "0", cwd=tmp_path)
     assert done.returncode == 4
     assert "--within must be a number above 0" in done.stderr
     with pytest.raises(UsageError, match="within= must be a number above 0"):
-        unfazed.check(
+        unswayed.check(
             lambda batch: ["lights"] * len(batch), str(tmp_path / "mine.jsonl"), "spoken/filler_end", within=-1
         )
 

@@ -9,12 +9,12 @@ import commands
 import numpy as np
 import pytest
 
-import unfazed
-from unfazed.core.errors import NothingEvaluated, UsageError
-from unfazed.core.estimate import mean_interval
-from unfazed.core.values import Estimate
-from unfazed.measure.power import Design, _least_mean, _least_share
-from unfazed.measure.sampling import Sampled, Sources
+import unswayed
+from unswayed.core.errors import NothingEvaluated, UsageError
+from unswayed.core.estimate import mean_interval
+from unswayed.core.values import Estimate
+from unswayed.measure.power import Design, _least_mean, _least_share
+from unswayed.measure.sampling import Sampled, Sources
 
 Z = 0.8416212
 
@@ -58,7 +58,7 @@ def test_clusters_are_what_power_counts(fake_run) -> None:
     def power(times: int, cluster: str | None) -> list[tuple[float, float]]:
         rows = [("x", "x", [("p", d, "same", "y" if i % 5 < d else "x") for d in (0, 1, 2)], {"paragraph": str(i)})
                 for i in range(30)]  # fmt: skip
-        found = unfazed.measure_run(fake_run([row for row in rows for _ in range(times)]), cluster=cluster).power()
+        found = unswayed.measure_run(fake_run([row for row in rows for _ in range(times)]), cluster=cluster).power()
         assert {one.over for one in found.detectable} == {f"{cluster} (clusters)" if cluster else "examples like these"}
         return [(one.now, one.twice_the_examples) for one in found.detectable]
 
@@ -75,10 +75,10 @@ def made(tmp_path: Path, n: int = 210) -> Path:
         "import random\nrng = random.Random(4)\n\n\ndef predict(batch):\n"
         "    right = ['ab'[int(''.join(filter(str.isdigit, x['text'])) or 0) % 2] for x in batch]\n"
         "    return [rng.choice('ab') if rng.random() < 0.2 else r for r in right]\n"
-        "\n\ndef sure(batch):\n    return ['a' for _ in batch]\n\n\nsure.unfazed_deterministic = True\n"
+        "\n\ndef sure(batch):\n    return ['a' for _ in batch]\n\n\nsure.unswayed_deterministic = True\n"
     )
     vary = ("vary", "data.jsonl", "--gold", "label", "--group", "paragraph", "--with", "keyboard/adjacent")
-    done = commands.unfazed(*vary, "--draws", "2", "--seed", "1", "-o", "suite/", cwd=tmp_path)
+    done = commands.unswayed(*vary, "--draws", "2", "--seed", "1", "-o", "suite/", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     return tmp_path
 
@@ -87,7 +87,7 @@ def test_repeats_limit_and_cluster_from_data_to_the_last_number(tmp_path: Path) 
     here = made(tmp_path)
     ask = ("run", "suite/", "--system", "clf:predict", "-o", "run/", "--limit", "200", "--repeats", "3")
     ask += ("--cluster", "paragraph")
-    done = commands.unfazed(*ask, "--format", "json", cwd=here)
+    done = commands.unswayed(*ask, "--format", "json", cwd=here)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert 0 <= 200 * (1 + 2 + 3) - found["asked"] < 20  # a slip may be made twice, and is asked once
@@ -97,15 +97,15 @@ def test_repeats_limit_and_cluster_from_data_to_the_last_number(tmp_path: Path) 
     assert again["flips"]["value"] == pytest.approx(found["flips"]["value"] - again["disagreement"]["value"])
     assert again["flips"]["low"] <= 0 <= again["flips"]["high"]
     assert found["cluster"] == "paragraph"
-    text = commands.unfazed(*ask, cwd=here)
+    text = commands.unswayed(*ask, cwd=here)
     assert "of answers change when the same text is asked again" in " ".join(text.stdout.split())
     assert "beyond chance" in text.stdout
-    done = commands.unfazed("report", "run/", "-o", "page.html", cwd=here)
+    done = commands.unswayed("report", "run/", "-o", "page.html", cwd=here)
     assert done.returncode == 0, done.stderr
     assert "own disagreement" in (here / "page.html").read_text("utf-8")
 
     ask = ("measure", "power", "--from", "run/", "--cluster", "paragraph")
-    done = commands.unfazed(*ask, "--format", "json", cwd=here)
+    done = commands.unswayed(*ask, "--format", "json", cwd=here)
     assert done.returncode == 0, done.stderr
     power = json.loads(done.stdout)
     assert power["detectable"][0]["over"] == "paragraph (clusters)"
@@ -115,17 +115,17 @@ def test_repeats_limit_and_cluster_from_data_to_the_last_number(tmp_path: Path) 
     for one in power["detectable"]:
         assert 0 < one["twice_the_examples"] < one["now"]
         assert one["twice_the_draws"] <= one["now"]
-    text = commands.unfazed("measure", "power", "--from", "run/", cwd=here)
+    text = commands.unswayed("measure", "power", "--from", "run/", cwd=here)
     assert "twice the examples" in text.stdout
 
-    done = commands.unfazed("run", "suite/", "--system", "clf:sure", "-o", "r2/", "--repeats", "3", cwd=here)
+    done = commands.unswayed("run", "suite/", "--system", "clf:sure", "-o", "r2/", "--repeats", "3", cwd=here)
     assert done.returncode == 4
     assert "declared deterministic" in done.stderr
     assert "--repeats" in done.stderr
 
 
 def test_what_can_not_be_said() -> None:
-    from unfazed.measure.power import power_of
+    from unswayed.measure.power import power_of
 
     class Nothing:
         people = None

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from unfazed.measure.measuring import measure_run
-from unfazed.papers.readin.tables import _cells, versions_of
+from unswayed.measure.measuring import measure_run
+from unswayed.papers.readin.tables import _cells, versions_of
 
 
 def sentence_bleu(output, reference):

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from unfazed.core.edits import apply
-from unfazed.core.errors import DataError, MissingExtra, UsageError
-from unfazed.core.seeds import Seeds
-from unfazed.measure.realism.aligned import Aligned, read_people
-from unfazed.measure.realism.compare import drops, error_rate, looks
-from unfazed.measure.realism.features import named_features
-from unfazed.measure.realism.judge import Judge
-from unfazed.systems.opening import open_system
-from unfazed.vary.keyboard.homophone import Homophone
-from unfazed.vary.keyboard.pinyin import Pinyin
-from unfazed.vary.operator import Operator, Text
+from unswayed.core.edits import apply
+from unswayed.core.errors import DataError, MissingExtra, UsageError
+from unswayed.core.seeds import Seeds
+from unswayed.measure.realism.aligned import Aligned, read_people
+from unswayed.measure.realism.compare import drops, error_rate, looks
+from unswayed.measure.realism.features import named_features
+from unswayed.measure.realism.judge import Judge
+from unswayed.systems.opening import open_system
+from unswayed.vary.keyboard.homophone import Homophone
+from unswayed.vary.keyboard.pinyin import Pinyin
+from unswayed.vary.operator import Operator, Text
 
 READIN = Path(__file__).parents[2] / "../shared/data/readin"
 WORDS = ["我们", "今天", "公司", "银行", "怎么", "可以", "还款", "提现", "账户", "支付", "使用", "因为", "问题", "时间"]
@@ -53,8 +53,8 @@ def test_texts_without_differences_and_empty_ones_have_features() -> None:
 
 
 def test_without_scikit_learn_the_line_that_installs_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unfazed.measure.realism.judge.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"pip install 'unfazed\[sklearn\]'"):
+    monkeypatch.setattr("unswayed.measure.realism.judge.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"pip install 'unswayed\[sklearn\]'"):
         Judge(["好"] * 50, [["坏"] * 50])
 
 
@@ -108,7 +108,7 @@ def test_lines_that_do_not_align_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_commands_work_together(tmp_path: Path) -> None:
-    from unfazed.cli import unfazed
+    from unswayed.cli import unswayed
 
     texts = sentences(60)
     files = {
@@ -122,7 +122,7 @@ def test_the_commands_work_together(tmp_path: Path) -> None:
     at = {name: str(tmp_path / f"{name}.txt") for name in files}
     given = ["--clean", at["c"], "--real", at["h"], "--real", at["h2"]]
     done = CliRunner().invoke(
-        unfazed, ["realism", *given, "--simulated", at["s"], "--format", "json"], catch_exceptions=False
+        unswayed, ["realism", *given, "--simulated", at["s"], "--format", "json"], catch_exceptions=False
     )
     found = json.loads(done.stdout)
     assert 0.5 < found["auc"]["low"] <= found["auc"]["value"] <= found["auc"]["high"] <= 1
@@ -133,11 +133,11 @@ def test_the_commands_work_together(tmp_path: Path) -> None:
     assert whole["flips"]["human"]["low"] <= whole["flips"]["human"]["value"] <= whole["flips"]["human"]["high"]
     assert (
         "baseline: keyboard/homophone"
-        in CliRunner().invoke(unfazed, ["realism", *given, "--simulated", at["s"]]).stdout
+        in CliRunner().invoke(unswayed, ["realism", *given, "--simulated", at["s"]]).stdout
     )
     out = tmp_path / "typists.json"
     CliRunner().invoke(
-        unfazed, ["calibrate", "keyboard", *given, "--rows", "even", "-o", str(out)], catch_exceptions=False
+        unswayed, ["calibrate", "keyboard", *given, "--rows", "even", "-o", str(out)], catch_exceptions=False
     )
     assert Pinyin(profile=str(out)).change(Text("怎么提现到银行卡" * 9, "zh"), Seeds(0, "p", 1).stream("a", 0))
 

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import unfazed
+from commands import unswayed
 
-from unfazed.core.edits import apply
-from unfazed.core.errors import UsageError, WrongLanguage
-from unfazed.core.seeds import Seeds
-from unfazed.core.values import Estimate
-from unfazed.measure.realism.aligned import Aligned, calibrated_speakers, calibrated_typists
-from unfazed.measure.realism.harm import Files, built_in, harm
-from unfazed.measure.realism.judge import Judge, _aucs
-from unfazed.measure.realism.languages import keyboard_of, script_of
-from unfazed.measure.realism.letters import letter_features, lexicon_of, slips_of
-from unfazed.vary.engine import OperatorSpec
-from unfazed.vary.operator import Text
+from unswayed.core.edits import apply
+from unswayed.core.errors import UsageError, WrongLanguage
+from unswayed.core.seeds import Seeds
+from unswayed.core.values import Estimate
+from unswayed.measure.realism.aligned import Aligned, calibrated_speakers, calibrated_typists
+from unswayed.measure.realism.harm import Files, built_in, harm
+from unswayed.measure.realism.judge import Judge, _aucs
+from unswayed.measure.realism.languages import keyboard_of, script_of
+from unswayed.measure.realism.letters import letter_features, lexicon_of, slips_of
+from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.operator import Text
 
 NOISEQA = Path(__file__).parents[2] / "../shared/data/noiseqa/people.jsonl"
 RUSSIAN = Path(__file__).parents[2] / "../shared/data/typing_ru"
@@ -200,7 +200,7 @@ def test_fits_for_chinese_refuse_english_and_texts_without_noise(tmp_path: Path)
         calibrated_speakers(at["en"], [at["typed"]], (), "all")
     with pytest.raises(UsageError, match="person 1.* nothing to fit"):
         calibrated_typists(at["zh"], [at["zh"]], (), "all", "embedded", None)
-    done = unfazed("calibrate", "keyboard", "--clean", at["en"], "--real", at["typed"], "-o", tmp_path / "p.json")
+    done = unswayed("calibrate", "keyboard", "--clean", at["en"], "--real", at["typed"], "-o", tmp_path / "p.json")
     assert done.returncode == 4
     assert not (tmp_path / "p.json").exists()
 
@@ -216,11 +216,11 @@ def test_from_what_people_typed_to_the_number(tmp_path: Path) -> None:
         ]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     vary = "vary c.jsonl --lang en --input question --with keyboard/typist --seed 7 -o -"
-    made = unfazed(*vary.split(), cwd=tmp_path, check=True).stdout
+    made = unswayed(*vary.split(), cwd=tmp_path, check=True).stdout
     assert len(made.splitlines()) == len(rows), "who types right is there too"
     (tmp_path / "s.jsonl").write_text(made, "utf-8")
     line = "realism --clean c.jsonl --real h.jsonl --simulated s.jsonl --input question --lang en --format json"
-    done = unfazed(*line.split(), "--by", "article", "--documents", "context", cwd=tmp_path, check=True)
+    done = unswayed(*line.split(), "--by", "article", "--documents", "context", cwd=tmp_path, check=True)
     found = json.loads(done.stdout)
     assert found["language"] == "en"
     assert found["auc"]["n"] == len({row["context"][:60] for row in rows}), "articles, not sentences"
@@ -230,7 +230,7 @@ def test_from_what_people_typed_to_the_number(tmp_path: Path) -> None:
     [harmed] = found["harm"]["retriever"]
     assert 80 < harmed["accuracy"]["clean"]["value"] < 97
     assert harmed["flips"]["human"]["low"] < harmed["flips"]["human"]["value"] < 10
-    table = unfazed(*line.replace(" --format json", " --no-baselines").split(), cwd=tmp_path, check=True).stdout
+    table = unswayed(*line.replace(" --format json", " --no-baselines").split(), cwd=tmp_path, check=True).stdout
     assert "told from people" in table
     assert "baseline" not in table
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import unfazed
-from unfazed.core.errors import MissingExtra, StoredFileError, UnknownName, UsageError
-from unfazed.measure.compared import Comparison
-from unfazed.measure.results import Results
-from unfazed.run.engine import run_system
-from unfazed.run.making import make_suite
+import unswayed
+from unswayed.core.errors import MissingExtra, StoredFileError, UnknownName, UsageError
+from unswayed.measure.compared import Comparison
+from unswayed.measure.results import Results
+from unswayed.run.engine import run_system
+from unswayed.run.making import make_suite
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory) -> list[unfazed.Run]:
+def runs(tmp_path_factory) -> list[unswayed.Run]:
     folder = tmp_path_factory.mktemp("runs")
     rows = [
         {"inputs": {"text": f"{text} {i}"}, "gold": label, "groups": {"room": "hall" if i % 3 else "<b>kitchen</b>"}}
@@ -34,14 +34,14 @@ def runs(tmp_path_factory) -> list[unfazed.Run]:
 
 @pytest.fixture(scope="module")
 def results(runs) -> Results:
-    return unfazed.measure_run(runs[0], bootstrap=200)
+    return unswayed.measure_run(runs[0], bootstrap=200)
 
 
 def test_a_path_is_a_run(runs, results) -> None:
-    assert unfazed.measure_run(str(runs[0].path), bootstrap=200) == results
-    assert unfazed.measure_run(runs[0].path, bootstrap=200) == results
+    assert unswayed.measure_run(str(runs[0].path), bootstrap=200) == results
+    assert unswayed.measure_run(runs[0].path, bootstrap=200) == results
     with pytest.raises(UsageError, match="run is expected, or the path of its folder, not int"):
-        unfazed.measure_run(3)  # type: ignore[arg-type]
+        unswayed.measure_run(3)  # type: ignore[arg-type]
 
 
 def test_the_text_is_short_and_says_the_verdict_first(results) -> None:
@@ -94,7 +94,7 @@ def test_without_pandas_the_line_that_installs_it_is_shown(results, monkeypatch)
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.setitem(sys.modules, "polars", None)
     for wanted, extra in ((results.to_pandas, "pandas"), (results.flips, "pandas"), (results.to_polars, "polars")):
-        with pytest.raises(MissingExtra, match=rf"pip install 'unfazed\[{extra}\]'"):
+        with pytest.raises(MissingExtra, match=rf"pip install 'unswayed\[{extra}\]'"):
             wanted()
     assert len(list(results.iter_flips())) > 0
 
@@ -151,9 +151,9 @@ def test_a_file_of_something_else(content: bytes, tmp_path: Path) -> None:
 
 
 def test_runs_paths_and_results_are_compared_alike(runs, tmp_path: Path) -> None:
-    a, b = (unfazed.measure_run(run, bootstrap=200) for run in runs)
-    compared = unfazed.compare(a, b, bootstrap=200)
-    assert compared == unfazed.compare(runs[0], str(runs[1].path), bootstrap=200)
+    a, b = (unswayed.measure_run(run, bootstrap=200) for run in runs)
+    compared = unswayed.compare(a, b, bootstrap=200)
+    assert compared == unswayed.compare(runs[0], str(runs[1].path), bootstrap=200)
     first = repr(compared).splitlines()[0]
     assert first.startswith("A is ")
     assert "measure=" not in repr(compared)
@@ -167,7 +167,7 @@ def test_runs_paths_and_results_are_compared_alike(runs, tmp_path: Path) -> None
 
 
 def test_results_of_different_scores_are_not_compared(runs) -> None:
-    a, b = unfazed.measure_run(runs[0], bootstrap=50), unfazed.measure_run(runs[1], ["macro_f1"], bootstrap=50)
+    a, b = unswayed.measure_run(runs[0], bootstrap=50), unswayed.measure_run(runs[1], ["macro_f1"], bootstrap=50)
     with pytest.raises(UsageError, match="different main scores"):
-        unfazed.compare(a, b)
-    assert unfazed.compare(b, b, bootstrap=50).score == "macro_f1"
+        unswayed.compare(a, b)
+    assert unswayed.compare(b, b, bootstrap=50).score == "macro_f1"

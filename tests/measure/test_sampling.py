@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import unfazed
-from unfazed.core.errors import UsageError
-from unfazed.core.suite import Manifest, write_suite
-from unfazed.core.values import Example, Variant
-from unfazed.measure.results import Results
-from unfazed.measure.variance import Cells, components
+import unswayed
+from unswayed.core.errors import UsageError
+from unswayed.core.suite import Manifest, write_suite
+from unswayed.core.values import Example, Variant
+from unswayed.measure.results import Results
+from unswayed.measure.variance import Cells, components
 
 
-def suite_of(path: Path, right: np.ndarray, people: dict[str, str], family: str = "keyboard") -> unfazed.Suite:
+def suite_of(path: Path, right: np.ndarray, people: dict[str, str], family: str = "keyboard") -> unswayed.Suite:
     """Each column of `right` is a person, who made a variant of every example; NaN for none."""
     n, k = right.shape
     examples = [Example(i, f"e{i}", {"text": f"text {i}"}, "yes") for i in range(n)]
@@ -35,8 +35,8 @@ def measured(path: Path, right: np.ndarray, people: dict[str, str]) -> Results:
     def predict(batch: list[dict[str, str]]) -> list[str]:
         return ["yes" if known.get(item["text"], 1) else "no" for item in batch]
 
-    run = unfazed.run_system(suite_of(path / "suite", right, people), predict, path / "run")
-    return unfazed.measure_run(run, ["accuracy"], sanity=False)
+    run = unswayed.run_system(suite_of(path / "suite", right, people), predict, path / "run")
+    return unswayed.measure_run(run, ["accuracy"], sanity=False)
 
 
 def answers(n: int, people: int, spread: float, seed: int) -> np.ndarray:
@@ -99,7 +99,7 @@ def test_both_intervals_of_a_run(tmp_path: Path, people: dict[str, str]) -> None
     assert average.these.signature != average.like_these.signature
     assert block.measures["flips"].variance.people == pytest.approx(average.variance.people)
     assert "for people like these" in repr(results)
-    assert unfazed.measure_run(tmp_path / "run", ["accuracy"], sanity=False).people == block  # from the stored file
+    assert unswayed.measure_run(tmp_path / "run", ["accuracy"], sanity=False).people == block  # from the stored file
 
 
 def test_few_people(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_draws_that_are_nobody(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("people", "examples"), [(3, 100), (10, 100)])
 def test_the_interval_for_people_like_these_covers(people: int, examples: int) -> None:
-    from unfazed.core.estimate import mean_interval
+    from unswayed.core.estimate import mean_interval
 
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     truth = float(weights @ (1 / (1 + np.exp(-1 - np.sqrt(1.5**2 + 1) * nodes))) / weights.sum())
@@ -146,7 +146,7 @@ def test_the_interval_for_people_like_these_covers(people: int, examples: int) -
 # a system's own disagreement
 
 
-def texts(path: Path, n: int = 30) -> unfazed.Suite:
+def texts(path: Path, n: int = 30) -> unswayed.Suite:
     """Three variants of each example."""
     return suite_of(path, np.ones((n, 3)), {})
 
@@ -162,8 +162,8 @@ class Wavering:
         return ["no" if self.rng.random() < self.share else "yes" for _ in batch]
 
 
-def system(function: object) -> unfazed.System:
-    from unfazed.systems.callable import CallableSystem
+def system(function: object) -> unswayed.System:
+    from unswayed.systems.callable import CallableSystem
 
     return CallableSystem(function, name="wavering", identity="wavering")  # type: ignore[arg-type]
 
@@ -173,8 +173,8 @@ def test_a_random_answerer_has_no_flips_beyond_its_own(tmp_path: Path) -> None:
     covered = {"flips": 0, "consistency": 0, "drop": 0}
     times = 20
     for seed in range(times):
-        run = unfazed.run_system(suite, system(Wavering(0.1, seed)), tmp_path / f"run{seed}", repeats=3)
-        found = unfazed.measure_run(run, ["accuracy"], stored=False, sanity=False).repeats
+        run = unswayed.run_system(suite, system(Wavering(0.1, seed)), tmp_path / f"run{seed}", repeats=3)
+        found = unswayed.measure_run(run, ["accuracy"], stored=False, sanity=False).repeats
         assert found is not None
         for name in covered:
             low, high = getattr(found, name).low, getattr(found, name).high
@@ -184,15 +184,15 @@ def test_a_random_answerer_has_no_flips_beyond_its_own(tmp_path: Path) -> None:
 
 def test_each_repeat_is_asked_once_and_kept(tmp_path: Path) -> None:
     suite, function = texts(tmp_path / "suite", 20), Wavering(0.3)
-    run = unfazed.run_system(suite, system(function), tmp_path / "run")
+    run = unswayed.run_system(suite, system(function), tmp_path / "run")
     assert function.asked == 80
-    assert unfazed.measure_run(run).repeats is None
-    run = unfazed.run_system(suite, system(function), tmp_path / "run", unfazed.Asking(canary=0), repeats=2)
+    assert unswayed.measure_run(run).repeats is None
+    run = unswayed.run_system(suite, system(function), tmp_path / "run", unswayed.Asking(canary=0), repeats=2)
     assert function.asked == 80 + 40
-    first = unfazed.measure_run(run).repeats
-    run = unfazed.run_system(suite, system(function), tmp_path / "run", unfazed.Asking(canary=0), repeats=3)
+    first = unswayed.measure_run(run).repeats
+    run = unswayed.run_system(suite, system(function), tmp_path / "run", unswayed.Asking(canary=0), repeats=3)
     assert function.asked == 80 + 60
-    more = unfazed.measure_run(run).repeats
+    more = unswayed.measure_run(run).repeats
     assert first is not None
     assert more is not None
     assert (first.repeats, more.repeats) == (2, 3)
@@ -210,14 +210,14 @@ def test_each_repeat_is_asked_once_and_kept(tmp_path: Path) -> None:
 
 def test_fewer_repeats_than_variants() -> None:
     """Consistency is compared for as many variants as there are repeats, over all choices of them."""
-    from unfazed.measure.repeats import _none_changed
+    from unswayed.measure.repeats import _none_changed
 
     found = _none_changed(np.array([4.0, 4.0, 2.0]), np.array([0.0, 1.0, 1.0]), np.array([2.0, 2.0, 2.0]))
     assert found.tolist() == [1.0, 0.5, 0.0]
 
 
 def test_a_steady_system(tmp_path: Path) -> None:
-    results = unfazed.check(lambda batch: ["yes" for _ in batch], texts(tmp_path / "suite"), repeats=2)
+    results = unswayed.check(lambda batch: ["yes" for _ in batch], texts(tmp_path / "suite"), repeats=2)
     assert results.repeats is not None
     assert results.repeats.sentences(results.flip_rate) == [
         "The system gave the same answers when it ran again on the same texts."
@@ -232,7 +232,7 @@ def test_repeats_that_make_no_sense(tmp_path: Path) -> None:
         return ["yes" for _ in batch]
 
     with pytest.raises(UsageError, match="repeats= must be a whole number"):
-        unfazed.run_system(suite, predict, tmp_path / "run", repeats=-1)
-    predict.unfazed_deterministic = True  # type: ignore[attr-defined]
+        unswayed.run_system(suite, predict, tmp_path / "run", repeats=-1)
+    predict.unswayed_deterministic = True  # type: ignore[attr-defined]
     with pytest.raises(UsageError, match=r"declared deterministic.*Leave out repeats="):
-        unfazed.run_system(suite, predict, tmp_path / "run", repeats=2)
+        unswayed.run_system(suite, predict, tmp_path / "run", repeats=2)

@@ -10,12 +10,12 @@ import commands
 import numpy as np
 import pytest
 
-import unfazed
-from unfazed.core.task import task_named
-from unfazed.core.values import Estimate, Example, Output
-from unfazed.measure.measuring import measure_run
-from unfazed.measure.sanity import Sanity
-from unfazed.run.block import in_blocks
+import unswayed
+from unswayed.core.task import task_named
+from unswayed.core.values import Estimate, Example, Output
+from unswayed.measure.measuring import measure_run
+from unswayed.measure.sanity import Sanity
+from unswayed.run.block import in_blocks
 
 NONE = Estimate(None, None, None, 0, 0, "")
 
@@ -132,7 +132,7 @@ def place(tmp_path_factory) -> Path:
             for i in range(80)]  # fmt: skip
     (place / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (place / "clf.py").write_text(SYSTEMS)
-    done = commands.unfazed("vary", "mine.jsonl", "--with", "spoken/filler_end", "-o", "suite/", cwd=place)
+    done = commands.unswayed("vary", "mine.jsonl", "--with", "spoken/filler_end", "-o", "suite/", cwd=place)
     assert done.returncode == 0, done.stderr
     return place
 
@@ -144,7 +144,7 @@ def place(tmp_path_factory) -> Path:
 def test_a_broken_set_up_from_data_to_verdict(place: Path, system: str, sign: str) -> None:
     asked = ("run", "suite/", "--system", f"clf:{system}", "-o", f"{system}/")
     gates = ("--max-drop", "0.1", "--max-flips", "1", "--junit", f"{system}.xml")
-    done = commands.unfazed(*asked, *gates, cwd=place)
+    done = commands.unswayed(*asked, *gates, cwd=place)
     assert done.returncode == 5
     first = done.stdout.splitlines()[0]
     assert first.startswith("The set-up looks broken, so the numbers mean nothing.")
@@ -155,24 +155,24 @@ def test_a_broken_set_up_from_data_to_verdict(place: Path, system: str, sign: st
     assert case.get("name") == "sanity"
     assert sign in case.find("error").get("message")
     assert len(ET.parse(place / f"{system}.xml").getroot().findall(".//failure")) == 2
-    found = json.loads(commands.unfazed(*asked, "--format", "json", cwd=place).stdout)
+    found = json.loads(commands.unswayed(*asked, "--format", "json", cwd=place).stdout)
     assert next(iter(found)) == "sanity"
     assert sign in found["sanity"][0]
-    done = commands.unfazed("report", f"{system}/", "-o", f"{system}.html", cwd=place)
+    done = commands.unswayed("report", f"{system}/", "-o", f"{system}.html", cwd=place)
     assert done.returncode == 5
     page = (place / f"{system}.html").read_text()
     assert page.index("The set-up looks broken") < page.index("clean inputs</dt>")
-    assert commands.unfazed("measure", "run", f"{system}/", cwd=place).returncode == 5
-    done = commands.unfazed(*asked, *gates, "--no-sanity", cwd=place)
+    assert commands.unswayed("measure", "run", f"{system}/", cwd=place).returncode == 5
+    done = commands.unswayed(*asked, *gates, "--no-sanity", cwd=place)
     assert done.returncode == 0, done.stderr
     assert "broken" not in done.stdout + done.stderr
     (place / "plan.toml").write_text("[measure]\nsanity = false\n")
-    assert commands.unfazed("measure", "run", f"{system}/", "--no-sanity", cwd=place).returncode == 0
-    assert commands.unfazed(*asked, "--plan", "plan.toml", cwd=place).returncode == 0
+    assert commands.unswayed("measure", "run", f"{system}/", "--no-sanity", cwd=place).returncode == 0
+    assert commands.unswayed(*asked, "--plan", "plan.toml", cwd=place).returncode == 0
 
 
 def test_a_good_system_passes_and_says_nothing(place: Path) -> None:
-    done = commands.unfazed("run", "suite/", "--system", "clf:good", "-o", "g/", "--format", "json", cwd=place)
+    done = commands.unswayed("run", "suite/", "--system", "clf:good", "-o", "g/", "--format", "json", cwd=place)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["sanity"] == []
 
@@ -182,7 +182,7 @@ def test_in_python_the_results_say_it_first(place: Path) -> None:
         return ["lights" for _ in batch]
 
     data = str(place / "mine.jsonl")
-    results = unfazed.check(constant, data, "spoken/filler_end")
+    results = unswayed.check(constant, data, "spoken/filler_end")
     assert repr(results).startswith("The set-up looks broken")
     assert results.sanity == ["The system gives one answer to all inputs: 'lights'."]
-    assert not repr(unfazed.check(constant, data, "spoken/filler_end", sanity=False)).startswith("The set-up")
+    assert not repr(unswayed.check(constant, data, "spoken/filler_end", sanity=False)).startswith("The set-up")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import unfazed
+from tests.commands import unswayed
 
 MY = '''
 import hashlib, re
@@ -40,10 +40,10 @@ def place(tmp_path: Path) -> Path:
 
 def made(place: Path, name: str, *options: str) -> Any:
     base = ("sums.jsonl", "--task", "generate", "--lang", "en", "--with", "prompt/format", "--seed", "3")
-    done = unfazed("vary", *base, *options, "-o", name, cwd=place)
+    done = unswayed("vary", *base, *options, "-o", name, cwd=place)
     assert done.returncode == 0, done.stderr
     asked = ("--system", "my_prompts:answer", "--prompt", "p.txt", "--no-sanity", "-o", f"{name}-run")
-    done = unfazed("run", name, *asked, "--format", "json", cwd=place)
+    done = unswayed("run", name, *asked, "--format", "json", cwd=place)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)["spread"]
 
@@ -69,15 +69,15 @@ def test_a_tenth_of_the_calls_gives_the_quantiles_of_all(place: Path) -> None:
     assert sum(one["asked"] for one in few["scores"]) == 320
     assert [one["score"] for one in few["scores"]] == sorted((o["score"] for o in few["scores"]), reverse=True)
     assert any("case 'upper'" in one["prompt"] for one in few["scores"])
-    table = unfazed("measure", "run", "few-run", "--no-sanity", cwd=place)
+    table = unswayed("measure", "run", "few-run", "--no-sanity", cwd=place)
     assert "Over 40 prompts of prompt/format, the score ranges from" in " ".join(table.stdout.split())
-    assert unfazed("report", "few-run", "--no-sanity", "-o", "r.html", cwd=place).returncode == 0
+    assert unswayed("report", "few-run", "--no-sanity", "-o", "r.html", cwd=place).returncode == 0
     assert "Scores over prompts" in (place / "r.html").read_text(encoding="utf-8")
 
 
 def test_four_prompts_have_no_quantiles_and_macro_f1_is_no_mean(place: Path) -> None:
     assert made(place, "four", "--draws", "4") == {}
     made(place, "some", "--draws", "6", "--param", "share=0.5")
-    done = unfazed("measure", "run", "some-run", "--score", "macro_f1", "--no-sanity", "--format", "json", cwd=place)
+    done = unswayed("measure", "run", "some-run", "--score", "macro_f1", "--no-sanity", "--format", "json", cwd=place)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["spread"] == {}

@@ -12,11 +12,11 @@ import msgspec
 import numpy as np
 import pytest
 
-import unfazed
-from unfazed.measure import stored
-from unfazed.run.engine import run_system
-from unfazed.run.making import make_suite
-from unfazed.score.accuracy import Accuracy
+import unswayed
+from unswayed.measure import stored
+from unswayed.run.engine import run_system
+from unswayed.run.making import make_suite
+from unswayed.score.accuracy import Accuracy
 
 TEXTS = [("turn off the lights", "lights"), ("play some jazz", "music"), ("dim the lights", "lights")] * 8
 
@@ -45,7 +45,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
 
 
 @pytest.fixture
-def suite(tmp_path: Path) -> unfazed.Suite:
+def suite(tmp_path: Path) -> unswayed.Suite:
     rows = [{"id": str(i), "text": f"{text} {i}", "label": label} for i, (text, label) in enumerate(TEXTS)]
     return make_suite(rows, ["keyboard/adjacent"], draws=2, seed=1, language="en", to=tmp_path / "suite")
 
@@ -59,21 +59,21 @@ def other(batch: list[dict[str, str]]) -> list[str]:
 
 
 @pytest.fixture
-def run(suite: unfazed.Suite, tmp_path: Path) -> unfazed.Run:
+def run(suite: unswayed.Suite, tmp_path: Path) -> unswayed.Run:
     return run_system(suite, system, tmp_path / "run")
 
 
 def test_what_was_measured_is_not_measured_again(run, suite, tmp_path: Path, counting: Counting) -> None:
-    first = unfazed.measure_run(run)
+    first = unswayed.measure_run(run)
     assert counting.since() > 0
     second = run_system(suite, other, tmp_path / "other")
-    unfazed.measure_run(second)
+    unswayed.measure_run(second)
     counting.since()
-    again = unfazed.measure_run(str(run.path))
+    again = unswayed.measure_run(str(run.path))
     assert msgspec.json.encode(again) == msgspec.json.encode(first)
     assert again == first
-    unfazed.write_report(run, again, tmp_path / "report.html")
-    unfazed.compare(run, second, bootstrap=100)
+    unswayed.write_report(run, again, tmp_path / "report.html")
+    unswayed.compare(run, second, bootstrap=100)
     again.flips()
     assert counting.since() == 0
 
@@ -81,9 +81,9 @@ def test_what_was_measured_is_not_measured_again(run, suite, tmp_path: Path, cou
 def test_gates_and_the_report_command_read_what_was_measured(run, tmp_path: Path, counting: Counting) -> None:
     from click.testing import CliRunner
 
-    from unfazed.cli import measure, report
+    from unswayed.cli import measure, report
 
-    unfazed.measure_run(run)
+    unswayed.measure_run(run)
     counting.since()
     for command, words in (
         (report, [str(run.path), "-o", str(tmp_path / "r.html")]),
@@ -95,16 +95,16 @@ def test_gates_and_the_report_command_read_what_was_measured(run, tmp_path: Path
 
 
 def test_another_score_or_level_is_measured(run, counting: Counting) -> None:
-    first = unfazed.measure_run(run)
+    first = unswayed.measure_run(run)
     counting.since()
-    narrow = unfazed.measure_run(run, level=0.5)
+    narrow = unswayed.measure_run(run, level=0.5)
     assert narrow.worst.high - narrow.worst.low < first.worst.high - first.worst.low
-    assert unfazed.measure_run(run, ["macro_f1"]).score == "macro_f1"
-    assert unfazed.measure_run(run, weigh="variants") != first
-    assert unfazed.measure_run(run, worst_of=1) != first
-    assert unfazed.measure_run(run, groups=[]) is not None
+    assert unswayed.measure_run(run, ["macro_f1"]).score == "macro_f1"
+    assert unswayed.measure_run(run, weigh="variants") != first
+    assert unswayed.measure_run(run, worst_of=1) != first
+    assert unswayed.measure_run(run, groups=[]) is not None
     assert counting.since() == 0, "scores of answers are kept, whatever is made of them"
-    assert unfazed.measure_run(run) == first
+    assert unswayed.measure_run(run) == first
 
 
 def test_a_resumed_run_is_measured_again(suite, tmp_path: Path) -> None:
@@ -115,18 +115,18 @@ def test_a_resumed_run_is_measured_again(suite, tmp_path: Path) -> None:
             raise RuntimeError("no jazz today")
         return system(batch)
 
-    sometimes.unfazed_identity = "one system"  # type: ignore[attr-defined]
-    before = unfazed.measure_run(run_system(suite, sometimes, tmp_path / "run"))
+    sometimes.unswayed_identity = "one system"  # type: ignore[attr-defined]
+    before = unswayed.measure_run(run_system(suite, sometimes, tmp_path / "run"))
     assert before.validity["failed"] > 0
     broken = False
-    after = unfazed.measure_run(run_system(suite, sometimes, tmp_path / "run"))
+    after = unswayed.measure_run(run_system(suite, sometimes, tmp_path / "run"))
     assert after.validity["failed"] == 0
     assert after.clean.n > before.clean.n
 
 
 def test_another_system_in_the_same_folder_is_measured_again(suite, tmp_path: Path) -> None:
-    first = unfazed.measure_run(run_system(suite, lambda batch: ["music"] * len(batch), tmp_path / "run"))
-    second = unfazed.measure_run(run_system(suite, system, tmp_path / "run"))
+    first = unswayed.measure_run(run_system(suite, lambda batch: ["music"] * len(batch), tmp_path / "run"))
+    second = unswayed.measure_run(run_system(suite, system, tmp_path / "run"))
     assert second.clean.value == 1 > first.clean.value
 
 
@@ -141,7 +141,7 @@ def scorer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def write_scorer(file: Path, score: float) -> None:
     file.write_text(
-        "from unfazed.score import MeanScorer\n"
+        "from unswayed.score import MeanScorer\n"
         "class Same(MeanScorer):\n    name = 'same'\n"
         f"    def item(self, output, gold, task):\n        return {score}\n"
     )
@@ -150,7 +150,7 @@ def write_scorer(file: Path, score: float) -> None:
 def test_an_edited_scorer_is_another_scorer(run, scorer: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    from unfazed.score import scorers
+    from unswayed.score import scorers
 
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # both edits may fall into one second
     found = []
@@ -158,55 +158,55 @@ def test_an_edited_scorer_is_another_scorer(run, scorer: Path, monkeypatch: pyte
         write_scorer(scorer, score)
         sys.modules.pop("my_scorer", None)
         scorers._loaded.pop("my_scorer:Same", None)
-        found.append(unfazed.measure_run(run, ["my_scorer:Same"]).clean.value)
+        found.append(unswayed.measure_run(run, ["my_scorer:Same"]).clean.value)
     assert found == [0.25, 0.75]
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 1, "kept": 3}', '{"format": 9, "kept": []}', "\xff"])
 def test_a_damaged_file_is_measured_anew(run, damage: str) -> None:
-    first = unfazed.measure_run(run)
+    first = unswayed.measure_run(run)
     file = run.path / stored.RESULTS
     whole = file.read_bytes()
     file.write_bytes(damage.encode("latin-1"))
-    assert unfazed.measure_run(run) == first
+    assert unswayed.measure_run(run) == first
     assert file.read_bytes() == whole
 
 
 def test_numbers_that_were_changed_by_hand_are_not_believed(run) -> None:
-    first = unfazed.measure_run(run)
+    first = unswayed.measure_run(run)
     file = run.path / stored.RESULTS
     found = msgspec.json.decode(file.read_bytes())
     found["kept"][0]["results"]["worst"]["value"] = 1.0
     file.write_bytes(msgspec.json.encode(found))
-    assert unfazed.measure_run(run) == first
+    assert unswayed.measure_run(run) == first
 
 
 def test_results_of_another_run_are_not_believed(run, suite, tmp_path: Path) -> None:
     second = run_system(suite, lambda batch: ["music"] * len(batch), tmp_path / "second")
-    wrong = unfazed.measure_run(second)
-    right = unfazed.measure_run(run)
+    wrong = unswayed.measure_run(second)
+    right = unswayed.measure_run(run)
     shutil.copy(second.path / stored.RESULTS, run.path / stored.RESULTS)
-    assert unfazed.measure_run(run) == right != wrong
+    assert unswayed.measure_run(run) == right != wrong
 
 
 @pytest.mark.parametrize("damage", [b"not a store", b""])
 def test_damaged_scores_are_made_anew(run, damage: bytes) -> None:
-    first = unfazed.measure_run(run)
+    first = unswayed.measure_run(run)
     (run.path / stored.RESULTS).unlink()
     (run.path / stored.SCORES).write_bytes(damage)
-    assert unfazed.measure_run(run) == first
+    assert unswayed.measure_run(run) == first
 
 
 def test_a_copy_of_a_run_has_its_results(run, tmp_path: Path, counting: Counting) -> None:
-    first = unfazed.measure_run(run)
+    first = unswayed.measure_run(run)
     counting.since()
     shutil.copytree(run.path, tmp_path / "copy")
-    assert unfazed.measure_run(tmp_path / "copy") == first
+    assert unswayed.measure_run(tmp_path / "copy") == first
     assert counting.since() == 0
 
 
 def test_nothing_is_stored_where_it_is_not_wanted(run) -> None:
-    unfazed.measure_run(run, stored=False)
+    unswayed.measure_run(run, stored=False)
     assert not (run.path / stored.RESULTS).exists()
     assert not (run.path / stored.SCORES).exists()
 
@@ -221,10 +221,10 @@ def test_kept_scores_are_the_scorers_own(run) -> None:
 
 
 def test_a_score_that_was_changed_by_hand_is_not_believed(run, counting: Counting) -> None:
-    first = unfazed.measure_run(run)
+    first = unswayed.measure_run(run)
     (run.path / stored.RESULTS).unlink()
     with closing(sqlite3.connect(run.path / stored.SCORES)) as db, db:
         assert db.execute("UPDATE outputs SET value = replace(value, '1.0]', '0.0]')").rowcount > 0
     counting.since()
-    assert unfazed.measure_run(run) == first
+    assert unswayed.measure_run(run) == first
     assert counting.since() > 0

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.errors import StoredFileError
-from unfazed.core.parquet import Repeated
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.values import Example, Failed, Variant
-from unfazed.measure import stored_blocks as module
-from unfazed.measure.stored_blocks import stored_blocks
-from unfazed.run.block import AS_IT_WAS, numbered, text_numbers
-from unfazed.run.engine import run_system
+from unswayed.core.errors import StoredFileError
+from unswayed.core.parquet import Repeated
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.values import Example, Failed, Variant
+from unswayed.measure import stored_blocks as module
+from unswayed.measure.stored_blocks import stored_blocks
+from unswayed.run.block import AS_IT_WAS, numbered, text_numbers
+from unswayed.run.engine import run_system
 
 
 def suite_at(tmp_path) -> Suite:
@@ -74,7 +74,7 @@ def test_a_suite_without_variants_has_blocks(tmp_path):
 def test_variants_in_another_order_are_refused(rows, sound, tmp_path, monkeypatch):
     """As no writer writes them: here, their batches are of one row and read in another order."""
     monkeypatch.setattr(module, "_MOST_EXAMPLES", 1)
-    monkeypatch.setattr("unfazed.core.parquet.ROWS_AT_ONCE", 1)
+    monkeypatch.setattr("unswayed.core.parquet.ROWS_AT_ONCE", 1)
     examples = [Example(i, f"e{i}", {"text": f"text {i}"}, "a") for i in range(3)]
     variants = [Variant(row, f"e{row}", 0, "x/y", "x", "same", {"text": f"{row}!"}, "a", "") for row in sorted(rows)]
     manifest = Manifest(task="classify", language="en")

@@ -13,19 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.errors import StoredFileError
-from unfazed.core.estimate import count_rows
-from unfazed.core.task import task_named
-from unfazed.core.values import Output
-from unfazed.measure import pair_scores, spill, table_reader
-from unfazed.measure.comparison import compare
-from unfazed.measure.measuring import measure_run
-from unfazed.measure.pair_scores import PairCodes
-from unfazed.measure.people import measure_people
-from unfazed.measure.spill import Distinct, Spill, Tally
-from unfazed.measure.table_reader import read_table
-from unfazed.run.block import in_blocks
-from unfazed.score import scorers
+from unswayed.core.errors import StoredFileError
+from unswayed.core.estimate import count_rows
+from unswayed.core.task import task_named
+from unswayed.core.values import Output
+from unswayed.measure import pair_scores, spill, table_reader
+from unswayed.measure.comparison import compare
+from unswayed.measure.measuring import measure_run
+from unswayed.measure.pair_scores import PairCodes
+from unswayed.measure.people import measure_people
+from unswayed.measure.spill import Distinct, Spill, Tally
+from unswayed.measure.table_reader import read_table
+from unswayed.run.block import in_blocks
+from unswayed.score import scorers
 
 
 @pytest.fixture
@@ -217,7 +217,7 @@ def test_memory_does_not_grow_with_the_suite(tmp_path):
 
 
 PEAK = """
-from unfazed.cli import main
+from unswayed.cli import main
 try:
     main()
 finally:  # of this program alone; getrusage knows what the process was before, too

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from unfazed.core.errors import UsageError
-from unfazed.core.estimate import binomial_tail, clopper_pearson
-from unfazed.measure.wins import pairs_for_difference, pairs_for_wins, power_of_wins, win_rate
+from unswayed.core.errors import UsageError
+from unswayed.core.estimate import binomial_tail, clopper_pearson
+from unswayed.measure.wins import pairs_for_difference, pairs_for_wins, power_of_wins, win_rate
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return commands.unfazed(*arguments)
+    return commands.unswayed(*arguments)
 
 
 @given(st.integers(0, 300), st.integers(1, 300), st.sampled_from([0.5, 0.1, 0.93]))

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.edits import slots_of
-from unfazed.core.errors import CannotKeepLabels, DataError, UnknownName, UsageError, WrongLanguage
-from unfazed.core.values import Example
-from unfazed.data import read_examples
-from unfazed.mitigate.augment import augment, write_examples
-from unfazed.papers.nature.strategies import STRATEGIES, Context, TfIdf, strategies
-from unfazed.vary.engine import OperatorSpec
-from unfazed.vary.operator import Operator
+from unswayed.core.edits import slots_of
+from unswayed.core.errors import CannotKeepLabels, DataError, UnknownName, UsageError, WrongLanguage
+from unswayed.core.values import Example
+from unswayed.data import read_examples
+from unswayed.mitigate.augment import augment, write_examples
+from unswayed.papers.nature.strategies import STRATEGIES, Context, TfIdf, strategies
+from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.operator import Operator
 
 ATIS = Path(__file__).resolve().parents[2] / "../shared/data/slu/atis"
 SLU = [

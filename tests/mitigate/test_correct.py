@@ -13,11 +13,11 @@ from pathlib import Path
 import commands
 import pytest
 
-from unfazed.core.errors import SystemBroken
-from unfazed.core.values import Inputs, Json
-from unfazed.mitigate.correct import Corrected, correct_texts, required_texts
-from unfazed.systems.opening import open_system
-from unfazed.systems.system import Failed, System
+from unswayed.core.errors import SystemBroken
+from unswayed.core.values import Inputs, Json
+from unswayed.mitigate.correct import Corrected, correct_texts, required_texts
+from unswayed.systems.opening import open_system
+from unswayed.systems.system import Failed, System
 
 MODULE = """
 class Library:
@@ -125,7 +125,7 @@ def test_a_corrector_behind_a_url(server: str) -> None:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return commands.unfazed(*arguments)
+    return commands.unswayed(*arguments)
 
 
 def test_on_the_command_line() -> None:

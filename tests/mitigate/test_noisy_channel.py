@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.errors import DataError, StoredFileError, UsageError
-from unfazed.mitigate._word_model import HAN, count, near, readings
-from unfazed.mitigate.noisy_channel import NoisyChannel
-from unfazed.systems.opening import open_system
-from unfazed.systems.system import Failed
-from unfazed.vary.chinese import lexicon
+from unswayed.core.errors import DataError, StoredFileError, UsageError
+from unswayed.mitigate._word_model import HAN, count, near, readings
+from unswayed.mitigate.noisy_channel import NoisyChannel
+from unswayed.systems.opening import open_system
+from unswayed.systems.system import Failed
+from unswayed.vary.chinese import lexicon
 
 PLAIN = NoisyChannel()
 SAID = ["花呗怎么还款", "我的花呗不能用", "花呗额度太低了", "花呗可以分期吗", "怎么关闭花呗", "花呗逾期怎么办"]

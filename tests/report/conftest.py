@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from unfazed.core.values import Estimate, Example, Output, Variant
-from unfazed.measure.changes import Flip
-from unfazed.measure.results import Block, Named, Naming, Results
+from unswayed.core.values import Estimate, Example, Output, Variant
+from unswayed.measure.changes import Flip
+from unswayed.measure.results import Block, Named, Naming, Results
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = (
@@ -155,7 +155,7 @@ def run_like(**changes: Any) -> Any:
     """Has what the report reads of a Run, without a folder."""
     manifest = SimpleNamespace(
         **{
-            "unfazed": "0.1.0",
+            "unswayed": "0.1.0",
             "content": "3f2a" * 8,
             "plan": "91bc" * 8,
             "task": "classify",

@@ -14,13 +14,13 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks._http_server import Server
-from unfazed.cli import unfazed as command
-from unfazed.core.asking import Asking
-from unfazed.report import again
-from unfazed.run.plan import DataPlan, GatePlan, MeasurePlan, Plan, SystemPlan, VaryPlan, kept
-from unfazed.run.record import Run
-from unfazed.run.workers import Engine
-from unfazed.vary.engine import OperatorSpec
+from unswayed.cli import unswayed as command
+from unswayed.core.asking import Asking
+from unswayed.report import again
+from unswayed.run.plan import DataPlan, GatePlan, MeasurePlan, Plan, SystemPlan, VaryPlan, kept
+from unswayed.run.record import Run
+from unswayed.run.workers import Engine
+from unswayed.vary.engine import OperatorSpec
 
 SECTIONS: dict[str, type[msgspec.Struct]] = {
     "data": DataPlan, "vary": VaryPlan, "run": SystemPlan, "measure": MeasurePlan, "gate": GatePlan, "engine": Engine,
@@ -120,8 +120,8 @@ WHOLE = {
 
 def test_the_words_of_a_whole_plan_are_read_as_the_same_plan() -> None:
     """Every option of `vary` and `run`, through the printed words and the command line's own parser."""
-    from unfazed.cli import run as run_module
-    from unfazed.cli import vary as vary_module
+    from unswayed.cli import run as run_module
+    from unswayed.cli import vary as vary_module
 
     for section, fields in WHOLE.items():
         left = {name for at, name in again.LEFT_OUT if at == section}
@@ -242,7 +242,7 @@ def made_again(vary: list[str], run: list[str], kept: tuple[str, ...] = ()) -> N
 
 
 def results(folder: str) -> Any:
-    from unfazed.measure.measuring import measure_run
+    from unswayed.measure.measuring import measure_run
 
     found = CliRunner().invoke(command, ["measure", "run", folder, "--format", "json", "--no-sanity"]).stdout
     assert measure_run(folder, sanity=False).clean.value is not None
@@ -310,8 +310,8 @@ def test_a_corrector_before_the_system(place: Path) -> None:
 
 
 def test_a_saved_baseline(place: Path) -> None:
-    from unfazed.core.values import Example
-    from unfazed.systems.baselines.intent import Intent
+    from unswayed.core.values import Example
+    from unswayed.systems.baselines.intent import Intent
 
     rows = [Example(i, str(i), {"text": t}, g) for i, (t, g) in enumerate(ROWS * 3)]
     Intent.train(rows, "classify").save(place / "saved model")
@@ -320,7 +320,7 @@ def test_a_saved_baseline(place: Path) -> None:
 
 def test_logged_answers(place: Path) -> None:
     invoke("vary", "my data.jsonl", *VARY, "-o", "asked")
-    from unfazed.core.suite import Suite
+    from unswayed.core.suite import Suite
 
     inputs = [thing.inputs for e, varied in Suite("asked").groups() for thing in (e, *varied)]
     rows = [json.dumps({"inputs": i, "output": "music" if "pla" in i["text"] else "weather"}) for i in inputs]
@@ -370,14 +370,14 @@ def test_saved_models(place: Path, make: Callable[[Path], str]) -> None:
 
 
 def test_a_run_that_was_made_in_python_says_what_is_known(place: Path) -> None:
-    import unfazed
+    import unswayed
 
-    results = unfazed.check(
+    results = unswayed.check(
         lambda batch: [i["text"][:3] for i in batch], "my data.jsonl", "keyboard/adjacent", sanity=False
     )
     run: Any = results.run
     (line,) = again.commands(run)
-    assert line.startswith("unfazed vary 'my data.jsonl' --with keyboard/adjacent -o ")
+    assert line.startswith("unswayed vary 'my data.jsonl' --with keyboard/adjacent -o ")
 
 
 def test_the_device_of_a_selector_is_said_again(place: Path) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from commands import unfazed
+from commands import unswayed
 
-import unfazed as library
+import unswayed as library
 
 SYSTEMS = """
 def good(batch):
@@ -28,15 +28,15 @@ def folder(tmp_path_factory):
     (place / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (place / "systems.py").write_text(SYSTEMS)
     make = ("vary", "mine.jsonl", "--lang", "en", "--with", "keyboard/adjacent", "--param", "rate=0.2")
-    unfazed(*make, "--draws", 4, "--seed", 1, "-o", "suite", cwd=place, check=True)
+    unswayed(*make, "--draws", 4, "--seed", 1, "-o", "suite", cwd=place, check=True)
     for name in ("good", "bad"):
-        unfazed("run", "suite", "--system", f"systems:{name}", "-o", name, cwd=place, check=True)
+        unswayed("run", "suite", "--system", f"systems:{name}", "-o", name, cwd=place, check=True)
     return place
 
 
 def test_a_worse_run_is_on_a_page_that_leads_to_the_lost_answers(folder):
     given = ("compare", "good", "bad", "--fail-if-worse", "average:0.02", "-o", "compare.html", "--format", "md")
-    done = unfazed(*given, cwd=folder)
+    done = unswayed(*given, cwd=folder)
     assert done.returncode == 1
     assert done.stdout.startswith("- ❌ average: ")
     page = (folder / "compare.html").read_text("utf-8")
@@ -61,7 +61,7 @@ def test_a_loaded_comparison_has_a_page_without_answers(folder, tmp_path):
 
 
 def test_several_runs_have_a_section_each(folder):
-    unfazed("compare", "good", "bad", "good", "-o", "three.html", cwd=folder, check=True)
+    unswayed("compare", "good", "bad", "good", "-o", "three.html", cwd=folder, check=True)
     page = (folder / "three.html").read_text("utf-8")
     assert 'id="run-B"' in page
     assert 'id="run-C"' in page
@@ -70,7 +70,7 @@ def test_several_runs_have_a_section_each(folder):
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 360])
 def test_it_fits_and_is_quiet(folder, browser, width):
-    unfazed("compare", "good", "bad", "-o", "fits.html", cwd=folder, check=True)
+    unswayed("compare", "good", "bad", "-o", "fits.html", cwd=folder, check=True)
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.get((folder / "fits.html").as_uri())

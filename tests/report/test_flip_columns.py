@@ -7,13 +7,13 @@ import json
 import msgspec
 import pytest
 
-import unfazed as library
-from unfazed.core.values import Example, Output, Variant
-from unfazed.measure.changes import Flip, FlipBlock, flips, flips_by_block
-from unfazed.report.flip_lines import lines
-from unfazed.report.flips import FlipSample
-from unfazed.report.json_stream import json_pieces
-from unfazed.report.view_columns import Columns
+import unswayed as library
+from unswayed.core.values import Example, Output, Variant
+from unswayed.measure.changes import Flip, FlipBlock, flips, flips_by_block
+from unswayed.report.flip_lines import lines
+from unswayed.report.flips import FlipSample
+from unswayed.report.json_stream import json_pieces
+from unswayed.report.view_columns import Columns
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.measure.spill import Spill
-from unfazed.report import json_stream
-from unfazed.report.json_stream import LongList, json_pieces
-from unfazed.report.view import _in_base64
+from unswayed.measure.spill import Spill
+from unswayed.report import json_stream
+from unswayed.report.json_stream import LongList, json_pieces
+from unswayed.report.view import _in_base64
 
 LEAF = st.one_of(st.text(max_size=3), st.integers(-9, 9), st.none(), st.booleans())
 VALUE = st.recursive(

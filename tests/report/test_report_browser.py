@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from unfazed.report.html import write_report
+from unswayed.report.html import write_report
 
 pytestmark = pytest.mark.slow
 

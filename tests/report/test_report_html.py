@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.errors import UnfazedError
-from unfazed.core.values import Example, Output, Variant
-from unfazed.measure.changes import Flip
-from unfazed.report.html import facts, write_report
+from unswayed.core.errors import UnswayedError
+from unswayed.core.values import Example, Output, Variant
+from unswayed.measure.changes import Flip
+from unswayed.report.html import facts, write_report
 
 GOLDEN = Path(__file__).parent / "report.txt"
 TAGS = """
@@ -241,7 +241,7 @@ def test_nothing_measured_is_said_and_not_zero(tmp_path, make_results, make_esti
 
 def test_a_read_only_place_is_a_plain_error(tmp_path, results, make_flips):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UnfazedError, match="can't be written"):
+    with pytest.raises(UnswayedError, match="can't be written"):
         write_report(None, results, tmp_path / "file" / "report.html", make_flips())
 
 
@@ -253,7 +253,7 @@ def test_a_full_disk_is_a_plain_error_and_leaves_nothing_half(tmp_path, results,
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, call, full)
-    with pytest.raises(UnfazedError, match="No space left on device"):
+    with pytest.raises(UnswayedError, match="No space left on device"):
         write_report(None, results, tmp_path / "report.html", make_flips())
     assert (tmp_path / "report.html").read_text() == "the old one"
     assert not [f.name for f in tmp_path.iterdir() if "partial" in f.name]

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.text import label, spelled, title, visible
-from unfazed.core.values import Example, Output, Variant
-from unfazed.measure.changes import Flip, FlipBlock
-from unfazed.measure.sampling import Repeats
-from unfazed.measure.sentences import plain, verdict
-from unfazed.report import charts
-from unfazed.report.flips import FlipSample, diff, marked
-from unfazed.report.junit import junit_xml
-from unfazed.report.tables import render
+from unswayed.core.text import label, spelled, title, visible
+from unswayed.core.values import Example, Output, Variant
+from unswayed.measure.changes import Flip, FlipBlock
+from unswayed.measure.sampling import Repeats
+from unswayed.measure.sentences import plain, verdict
+from unswayed.report import charts
+from unswayed.report.flips import FlipSample, diff, marked
+from unswayed.report.junit import junit_xml
+from unswayed.report.tables import render
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def check_svg(svg):
 
 @given(st.text(st.characters(), max_size=30))
 def test_charts_are_well_formed_for_any_name(name):
-    from unfazed.core.values import Estimate
+    from unswayed.core.values import Estimate
 
     some, none = Estimate(0.5, 0.4, 0.6, 9, 0, ""), Estimate(None, None, None, 0, 0, "")
     check_svg(charts.forest([(name, {"clean": some, "average": none, "worst": some})], name, name))

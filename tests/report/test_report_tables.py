@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.errors import UnknownName
-from unfazed.measure.compared import Comparison, Difference, NotWorse
-from unfazed.measure.gates import GateResult
-from unfazed.measure.results import Results
-from unfazed.report.junit import comparison_xml, junit_xml, write_junit
-from unfazed.report.tables import columns_of, render
+from unswayed.core.errors import UnknownName
+from unswayed.measure.compared import Comparison, Difference, NotWorse
+from unswayed.measure.gates import GateResult
+from unswayed.measure.results import Results
+from unswayed.report.junit import comparison_xml, junit_xml, write_junit
+from unswayed.report.tables import columns_of, render
 
 ROWS = [
     {"name": "播放音乐", "what": "Plays 音乐 🎵", "count": 1234, "share": 0.5},
@@ -224,7 +224,7 @@ def test_junit_is_well_formed_for_any_text(text):
 
 
 def _named(text: str) -> Results:
-    from unfazed.core.values import Estimate
+    from unswayed.core.values import Estimate
 
     one = Estimate(0.5, 0.4, 0.6, 9, 0, text)
     measures = dict.fromkeys(("clean", "average", "worst", "drop", "flip_rate", "consistency", "noticed"), one)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from unfazed.core import Estimate, UnknownName, UsageError
-from unfazed.report import (
+from unswayed.core import Estimate, UnknownName, UsageError
+from unswayed.report import (
     Figure,
     Option,
     Picture,

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-import unfazed
-from unfazed.core.task import tasks
-from unfazed.report.marked import change, filled
-from unfazed.report.operators import operators_view
-from unfazed.report.suites import suite_view
-from unfazed.report.tables import columns_of
-from unfazed.vary import operators
-from unfazed.vary.catalogue import catalogue
+import unswayed
+from unswayed.core.task import tasks
+from unswayed.report.marked import change, filled
+from unswayed.report.operators import operators_view
+from unswayed.report.suites import suite_view
+from unswayed.report.tables import columns_of
+from unswayed.vary import operators
+from unswayed.vary.catalogue import catalogue
 
 ROWS = [
     {"text": "turn off the lights in the kitchen", "label": "lights"},
@@ -27,9 +27,9 @@ ROWS = [
 
 
 @pytest.fixture(scope="module")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> unfazed.Suite:
+def suite(tmp_path_factory: pytest.TempPathFactory) -> unswayed.Suite:
     names = ["@typing", "surface/case", "surface/spaces", "meaning/antonym"]
-    return unfazed.make_suite(ROWS, names, language="en", to=tmp_path_factory.mktemp("shown") / "suite", draws=2)
+    return unswayed.make_suite(ROWS, names, language="en", to=tmp_path_factory.mktemp("shown") / "suite", draws=2)
 
 
 def test_a_change_is_marked_in_its_line() -> None:
@@ -47,7 +47,7 @@ def test_colours_take_no_room() -> None:
     assert " ".join(line.strip() for line in bare) == change("one two three four", "one two tree four")
 
 
-def test_the_view_has_variants_and_no_python(suite: unfazed.Suite) -> None:
+def test_the_view_has_variants_and_no_python(suite: unswayed.Suite) -> None:
     shown = suite_view(suite)
     assert "\nkeyboard/adjacent\n  Parameters: rate=0.0, words=1.0\n  " in shown
     assert all(len(line) <= 80 for line in shown.split("\n")[1:]), "the first has the folder's name"
@@ -61,7 +61,7 @@ def test_the_view_has_variants_and_no_python(suite: unfazed.Suite) -> None:
         assert "{'" not in suite_view(suite, format)
 
 
-def test_the_number_of_variants_can_be_set(suite: unfazed.Suite) -> None:
+def test_the_number_of_variants_can_be_set(suite: unswayed.Suite) -> None:
     few, many = (json.loads(suite_view(suite, "json", most))["shown"] for most in (1, 3))
     assert len({one["source"] for one in few}) == len(few) == len(suite.sources())
     assert len(many) > len(few)
@@ -73,14 +73,14 @@ def test_the_number_of_variants_can_be_set(suite: unfazed.Suite) -> None:
 
 def test_of_variants_that_equal_their_example_others_are_shown(tmp_path: Path) -> None:
     rows = [f"please set the alarm for {hour} in the morning" for hour in ("six", "seven", "eight", "nine", "ten")]
-    made = unfazed.make_suite(rows, "keyboard/typist", language="en", draws=4, to=tmp_path / "s")
+    made = unswayed.make_suite(rows, "keyboard/typist", language="en", draws=4, to=tmp_path / "s")
     assert "(the same text)" not in suite_view(made)
     assert "unaltered" in suite_view(made)
 
 
 def test_labels_that_moved_are_shown(tmp_path: Path) -> None:
     rows = [{"text": "play miles davis", "gold": {"intent": "play", "slots": ["O", "B-artist", "I-artist"]}}]
-    made = unfazed.make_suite(rows, "spoken/filler_end", task="slu", gold="gold", language="en", to=tmp_path / "s")
+    made = unswayed.make_suite(rows, "spoken/filler_end", task="slu", gold="gold", language="en", to=tmp_path / "s")
     assert "gold: intent: play · artist: miles davis" in suite_view(made)
 
 
@@ -112,7 +112,7 @@ def test_every_task_can_be_asked_for() -> None:
 
 
 def test_at_the_command_line() -> None:
-    command = [sys.executable, "-m", "unfazed", "list"]
+    command = [sys.executable, "-m", "unswayed", "list"]
     done = subprocess.run(
         [*command, "operators", "--lang", "de", "--format", "json"], capture_output=True, text=True, check=True
     )
@@ -121,4 +121,4 @@ def test_at_the_command_line() -> None:
     assert "keyboard/misspell" not in {entry["name"] for entry in listed}
     wrong = subprocess.run([*command, "scorers", "--lang", "de"], capture_output=True, text=True)
     assert wrong.returncode == 4
-    assert "for `unfazed list operators`" in wrong.stderr
+    assert "for `unswayed list operators`" in wrong.stderr

@@ -8,13 +8,13 @@ import json
 import re
 
 import pytest
-from commands import unfazed
+from commands import unswayed
 
-import unfazed as library
-from unfazed.core.values import Example, Output, Variant
-from unfazed.measure.changes import Flip, FlipBlock
-from unfazed.report.json_stream import json_pieces
-from unfazed.report.view_columns import Columns
+import unswayed as library
+from unswayed.core.values import Example, Output, Variant
+from unswayed.measure.changes import Flip, FlipBlock
+from unswayed.report.json_stream import json_pieces
+from unswayed.report.view_columns import Columns
 
 ROWS = [
     *[{"text": f"turn off the light number {i}", "label": "lights", "room": "hall"} for i in range(8)],
@@ -47,9 +47,9 @@ def folder(tmp_path_factory):
         "--group",
         "room",
     )
-    unfazed(*make, "--draws", 6, "--seed", 1, "-o", "suite", cwd=place, check=True)
+    unswayed(*make, "--draws", 6, "--seed", 1, "-o", "suite", cwd=place, check=True)
     for name in ("first", "second"):
-        unfazed("run", "suite", "--system", f"systems:{name}", "-o", name, cwd=place, check=True)
+        unswayed("run", "suite", "--system", f"systems:{name}", "-o", name, cwd=place, check=True)
     return place
 
 
@@ -83,7 +83,7 @@ def choose(browser, name, label):
 
 @pytest.mark.slow
 def test_all_flips_are_found_by_filter_search_and_cell(folder, browser):
-    done = unfazed("view", "first", "-o", "view.html", cwd=folder, check=True)
+    done = unswayed("view", "first", "-o", "view.html", cwd=folder, check=True)
     assert "View in view.html" in done.stderr
     flips = library.Run(folder / "first").flips()
     opened(browser, folder / "view.html")
@@ -120,7 +120,7 @@ def test_all_flips_are_found_by_filter_search_and_cell(folder, browser):
 
 @pytest.mark.slow
 def test_two_runs_are_compared_and_shown_over_time(folder, browser):
-    unfazed("view", "first", "second", "-o", "both.html", cwd=folder, check=True)
+    unswayed("view", "first", "second", "-o", "both.html", cwd=folder, check=True)
     changed = library.compare(folder / "first", folder / "second").flips()
     opened(browser, folder / "both.html")
     assert browser.find_element("id", "answers-h").text == "Lost and gained between A and B"
@@ -137,7 +137,7 @@ def test_two_runs_are_compared_and_shown_over_time(folder, browser):
 @pytest.mark.parametrize("width", [1280, 360])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_phones_and_asks_the_network_for_nothing(folder, browser, width, scheme):
-    unfazed("view", "first", "second", "-o", "fits.html", cwd=folder, check=True)
+    unswayed("view", "first", "second", "-o", "fits.html", cwd=folder, check=True)
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.execute_cdp_cmd(
@@ -152,7 +152,7 @@ def test_it_fits_phones_and_asks_the_network_for_nothing(folder, browser, width,
 
 
 def test_the_report_links_to_its_view(folder):
-    unfazed("report", "first", "-o", "report.html", cwd=folder, check=True)
+    unswayed("report", "first", "-o", "report.html", cwd=folder, check=True)
     assert 'href="./report.view.html"' in (folder / "report.html").read_text("utf-8")
     found = data_of(folder / "report.view.html")["sets"][0]
     assert found["size"] == len(library.Run(folder / "first").flips())
@@ -179,7 +179,7 @@ def test_one_page_is_served_on_this_machine(folder, tmp_path):
     command = [
         sys.executable,
         "-m",
-        "unfazed",
+        "unswayed",
         "view",
         "first",
         "-o",

@@ -8,8 +8,8 @@ from pathlib import Path
 
 MODULE = '''
 import os
-from unfazed import make_suite, measure_run, run_system
-from unfazed.report.study import Printed, Study, StudyTable
+from unswayed import make_suite, measure_run, run_system
+from unswayed.report.study import Printed, Study, StudyTable
 
 def translate(batch):
     with open("parents.log", "a") as log:

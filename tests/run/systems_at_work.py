@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unfazed.core.edits import Edit
-from unfazed.systems.system import Failed, System
-from unfazed.vary.operator import Change, Operator, Text
+from unswayed.core.edits import Edit
+from unswayed.systems.system import Failed, System
+from unswayed.vary.operator import Change, Operator, Text
 
 LOG = Path("asked.log")
 ONCE = Path("died-once")
@@ -61,7 +61,7 @@ def changes(batch: list[dict[str, str]]) -> list[str]:
     return shout(batch)
 
 
-changes.unfazed_identity = str(os.getpid())  # type: ignore[attr-defined]
+changes.unswayed_identity = str(os.getpid())  # type: ignore[attr-defined]
 
 
 def on_gpu(batch: list[dict[str, str]]) -> list[str]:

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from unfazed.core.asking import Asking
-from unfazed.core.errors import Interrupted, InUse, StoredFileError, SystemBroken, UsageError
-from unfazed.core.store import AnswerStore
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.values import Example, Inputs
-from unfazed.run.engine import run_system
-from unfazed.run.record import Run
-from unfazed.systems.system import Failed, System
+from unswayed.core.asking import Asking
+from unswayed.core.errors import Interrupted, InUse, StoredFileError, SystemBroken, UsageError
+from unswayed.core.store import AnswerStore
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.values import Example, Inputs
+from unswayed.run.engine import run_system
+from unswayed.run.record import Run
+from unswayed.systems.system import Failed, System
 
 Make = Callable[..., Suite]
 QUICK = Asking(backoff=0.0)

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from unfazed.core.edits import slots_of
-from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.core.suite import Suite
-from unfazed.core.values import Example
-from unfazed.measure.measuring import measure_run
-from unfazed.report.suites import suite_view
-from unfazed.run.engine import run_system
-from unfazed.run.making import make_suite
-from unfazed.run.plan import NATURE, VaryPlan, read_plan
-from unfazed.systems import Intent, System
+from unswayed.core.edits import slots_of
+from unswayed.core.errors import SystemBroken, UsageError
+from unswayed.core.suite import Suite
+from unswayed.core.values import Example
+from unswayed.measure.measuring import measure_run
+from unswayed.report.suites import suite_view
+from unswayed.run.engine import run_system
+from unswayed.run.making import make_suite
+from unswayed.run.plan import NATURE, VaryPlan, read_plan
+from unswayed.systems import Intent, System
 
 THREE = ["keyboard/adjacent", "spoken/filler_begin", "spoken/filler_end"]
 SLU = [
@@ -219,7 +219,7 @@ def test_a_killed_selection_goes_on_and_asks_nothing_twice(tmp_path: Path) -> No
     (tmp_path / "slow.py").write_text(SLOW)
     (tmp_path / "mine.jsonl").write_text("".join(f'{{"text": "request {i}", "label": "1"}}\n' for i in range(200)))
     words = ["vary", "mine.jsonl", "--set", "hard", "--selector", "slow:predict", "--batch-size", "4", "-o", "hard"]
-    command = [sys.executable, "-m", "unfazed", *words, *(part for name in THREE for part in ("--with", name))]
+    command = [sys.executable, "-m", "unswayed", *words, *(part for name in THREE for part in ("--with", name))]
     log = tmp_path / "asked.log"
     log.touch()
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-import unfazed
+import unswayed
 from benchmarks.resume import killed_runs
-from unfazed.core.suite import Manifest, write_suite
-from unfazed.core.values import Example
+from unswayed.core.suite import Manifest, write_suite
+from unswayed.core.values import Example
 
 DYING = """
 import os, signal, sys
-import unfazed
-from unfazed.core import store_waiting
+import unswayed
+from unswayed.core import store_waiting
 store_waiting._MOST_ROWS = 300  # so that some answers are in SQLite's hands, some not yet
 calls = 0
 def predict(batch):
@@ -26,8 +26,8 @@ def predict(batch):
     if calls == int(sys.argv[1]):
         os.kill(os.getpid(), signal.SIGKILL)
     return [item["text"].upper() for item in batch]
-predict.unfazed_identity = "upper"
-unfazed.run_system("suite", predict, "run", unfazed.Asking(canary=0))
+predict.unswayed_identity = "upper"
+unswayed.run_system("suite", predict, "run", unswayed.Asking(canary=0))
 """
 
 
@@ -43,8 +43,8 @@ def test_a_run_killed_in_the_midst_of_a_block_goes_on(tmp_path: Path) -> None:
         asked.extend(item["text"] for item in batch)
         return [item["text"].upper() for item in batch]
 
-    predict.unfazed_identity = "upper"  # type: ignore[attr-defined]
-    run = unfazed.run_system(suite, predict, tmp_path / "run", unfazed.Asking(canary=0))
+    predict.unswayed_identity = "upper"  # type: ignore[attr-defined]
+    run = unswayed.run_system(suite, predict, tmp_path / "run", unswayed.Asking(canary=0))
     assert run.session is not None
     assert run.session.asked == len(asked) == len(set(asked)) == 3000 - run.session.reused
     assert [clean.value for _, clean, _ in run.items()] == [f"TEXT {i}" for i in range(3000)]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.errors import UsageError
-from unfazed.core.suite import Suite
-from unfazed.data.jsonl import Jsonl
-from unfazed.run.making import make_suite, suite_of, variants_of
-from unfazed.run.plan import DataPlan, Plan, VaryPlan
-from unfazed.systems.opening import open_system
+from unswayed.core.errors import UsageError
+from unswayed.core.suite import Suite
+from unswayed.data.jsonl import Jsonl
+from unswayed.run.making import make_suite, suite_of, variants_of
+from unswayed.run.plan import DataPlan, Plan, VaryPlan
+from unswayed.systems.opening import open_system
 
 
 @pytest.fixture

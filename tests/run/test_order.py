@@ -11,18 +11,18 @@ import commands
 import numpy as np
 import pytest
 
-import unfazed
-from unfazed.core import parquet
-from unfazed.core.asking import Asking
-from unfazed.core.errors import Interrupted, NothingEvaluated
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.values import Example, Inputs, Variant
-from unfazed.run import order as order_module
-from unfazed.run.engine import run_system
-from unfazed.run.order import Order, places_in_order
-from unfazed.run.record import Run
-from unfazed.run.workers import Engine
-from unfazed.systems.system import System
+import unswayed
+from unswayed.core import parquet
+from unswayed.core.asking import Asking
+from unswayed.core.errors import Interrupted, NothingEvaluated
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.values import Example, Inputs, Variant
+from unswayed.run import order as order_module
+from unswayed.run.engine import run_system
+from unswayed.run.order import Order, places_in_order
+from unswayed.run.record import Run
+from unswayed.run.workers import Engine
+from unswayed.systems.system import System
 
 
 def suite_of(folder: Path, n: int, seed: int | None = 0, ids: Callable[[int], str] = str) -> Suite:
@@ -85,18 +85,18 @@ def test_a_limit_is_a_random_sample_that_a_larger_one_continues(tmp_path: Path) 
     run = run_system(suite, first, tmp_path / "run", limit=20)
     assert run.sample is not None
     assert (run.sample.examples, run.sample.of, run.sample.why) == (20, 60, "limit")
-    results = unfazed.measure_run(run)
+    results = unswayed.measure_run(run)
     assert results.clean.n == 20
     assert results.validity["not_asked"] == 0
     assert results.validity["examples"] == 20
     assert "Measured on 20 of 60 examples, chosen at random." in repr(results)
     more = run_system(suite, second, tmp_path / "run", Asking(canary=0), limit=40)
     assert not {t for b in first.batches for t in b} & {t for b in second.batches for t in b}
-    assert unfazed.measure_run(more).clean.n == 40
-    assert unfazed.measure_run(run_system(suite, Grades(60), tmp_path / "run", limit=20)).clean.n == 20
+    assert unswayed.measure_run(more).clean.n == 40
+    assert unswayed.measure_run(run_system(suite, Grades(60), tmp_path / "run", limit=20)).clean.n == 20
     whole = run_system(suite, Grades(60), tmp_path / "run")
     assert whole.sample is None
-    assert unfazed.measure_run(whole).clean.n == 60
+    assert unswayed.measure_run(whole).clean.n == 60
     assert run_system(suite, Grades(60), tmp_path / "all", limit=1000).sample is None
 
 
@@ -113,12 +113,12 @@ def test_a_stopped_run_is_measured_on_complete_examples_the_first_in_the_order(t
     items = [item for item, due in zip(run.items(), run.sample.chosen, strict=True) if due]
     assert all(o.ok for _, clean, varied in items for o in (clean, *(o for _, o in varied)))
     if run.sample.examples:
-        results = unfazed.measure_run(run)
+        results = unswayed.measure_run(run)
         assert results.clean.n == run.sample.examples
         assert f"{run.sample.examples} of 150 examples, a random sample: the run was stopped" in repr(results)
     else:
         with pytest.raises(NothingEvaluated, match="stopped before its first examples"):
-            unfazed.measure_run(run)
+            unswayed.measure_run(run)
 
 
 def test_a_stopped_run_is_not_of_the_shortest_texts(tmp_path: Path) -> None:
@@ -128,8 +128,8 @@ def test_a_stopped_run_is_not_of_the_shortest_texts(tmp_path: Path) -> None:
         suite = suite_of(tmp_path / f"suite{seed}", 150, seed)
         with pytest.raises(Interrupted):
             run_system(suite, Grades(150, 40), tmp_path / f"run{seed}")
-        drops.append(unfazed.measure_run(tmp_path / f"run{seed}", bootstrap=10).drop.value)
-    whole = unfazed.measure_run(run_system(suite, Grades(150), tmp_path / "whole")).drop.value
+        drops.append(unswayed.measure_run(tmp_path / f"run{seed}", bootstrap=10).drop.value)
+    whole = unswayed.measure_run(run_system(suite, Grades(150), tmp_path / "whole")).drop.value
     assert np.mean([drop for drop in drops if drop is not None]) == pytest.approx(whole, abs=0.03)
 
 
@@ -139,7 +139,7 @@ def test_workers_ask_in_the_same_order(at_work: Path) -> None:
     run = run_system(suite, "same:predict", at_work / "run", engine=Engine(workers=2), limit=10)
     assert run.sample is not None
     assert np.flatnonzero(run.sample.chosen).tolist() == sorted(places_in_order(suite)[:10])
-    assert unfazed.measure_run(run).clean.n == 10
+    assert unswayed.measure_run(run).clean.n == 10
 
 
 def test_the_command_line(tmp_path: Path) -> None:
@@ -150,14 +150,14 @@ def test_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "clf.py").write_text(
         "def predict(batch): return ['odd' if 'odd' in i['text'] else 'even' for i in batch]\n"
     )
-    commands.unfazed("vary", "mine.jsonl", "--with", "spoken/filler_end", "-o", "suite/", cwd=tmp_path, check=True)
+    commands.unswayed("vary", "mine.jsonl", "--with", "spoken/filler_end", "-o", "suite/", cwd=tmp_path, check=True)
     run = ("run", "suite/", "--system", "clf:predict", "-o", "run/", "--limit", "20")
-    shown = commands.unfazed(*run, cwd=tmp_path, check=True)
+    shown = commands.unswayed(*run, cwd=tmp_path, check=True)
     assert "Measured on 20 of 50 examples, chosen at random." in shown.stdout
     (tmp_path / "plan.toml").write_text('[run]\nsuite = "suite/"\nsystem = "clf:predict"\nlimit = 30\n')
-    more = commands.unfazed("run", "--plan", "plan.toml", "-o", "run/", "--format", "json", cwd=tmp_path, check=True)
+    more = commands.unswayed("run", "--plan", "plan.toml", "-o", "run/", "--format", "json", cwd=tmp_path, check=True)
     figures = json.loads(more.stdout)
     assert (figures["asked"], figures["reused"], figures["clean"]["n"]) == (20, 40, 30)
     assert figures["validity"]["sample"]["of"] == 50
-    bad = commands.unfazed(*run[:-1], "0", cwd=tmp_path)
+    bad = commands.unswayed(*run[:-1], "0", cwd=tmp_path)
     assert bad.returncode == 4

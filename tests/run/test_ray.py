@@ -17,14 +17,14 @@ import msgspec
 import pytest
 
 from tests.run.every_step import every_step
-from unfazed.core.errors import MissingExtra
-from unfazed.core.suite import Suite
-from unfazed.measure.measuring import measure_run
-from unfazed.run.engine import run_system
-from unfazed.run.making import make_suite
-from unfazed.run.record import Run
-from unfazed.run.workers import Engine
-from unfazed.vary.engine import OperatorSpec
+from unswayed.core.errors import MissingExtra
+from unswayed.core.suite import Suite
+from unswayed.measure.measuring import measure_run
+from unswayed.run.engine import run_system
+from unswayed.run.making import make_suite
+from unswayed.run.record import Run
+from unswayed.run.workers import Engine
+from unswayed.vary.engine import OperatorSpec
 
 pytest.importorskip("ray", reason="the extra `ray` is not installed")
 
@@ -102,7 +102,7 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
 
 
 def start(nodes: Nodes, *words: str) -> subprocess.Popen[bytes]:
-    words = ("-c", "from unfazed.cli import main; main()", *words, "--workers", "2")
+    words = ("-c", "from unswayed.cli import main; main()", *words, "--workers", "2")
     return subprocess.Popen([sys.executable, *words], env=nodes.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
@@ -224,7 +224,7 @@ def test_ray_is_started_on_this_machine_and_ended_with_the_command(nodes: Nodes,
 
 def test_every_step_gives_the_same_bytes_on_the_cluster(nodes: Nodes, tmp_path: Path) -> None:
     def command(folder: Path, words: list[str]) -> str:
-        words = ["-c", "from unfazed.cli import main; main()", *words]
+        words = ["-c", "from unswayed.cli import main; main()", *words]
         done = subprocess.run([sys.executable, *words], env=nodes.env, cwd=folder, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -253,9 +253,9 @@ def test_scores_are_the_same_from_the_cluster_and_the_cluster_is_left_as_it_was(
 
 
 MEASURE = """
-import sys, msgspec, unfazed
-engine = unfazed.Engine(name=sys.argv[2], workers=2)
-results = unfazed.measure_run(unfazed.Run(sys.argv[1]), ["bleu", "chrf"], bootstrap=100, engine=engine)
+import sys, msgspec, unswayed
+engine = unswayed.Engine(name=sys.argv[2], workers=2)
+results = unswayed.measure_run(unswayed.Run(sys.argv[1]), ["bleu", "chrf"], bootstrap=100, engine=engine)
 sys.stdout.write(msgspec.json.encode(results).decode())
 """
 
@@ -264,5 +264,5 @@ def test_without_the_extra_the_line_that_installs_it_is_shown(
     make: Make, at_work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'unfazed\[ray\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'unswayed\[ray\]'"):
         run_system(make(), "at_work:shout", "run", engine=Engine(name="ray"))

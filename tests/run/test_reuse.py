@@ -15,17 +15,17 @@ import commands
 import pytest
 from old_store import LATER, make_old
 
-import unfazed
-from unfazed.core.asking import Asking, ask
-from unfazed.core.canary import Kept, check, how_many, same
-from unfazed.core.errors import StaleAnswers, SystemBroken, UsageError
-from unfazed.core.store import AnswerStore
-from unfazed.core.suite import Suite
-from unfazed.core.values import Failed, Inputs, Output
-from unfazed.run.engine import run_system
-from unfazed.run.record import Run
-from unfazed.run.workers import Engine
-from unfazed.systems.system import System
+import unswayed
+from unswayed.core.asking import Asking, ask
+from unswayed.core.canary import Kept, check, how_many, same
+from unswayed.core.errors import StaleAnswers, SystemBroken, UsageError
+from unswayed.core.store import AnswerStore
+from unswayed.core.suite import Suite
+from unswayed.core.values import Failed, Inputs, Output
+from unswayed.run.engine import run_system
+from unswayed.run.record import Run
+from unswayed.run.workers import Engine
+from unswayed.systems.system import System
 
 Make = Callable[..., Suite]
 TODAY = date.today().isoformat()
@@ -69,7 +69,7 @@ def test_what_was_asked_and_reused_is_said_with_the_day(make: Make, tmp_path: Pa
     assert (again.reused_from, again.checked) == ((TODAY, TODAY), 8)
     assert again.sentence == f"asked 0, reused {again.reused} answered {TODAY} (8 of them checked)"
     assert len(system.asked) == len(set(system.asked)) == 8
-    assert unfazed.measure_run(Run(tmp_path / "run")).reused == 0
+    assert unswayed.measure_run(Run(tmp_path / "run")).reused == 0
 
 
 @pytest.mark.parametrize("engine", [Engine(), Engine(workers=2)])
@@ -79,7 +79,7 @@ def test_a_changed_system_of_the_same_name_is_refused(
     (at_work / "silent.py").write_text(
         "import os, pathlib\ndef predict(batch):\n"
         "    return [pathlib.Path(os.environ['ANSWER']).read_text() for _ in batch]\n"
-        "predict.unfazed_identity = 'silent'\n"
+        "predict.unswayed_identity = 'silent'\n"
     )
     monkeypatch.setenv("ANSWER", str(at_work / "answer"))
     (at_work / "answer").write_text("a")
@@ -234,17 +234,17 @@ def train(file: Path, wrong: bool) -> None:
 def place(tmp_path: Path) -> Path:
     lines = [json.dumps({"text": text, "label": label}) + "\n" for text, label in DATA]
     (tmp_path / "mine.jsonl").write_text("".join(lines))
-    commands.unfazed("vary", "mine.jsonl", "--with", "spoken/filler_end", "-o", "suite/", cwd=tmp_path, check=True)
+    commands.unswayed("vary", "mine.jsonl", "--with", "spoken/filler_end", "-o", "suite/", cwd=tmp_path, check=True)
     return tmp_path
 
 
 def test_a_model_file_behind_a_module_is_part_of_the_system(place: Path) -> None:
     (place / "clf.py").write_text(CLF)
     train(place / "model.joblib", wrong=False)
-    first = json.loads(commands.unfazed(*GATE, "clf:predict", cwd=place, check=True).stdout)
+    first = json.loads(commands.unswayed(*GATE, "clf:predict", cwd=place, check=True).stdout)
     assert (first["asked"], first["reused"]) == (40, 0)
     train(place / "model.joblib", wrong=True)
-    changed = commands.unfazed(*GATE, "clf:predict", cwd=place)
+    changed = commands.unswayed(*GATE, "clf:predict", cwd=place)
     assert changed.returncode == 1
     figures = json.loads(changed.stdout)
     assert figures["worst"]["value"] < 0.5
@@ -255,27 +255,27 @@ def test_a_model_that_nothing_names_never_gives_the_old_numbers(place: Path) -> 
     (place / "hidden.py").write_text(HIDDEN)
     (place / "model").write_text("lights music")
     gate, env = (*GATE, "hidden:predict"), {"MODEL": str(place / "model")}
-    first = commands.unfazed(*gate, cwd=place, env=env, check=True)
+    first = commands.unswayed(*gate, cwd=place, env=env, check=True)
     assert "Asked 40, reused 0." in first.stderr
-    again = commands.unfazed(*gate, cwd=place, env=env, check=True)
+    again = commands.unswayed(*gate, cwd=place, env=env, check=True)
     assert json.loads(again.stdout) == json.loads(first.stdout) | {"asked": 0, "reused": 40}
     assert f"Asked 0, reused 40 answered {TODAY} (8 of them checked)." in again.stderr
     (place / "model").write_text("music lights")
-    unchecked = commands.unfazed(*gate, "--canary", "0", cwd=place, env=env, check=True)
+    unchecked = commands.unswayed(*gate, "--canary", "0", cwd=place, env=env, check=True)
     assert "(none of them checked)" in unchecked.stderr
-    changed = commands.unfazed(*gate, cwd=place, env=env)
+    changed = commands.unswayed(*gate, cwd=place, env=env)
     assert changed.returncode == 3
     assert changed.stdout == ""
     assert "run/outputs.sqlite: 8 of 8 stored answers" in changed.stderr
     assert "--fresh" in changed.stderr
-    fresh = commands.unfazed(*gate, "--fresh", cwd=place, env=env)
+    fresh = commands.unswayed(*gate, "--fresh", cwd=place, env=env)
     assert fresh.returncode == 1
     assert json.loads(fresh.stdout)["asked"] == 40
     assert f"outputs.{TODAY}.sqlite" in fresh.stderr
 
 
 NOTEBOOK = """
-import json, sys, unfazed
+import json, sys, unswayed
 import numpy as np
 data = json.loads(sys.argv[1])
 
@@ -286,7 +286,7 @@ class Linear:
 MODELS = {"now": Linear(np.array([1.0, -1.0]))}
 def predict(batch): return [MODELS["now"].label(inputs["text"]) for inputs in batch]
 def check(**more):
-    found = unfazed.check(predict, data, "spoken/filler_end", to="run", **more)
+    found = unswayed.check(predict, data, "spoken/filler_end", to="run", **more)
     print(found.asked, found.reused)
 
 check()
@@ -296,7 +296,7 @@ check()
 MODELS["now"].label = lambda text: "music"  # which no identity shows
 try:
     check()
-except unfazed.UnfazedError as error:
+except unswayed.UnswayedError as error:
     print(type(error).__name__)
 check(fresh=True)
 """

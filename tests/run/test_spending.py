@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-import unfazed as package
+import unswayed as package
 from tests.chat_server import ChatServer, chat_server
-from tests.commands import unfazed
-from unfazed.core.errors import UsageError
-from unfazed.core.prices import Prices
-from unfazed.core.values import Estimate
-from unfazed.run.record import Run
-from unfazed.run.spending import Purse, Spending, total
+from tests.commands import unswayed
+from unswayed.core.errors import UsageError
+from unswayed.core.prices import Prices
+from unswayed.core.values import Estimate
+from unswayed.run.record import Run
+from unswayed.run.spending import Purse, Spending, total
 
 PRICES = ("--price-in", "0.15", "--price-out", "0.60")
 EXAMPLES = 40
@@ -51,7 +51,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rows.append({"question": question, "answer": f"{a}+{b}\n#### {a + b}"})
     (folder / "gsm.jsonl").write_text("\n".join(map(json.dumps, rows)))
     vary = "vary gsm.jsonl --with keyboard/adjacent --draws 3 --seed 7 --lang en -o suite/"
-    unfazed(*vary.split(), cwd=folder, check=True)
+    unswayed(*vary.split(), cwd=folder, check=True)
     return folder
 
 
@@ -65,7 +65,7 @@ def asked(server: ChatServer) -> ChatServer:
 def run(place: Path, server: ChatServer, to: str, *more: object, code: int = 0) -> Any:
     """The line of the issue, with more options, from suite to JSON."""
     line = f"run suite/ --system {server.url} --model m --repeats 3 -o {to} --format json --canary 0"
-    done = unfazed(*line.split(), *more, cwd=place)
+    done = unswayed(*line.split(), *more, cwd=place)
     assert done.returncode == code, done.stderr
     return json.loads(done.stdout) | {"stderr": done.stderr} if code == 0 else done.stderr
 
@@ -128,7 +128,7 @@ def test_the_summary_counts_clean_and_varied_apart(place: Path, asked: ChatServe
     assert results["used"]["answers of m-2026-11-01"] == EXAMPLES * 4 + varied(place)
     settings = Run(place / "apart").manifest.settings
     assert settings == {"model": "m", "temperature": 0.0, "max_tokens": 1024, "seed": None}
-    unfazed("report", "apart/", "-o", "report.html", cwd=place, check=True)
+    unswayed("report", "apart/", "-o", "report.html", cwd=place, check=True)
     page = (place / "report.html").read_text()
     for text in (
         "What the server&#39;s answers took",
@@ -233,7 +233,7 @@ def test_refusals_and_cut_answers_are_counted_apart(place: Path, tmp_path: Path)
 
     with chat_server(answers) as server:
         line = f"run suite/ --system {server.url} --model m -o {tmp_path}/run --format json --allow-missing 1"
-        done = unfazed(*line.split(), "--option", "backoff=0.01", cwd=place)
+        done = unswayed(*line.split(), "--option", "backoff=0.01", cwd=place)
     found, text = json.loads(done.stdout), done.stderr
     used = found["used"]
     for name in ("429", "5xx", "refusals", "cut off"):

@@ -17,19 +17,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.asking import Asking
-from unfazed.core.errors import SystemBroken, UnfazedError, UsageError
-from unfazed.core.suite import Suite
-from unfazed.core.values import Example
-from unfazed.measure.measuring import measure_run
-from unfazed.run.engine import run_system
-from unfazed.run.making import make_suite
-from unfazed.run.plan import Plan, read_plan
-from unfazed.run.record import Run
-from unfazed.run.varying import Varying
-from unfazed.run.workers import Engine, Here, InOrder, in_order
-from unfazed.vary.engine import OperatorSpec, Variation
-from unfazed.vary.operator import Change, Operator, Text
+from unswayed.core.asking import Asking
+from unswayed.core.errors import SystemBroken, UnswayedError, UsageError
+from unswayed.core.suite import Suite
+from unswayed.core.values import Example
+from unswayed.measure.measuring import measure_run
+from unswayed.run.engine import run_system
+from unswayed.run.making import make_suite
+from unswayed.run.plan import Plan, read_plan
+from unswayed.run.record import Run
+from unswayed.run.varying import Varying
+from unswayed.run.workers import Engine, Here, InOrder, in_order
+from unswayed.vary.engine import OperatorSpec, Variation
+from unswayed.vary.operator import Change, Operator, Text
 
 Make = Callable[..., Suite]
 TWO = Engine(workers=2)
@@ -150,17 +150,17 @@ def test_a_broken_system_stops_the_run(make: Make, at_work: Path, system: str, m
 def test_workers_that_cannot_begin_are_told_of(make: Make, at_work: Path, line: str, message: str) -> None:
     Path("at_work.py").write_text(
         f"import os\nif os.getpid() != {os.getpid()}:\n    {line}\n"
-        "def answer(batch):\n    return ['a' for _ in batch]\nanswer.unfazed_identity = 'one'\n"
+        "def answer(batch):\n    return ['a' for _ in batch]\nanswer.unswayed_identity = 'one'\n"
     )
-    with pytest.raises(UnfazedError, match=message):
+    with pytest.raises(UnswayedError, match=message):
         run_system(make(), "at_work:answer", "run", QUICK, TWO)
 
 
 START = """
 import signal, sys
-from unfazed.cli import main
+from unswayed.cli import main
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background
-sys.argv = ["unfazed", "run", "suite", "--system", "at_work:slow", "-o", "run", "--workers", "2", "--batch-size", "4"]
+sys.argv = ["unswayed", "run", "suite", "--system", "at_work:slow", "-o", "run", "--workers", "2", "--batch-size", "4"]
 sys.argv += ["--canary", "0"]
 main()
 """  # no guard: a script is not run again in each worker
@@ -213,10 +213,10 @@ class Fatal(Operator):
 )
 def test_an_operator_that_breaks_a_worker_is_an_error(at_work: Path, how: str, message: str) -> None:
     Path("fatal_here.py").write_text(Path(__file__).read_text())
-    from unfazed.vary.engine import OperatorSpec
+    from unswayed.vary.engine import OperatorSpec
 
     spec = OperatorSpec("fatal_here:Fatal", {"how": how})
-    with pytest.raises(UnfazedError, match=message):
+    with pytest.raises(UnswayedError, match=message):
         make_suite(ROWS, [spec, "keyboard/adjacent"], to="suite", engine=TWO)
     assert not Path("suite").exists()
 

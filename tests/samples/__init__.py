@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from unfazed.core.seeds import Seeds
-from unfazed.core.values import Example, Inputs
-from unfazed.systems import Intent, System, open_system
-from unfazed.systems import systems as registered
+from unswayed.core.seeds import Seeds
+from unswayed.core.values import Example, Inputs
+from unswayed.systems import Intent, System, open_system
+from unswayed.systems import systems as registered
 
 SMALL = {"epochs": 8, "lr": 0.02, "words": 8, "letters": 4, "filters": 8, "hidden": 8, "min_count": 1}
 
@@ -29,7 +29,7 @@ class Sample(NamedTuple):
 
 def folder() -> Path:
     """A folder that goes with the process."""
-    made = Path(tempfile.mkdtemp(prefix="unfazed-sample-"))
+    made = Path(tempfile.mkdtemp(prefix="unswayed-sample-"))
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     return made
 

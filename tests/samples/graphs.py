@@ -16,7 +16,7 @@ _made: dict[str, Path] = {}
 def sample_folder(kind: str) -> Path:
     """A folder with the graph of an untrained model of this kind; it goes with the process."""
     if kind not in _made:
-        folder = Path(tempfile.mkdtemp(prefix="unfazed-sample-"))
+        folder = Path(tempfile.mkdtemp(prefix="unswayed-sample-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         export(torch_folder(kind.replace("onnx/", "hf/")), folder)
         _made[kind] = folder
@@ -27,8 +27,8 @@ def export(model: Path, to: Path) -> None:
     """Writes a model's graph, its configuration and its tokenizer, as Optimum's export does."""
     import torch
 
-    from unfazed.systems import systems
-    from unfazed.systems.hf._model import Folder
+    from unswayed.systems import systems
+    from unswayed.systems.hf._model import Folder
 
     folder = Folder(model)
     names = ["input_ids", "attention_mask", "token_type_ids"]

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from unfazed.systems.training import need, seeded
+from unswayed.systems.training import need, seeded
 
 _WORDS = "play some loud jazz will it rain on monday when does the band ? what"
 _MARKS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
@@ -19,7 +19,7 @@ def sample_folder(kind: str) -> Path:
     """A folder with an untrained model of this kind; it goes with the process."""
     if kind not in _made:
         need(kind, "transformers", "tokenizers")
-        folder = Path(tempfile.mkdtemp(prefix="unfazed-sample-"))
+        folder = Path(tempfile.mkdtemp(prefix="unswayed-sample-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         save_tiny(folder, kind, sorted({*_WORDS.split(), *(c for c in _WORDS if c != " ")}))
         _made[kind] = folder
@@ -31,7 +31,7 @@ def save_tiny(folder: Path, kind: str, words: list[str], labels: list[str] | Non
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
-    from unfazed.systems.folders import no_bars
+    from unswayed.systems.folders import no_bars
 
     letters = sorted({c for word in words for c in word})
     pieces = dict.fromkeys([*_MARKS.values(), *words, *letters, *(f"##{c}" for c in letters)])

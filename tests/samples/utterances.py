@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from unfazed.core import Example
-from unfazed.systems.training import need, seeded
+from unswayed.core import Example
+from unswayed.systems.training import need, seeded
 
 MARKS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 SAID = {
@@ -49,7 +49,7 @@ def save_tiny_bert(folder: Path, pieces: Any) -> None:
     from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    from unfazed.systems.folders import no_bars
+    from unswayed.systems.folders import no_bars
 
     tokenizer = Tokenizer(pieces)
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from unfazed.core.task import task_named
-from unfazed.score import scorers
+from unswayed.core.task import task_named
+from unswayed.score import scorers
 
 QA = task_named("qa")
 

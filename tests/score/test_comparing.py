@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.errors import StoredFileError, UnfazedError, UnknownName, UsageError
-from unfazed.core.task import task_named
-from unfazed.core.values import Example, Json, Output, Variant
-from unfazed.score import Comparing, Match, _extract, comparing_for
-from unfazed.score._extract import extract_named
+from unswayed.core.errors import StoredFileError, UnknownName, UnswayedError, UsageError
+from unswayed.core.task import task_named
+from unswayed.core.values import Example, Json, Output, Variant
+from unswayed.score import Comparing, Match, _extract, comparing_for
+from unswayed.score._extract import extract_named
 
 GENERATE = task_named("generate")
 
@@ -79,7 +79,7 @@ def test_a_part_that_is_not_known(spec: str) -> None:
     "spec", ["exat", "rouge", "rouge-l@2", "rouge-l@x", "embedding:nowhere", "judge:", "nli:", "exact:1", "no_module:f"]
 )
 def test_a_rule_that_is_not_known(spec: str) -> None:
-    with pytest.raises(UnfazedError):
+    with pytest.raises(UnswayedError):
         Comparing(GENERATE, "", spec)
 
 
@@ -159,7 +159,7 @@ def test_without_the_part_answers_are_alike_and_unlike_all_others() -> None:
 
 
 JUDGE = """
-from unfazed.systems import Failed
+from unswayed.systems import Failed
 asked = []
 def judge(batch):
     asked.extend(batch)
@@ -284,7 +284,7 @@ def test_who_decides_what_is_compared(task: str, declared: dict[str, str], chose
 
 
 def test_embeddings_compare_meaning() -> None:
-    from unfazed.systems.embeddings import minilm_folder
+    from unswayed.systems.embeddings import minilm_folder
 
     try:
         folder = minilm_folder()

@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from unfazed.core.task import task_named
-from unfazed.score import scorers
+from unswayed.core.task import task_named
+from unswayed.score import scorers
 
 LABELS = st.sampled_from(["a", "b", "c", "é", "10"])
 TAGS = st.lists(st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"]), min_size=1, max_size=8)

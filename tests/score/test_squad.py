@@ -9,8 +9,8 @@ import string
 import numpy as np
 import pytest
 
-from unfazed.core.task import task_named
-from unfazed.score import scorers
+from unswayed.core.task import task_named
+from unswayed.score import scorers
 
 QA = task_named("qa")
 WORDS = ["the", "a", "An", "river", "Rhine", "1,200", "U.S.", "don't", "—", "é", "of", "river's", "-", "“big”", "THE"]

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from unfazed.core.chat import chat_inputs
-from unfazed.core.task import task_named
-from unfazed.core.tool_calls import calls_of
-from unfazed.core.values import Json
-from unfazed.score import WithInputs, scorers
-from unfazed.score.tool_calls import calls_problem
+from unswayed.core.chat import chat_inputs
+from unswayed.core.task import task_named
+from unswayed.core.tool_calls import calls_of
+from unswayed.core.values import Json
+from unswayed.score import WithInputs, scorers
+from unswayed.score.tool_calls import calls_problem
 
 BFCL = Path(__file__).parents[3] / "shared/data/bfcl"
 here = pytest.mark.skipif(not BFCL.is_dir(), reason="BFCL's files are not here (../shared/data/bfcl)")

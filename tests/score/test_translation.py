@@ -12,9 +12,9 @@ import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.task import task_named
-from unfazed.core.values import Example
-from unfazed.score import scorers
+from unswayed.core.task import task_named
+from unswayed.core.values import Example
+from unswayed.score import scorers
 
 NMT = Path(__file__).parents[2] / "../shared/data/readin/nmt"
 TASK = task_named("translate")
@@ -97,8 +97,8 @@ def test_the_task():
 def test_without_sacrebleu_the_line_that_installs_it(monkeypatch):
     import sys
 
-    from unfazed.core.errors import MissingExtra
+    from unswayed.core.errors import MissingExtra
 
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'unfazed\[metrics\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'unswayed\[metrics\]'"):
         rows_of("bleu", ["a"], ["a"])

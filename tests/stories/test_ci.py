@@ -1,4 +1,4 @@
-"""Story 2, CI: a workflow from `unfazed init`, a pull request that swaps the model, its comment, and the repair."""
+"""Story 2, CI: a workflow from `unswayed init`, a pull request that swaps the model, its comment, and the repair."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 from commands import path as commands_path
-from commands import unfazed
+from commands import unswayed
 
-from unfazed.core.errors import UsageError
-from unfazed.report.ci.comment import write_comment
+from unswayed.core.errors import UsageError
+from unswayed.report.ci.comment import write_comment
 
 yaml = pytest.importorskip("yaml")
 
@@ -113,7 +113,7 @@ class Runner:
         return code
 
     def use(self, action: str, given: dict[str, str]) -> None:
-        folder = self.project / ".unfazed/main"
+        folder = self.project / ".unswayed/main"
         if action == "actions/cache/restore" and self.cache.exists():
             shutil.copytree(self.cache, folder, dirs_exist_ok=True)
         elif action == "actions/cache/save":
@@ -168,13 +168,13 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_a_pull_request_is_checked_commented_and_repaired(project: Path, github: Github) -> None:
-    unfazed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project, check=True)
+    unswayed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project, check=True)
     runner = Runner(project, github)
     assert runner.run("push") == 0, runner.said
     assert len(github.comments) == 1
 
     (project / "clf.py").write_text(BAD)
-    shutil.rmtree(project / ".unfazed")
+    shutil.rmtree(project / ".unswayed")
     assert runner.run("pull_request") == 1, runner.said
     assert len(github.comments) == 2
     comment = github.comments[-1]["body"]
@@ -187,7 +187,7 @@ def test_a_pull_request_is_checked_commented_and_repaired(project: Path, github:
     assert (runner.artifacts / "compare.view.html").is_file()
 
     (project / "clf.py").write_text(GOOD)
-    shutil.rmtree(project / ".unfazed")
+    shutil.rmtree(project / ".unswayed")
     assert runner.run("pull_request") == 0, runner.said
     assert len(github.comments) == 2, "the comment is updated, not repeated"
     assert "✅ worst: " in github.comments[-1]["body"]
@@ -195,18 +195,18 @@ def test_a_pull_request_is_checked_commented_and_repaired(project: Path, github:
 
 
 def test_other_data_is_not_compared(project: Path, github: Github) -> None:
-    unfazed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project, check=True)
+    unswayed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project, check=True)
     runner = Runner(project, github)
     runner.run("push")
     with (project / "mine.jsonl").open("a") as file:
         file.write('{"text": "dim the light", "label": "lights"}\n')
-    shutil.rmtree(project / ".unfazed")
+    shutil.rmtree(project / ".unswayed")
     runner.run("pull_request")
     assert "there is no comparison with the main branch" in github.comments[-1]["body"]
 
 
 def test_a_token_that_may_not_comment_is_said(project: Path, github: Github) -> None:
-    unfazed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project, check=True)
+    unswayed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project, check=True)
     runner = Runner(project, github)
     runner.steps = [{**step, "env": {**step["env"], "GITHUB_TOKEN": "another"}} if step.get("id") == "check" else step
                     for step in runner.steps]  # fmt: skip
@@ -215,9 +215,9 @@ def test_a_token_that_may_not_comment_is_said(project: Path, github: Github) -> 
 
 
 def test_init_keeps_what_is_there_and_its_test_passes(project: Path) -> None:
-    first = unfazed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project, check=True)
-    assert "Wrote unfazed.toml" in first.stderr
-    again = unfazed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project)
+    first = unswayed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project, check=True)
+    assert "Wrote unswayed.toml" in first.stderr
+    again = unswayed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project)
     assert again.returncode == 4
     assert "--overwrite" in again.stderr
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"], cwd=project,
@@ -226,15 +226,15 @@ def test_init_keeps_what_is_there_and_its_test_passes(project: Path) -> None:
 
 
 def test_gitlab_has_a_job_and_its_notes_are_updated(project: Path, github: Github) -> None:
-    unfazed(
+    unswayed(
         "init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", "--host", "gitlab", cwd=project, check=True
     )
     job = yaml.safe_load((project / ".gitlab-ci.yml").read_text())["robustness"]
-    assert any("unfazed pull-request" in line for line in job["script"])
-    known = {"GITLAB_CI": "true", "UNFAZED_TOKEN": "secret-token", "CI_PROJECT_ID": "5", "CI_MERGE_REQUEST_IID": "7",
+    assert any("unswayed pull-request" in line for line in job["script"])
+    known = {"GITLAB_CI": "true", "UNSWAYED_TOKEN": "secret-token", "CI_PROJECT_ID": "5", "CI_MERGE_REQUEST_IID": "7",
              "CI_API_V4_URL": github.url}  # fmt: skip
     said = [write_comment(text, "plan", environment=known) for text in ("one", "two", "two")]
     assert said == ["written", "updated", "unchanged"]
-    assert github.comments[-1]["body"] == "<!-- unfazed: plan -->\ntwo"
+    assert github.comments[-1]["body"] == "<!-- unswayed: plan -->\ntwo"
     with pytest.raises(UsageError, match="https only"):
         write_comment("text", environment={**known, "CI_API_V4_URL": "http://gitlab.example"})

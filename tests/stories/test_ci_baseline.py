@@ -54,7 +54,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def said(place: Path, *arguments: str, code: int = 0) -> str:
-    done = commands.unfazed(*arguments, cwd=place)
+    done = commands.unswayed(*arguments, cwd=place)
     assert done.returncode == code, done.stderr
     return done.stdout
 
@@ -107,7 +107,7 @@ def test_three_runs_and_bad_input(place: Path) -> None:
         "def predict(batch): return [['lights', 'music'][len(x['text']) % 2] for x in batch]"
     )
     said(place, "run", "other_suite/", "--system", "light:predict", "-o", "other/", "--no-sanity")
-    done = commands.unfazed("compare", "base/", "other/", cwd=place)
+    done = commands.unswayed("compare", "base/", "other/", cwd=place)
     assert done.returncode == 4
     assert "different suites" in done.stderr
     assert "seed (0 and 9), draws (3 and 1)" in done.stderr
@@ -121,6 +121,6 @@ def test_three_runs_and_bad_input(place: Path) -> None:
         (("base/", "nowhere/"), "nowhere"),
         (("base/", "test.jsonl"), "test.jsonl"),
     ):
-        done = commands.unfazed("compare", *wrong, cwd=place)
+        done = commands.unswayed("compare", *wrong, cwd=place)
         assert done.returncode not in (0, 1), wrong
         assert message in done.stderr

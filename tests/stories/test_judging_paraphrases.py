@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.judgement import read_judgements
-from unfazed.core.suite import Suite
-from unfazed.systems.opening import open_system
+from unswayed.core.judgement import read_judgements
+from unswayed.core.suite import Suite
+from unswayed.systems.opening import open_system
 
 RTE = Path(__file__).parents[3] / "shared/data/rte"
 PAIRS = 160  # of RTE 3's test set, so that three people are done in seconds
@@ -34,36 +34,36 @@ def opinion(name: str, texts: list[str]) -> dict[str, object]:
 
 
 def test_from_candidates_to_the_share_of_predictions_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unfazed: Callable[..., str], answer_online: Callable[..., None]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unswayed: Callable[..., str], answer_online: Callable[..., None]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("rte3.xml").write_text(first_pairs(RTE / "rte3_test.xml", PAIRS), encoding="utf-8")
-    unfazed("train", "nli", RTE / "rte3_dev.xml", "-o", "model")
+    unswayed("train", "nli", RTE / "rte3_dev.xml", "-o", "model")
 
     # candidates, and filters with counts
-    unfazed("vary", "rte3.xml", "--with", "paraphrase/rules", "--draws", 5, "-o", "candidates")
-    steps = json.loads(unfazed("paraphrase", "filter", "candidates", "--all", "-o", "filtered", "--format", "json"))
+    unswayed("vary", "rte3.xml", "--with", "paraphrase/rules", "--draws", 5, "-o", "candidates")
+    steps = json.loads(unswayed("paraphrase", "filter", "candidates", "--all", "-o", "filtered", "--format", "json"))
     assert [step["step"] for step in steps] == ["generated", "not identical", "overlap ≤ 0.75"]
     counts = [step["candidates"] for step in steps]
     assert counts[0] > counts[1] > counts[2] > 10
 
     # three people rate each pair
-    unfazed("collect", "items", "same_meaning", "--suite", "filtered", "-o", "items.jsonl")
-    unfazed("collect", "new", "study.toml", "--kind", "same_meaning", "--items", "items.jsonl")
-    unfazed("collect", "new", "study.toml")
+    unswayed("collect", "items", "same_meaning", "--suite", "filtered", "-o", "items.jsonl")
+    unswayed("collect", "new", "study.toml", "--kind", "same_meaning", "--items", "items.jsonl")
+    unswayed("collect", "new", "study.toml")
     answer_online("study.toml", dict.fromkeys(PEOPLE, ""), opinion)
-    status = json.loads(unfazed("collect", "status", "study.toml", "--format", "json"))
+    status = json.loads(unswayed("collect", "status", "study.toml", "--format", "json"))
     assert status["progress"][0]["items complete"] == status["progress"][0]["items"] == counts[2]
     alpha = {row["question"]: row for row in status["agreement"]}
     assert alpha["grammatical"]["alpha"] == 1.0
     assert 0.5 < alpha["similarity"]["alpha"] < 1
-    unfazed("collect", "export", "study.toml", "-o", "ratings.jsonl")
+    unswayed("collect", "export", "study.toml", "-o", "ratings.jsonl")
     judgements = read_judgements("ratings.jsonl", "same_meaning")
     assert set(Counter(j.item for j in judgements).values()) == {len(PEOPLE)}
 
     # the best of each text are kept, by their mean rating
     steps = json.loads(
-        unfazed("paraphrase", "filter", "filtered", "--ratings", "ratings.jsonl", "-o", "kept", "--format", "json")
+        unswayed("paraphrase", "filter", "filtered", "--ratings", "ratings.jsonl", "-o", "kept", "--format", "json")
     )
     kept = {step["step"]: step["candidates"] for step in steps}
     assert counts[2] >= kept["grammatical"] >= kept["rated > 75"] > kept["best of each text"] > 0
@@ -77,8 +77,8 @@ def test_from_candidates_to_the_share_of_predictions_changed(
             assert f"rated {sum(own) / len(own):.0f}" in variant.note
 
     # the new test set, and the share of predictions changed, by side
-    unfazed("paraphrase", "build", "kept", "-o", "pairs")
-    told = unfazed("study", "parte", "--data", "pairs", "--system", "model", "-o", "out", "--format", "json")
+    unswayed("paraphrase", "build", "kept", "-o", "pairs")
+    told = unswayed("study", "parte", "--data", "pairs", "--system", "model", "-o", "out", "--format", "json")
     (found,) = json.loads(told).values()
     changed = changed_by_side(Suite("pairs"))
     assert found["changed"]["value"] == pytest.approx(sum(map(sum, changed.values())) / sum(map(len, changed.values())))

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import unfazed
+from commands import unswayed
 
 FRMT = Path(__file__).parents[3] / "shared/data/frmt/lexical_bucket"
 
@@ -43,8 +43,8 @@ def translations(name: str) -> list[str]:
 def pairs(place: Path) -> int:
     """Portuguese of Brazil, the same sentence of Portugal, and the first with its meaning changed by an operator."""
     (place / "brazil.txt").write_text("\n".join(translations("BR")) + "\n", "utf-8")
-    unfazed("vary", "brazil.txt", "--lang", "pt", "--with", "meaning/control", "-o", "controls", cwd=place, check=True)
-    from unfazed import Suite
+    unswayed("vary", "brazil.txt", "--lang", "pt", "--with", "meaning/control", "-o", "controls", cwd=place, check=True)
+    from unswayed import Suite
 
     suite = Suite(place / "controls")
     changed = {variant.row: variant.inputs["text"] for variant in suite.variants()}
@@ -63,22 +63,22 @@ def test_the_answer_comes_first_and_an_edited_metric_is_scored_again(tmp_path: P
     assert count > 300
     (tmp_path / "my.py").write_text(BY_WORDS)
     check = ("metrics", "check", "my:score", "--pairs", "mine.tsv", "--dialect", "Portuguese of Portugal", "-o", "kept")
-    first = unfazed(*check, cwd=tmp_path, check=True).stdout
+    first = unswayed(*check, cwd=tmp_path, check=True).stdout
     assert first.startswith("Not robust: a change of meaning scores above Portuguese of Portugal in ")
     assert f"of {count:,} segments." in first.splitlines()[0]
     assert [line.split()[0] for line in first.splitlines()[4:]] == ["my:score", "bleu", "chrf", "yisi1"]
 
-    again = json.loads(unfazed(*check, "--format", "json", cwd=tmp_path, check=True).stdout)
+    again = json.loads(unswayed(*check, "--format", "json", cwd=tmp_path, check=True).stdout)
     failed = again["my:score"]["failure"]["share"]
     assert failed["value"] > failed["low"] > 0.5
     assert again["my:score"]["regression"]["coefficients"]["dialect"]["high"] < 0
 
     (tmp_path / "my.py").write_text(BY_MARKS)
-    edited = json.loads(unfazed(*check, "--format", "json", cwd=tmp_path, check=True).stdout)
+    edited = json.loads(unswayed(*check, "--format", "json", cwd=tmp_path, check=True).stdout)
     assert edited["my:score"]["success"] != again["my:score"]["success"]
     assert edited["bleu"] == again["bleu"]
 
-    gate = unfazed(*check, "--fail-under", 0.9, cwd=tmp_path)
+    gate = unswayed(*check, "--fail-under", 0.9, cwd=tmp_path)
     assert gate.returncode == 1
     assert "Gate failed" in gate.stderr
 
@@ -88,7 +88,7 @@ def test_a_metric_is_checked_without_the_packages_of_others(tmp_path: Path) -> N
     (tmp_path / "mine.tsv").write_text("a b c\ta b d\ta x y\n" * 12)
     (tmp_path / "sacrebleu.py").write_text("raise ImportError")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    command = [sys.executable, "-m", "unfazed", "metrics", "check", "my:score", "--pairs", "mine.tsv"]
+    command = [sys.executable, "-m", "unswayed", "metrics", "check", "my:score", "--pairs", "mine.tsv"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Robust: ")
@@ -107,7 +107,7 @@ def test_pairs_in_another_encoding(tmp_path: Path) -> None:
     ]
     (tmp_path / "mine.tsv").write_bytes("\n".join(rows).encode("cp850"))
     (tmp_path / "my.py").write_text(SEEN)
-    unfazed("metrics", "check", "my:score", "--pairs", "mine.tsv", "--encoding", "cp850", "--beside", "my:score",
+    unswayed("metrics", "check", "my:score", "--pairs", "mine.tsv", "--encoding", "cp850", "--beside", "my:score",
             cwd=tmp_path, check=True)  # fmt: skip
     assert "o autocarro é rápido" in (tmp_path / "seen.txt").read_text("utf-8")
 
@@ -124,6 +124,6 @@ def test_pairs_in_another_encoding(tmp_path: Path) -> None:
 )
 def test_bad_pairs_are_named(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "bad.tsv").write_text(text)
-    done = unfazed("metrics", "check", "chrf", "--pairs", "bad.tsv", cwd=tmp_path)
+    done = unswayed("metrics", "check", "chrf", "--pairs", "bad.tsv", cwd=tmp_path)
     assert done.returncode == 4
     assert said in done.stderr

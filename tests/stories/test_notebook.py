@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import unfazed
+import unswayed
 
 NLU = Path(__file__).parents[3] / "shared/data/nlu_ed/KFold_1/trainset"
 MESSAGES = 2_000
@@ -53,7 +53,7 @@ def test_a_notebook(data: tuple[Any, Any]) -> None:
     assert len(df) == MESSAGES
     pipe = fitted(learned)
 
-    r = unfazed.check(pipe, df, "@typing", input="message", gold="queue", draws=3)
+    r = unswayed.check(pipe, df, "@typing", input="message", gold="queue", draws=3)
     shown = repr(r)
     assert len(shown) < 3_000
     assert shown.startswith(("Moderate", "Serious")), "the verdict comes first"
@@ -76,12 +76,12 @@ def test_a_notebook(data: tuple[Any, Any]) -> None:
     # They retrain the pipeline, in place, and call again: new numbers, never the old ones.
     better = fitted(learned, analyzer="char_wb", ngram_range=(2, 4))
     pipe.steps = better.steps
-    r2 = unfazed.check(pipe, df, "@typing", input="message", gold="queue", draws=3)
+    r2 = unswayed.check(pipe, df, "@typing", input="message", gold="queue", draws=3)
     assert r2.suite == r.suite, "the same data and operators give the same suite"
     assert r2.worst.low > r.worst.high
     assert r2.worst.signature != r.worst.signature
 
-    compared = unfazed.compare(r, r2)
+    compared = unswayed.compare(r, r2)
     worst = next(d for d in compared.differences if d.measure == "worst" and d.set in ("", "all"))
     assert worst.low > 0
     assert worst.p_corrected < 0.01
@@ -95,9 +95,9 @@ def test_a_retrained_pipeline_in_a_folder_of_its_own(data: tuple[Any, Any], tmp_
     few = df.iloc[:200]
     pipe = fitted(learned)
     told = {"input": "message", "gold": "queue", "to": tmp_path / "run"}
-    first = unfazed.check(pipe, few, "keyboard/adjacent", **told)
-    assert unfazed.check(pipe, few, "keyboard/adjacent", **told).clean == first.clean
+    first = unswayed.check(pipe, few, "keyboard/adjacent", **told)
+    assert unswayed.check(pipe, few, "keyboard/adjacent", **told).clean == first.clean
     pipe.fit(few["message"], few["queue"])
-    again = unfazed.check(pipe, few, "keyboard/adjacent", **told)
+    again = unswayed.check(pipe, few, "keyboard/adjacent", **told)
     assert again.clean.value == 1.0
     assert again.clean.value > first.clean.value

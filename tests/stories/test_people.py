@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.crowd import Participant, served
-from unfazed.core.suite import Suite
+from unswayed.core.suite import Suite
 
 READIN = Path(__file__).parents[3] / "shared/data/readin/afqmc_keyboard"
 PAIRS = 8
@@ -63,7 +63,7 @@ def typed_by_people() -> dict[str, dict[str, str]]:
 
 
 def test_from_a_suite_to_what_holds_for_people_like_these(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unfazed: Callable[..., str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unswayed: Callable[..., str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     lines = [json.dumps(row) + "\n" for row in rows("test_clean.json")]
@@ -71,15 +71,15 @@ def test_from_a_suite_to_what_holds_for_people_like_these(
     Path("my_system.py").write_text(
         "def predict(batch):\n    return [str(int(len(set(b['sentence1']) & set(b['sentence2'])) > 6)) for b in batch]"
     )
-    unfazed("vary", "pairs.jsonl", "--with", "keyboard/pinyin", "-o", "suite")
+    unswayed("vary", "pairs.jsonl", "--with", "keyboard/pinyin", "-o", "suite")
     Path("training.jsonl").write_text(json.dumps(TRAINING) + "\n")
-    unfazed("collect", "new", "draft.toml", "--kind", "retype", "--suite", "suite")
+    unswayed("collect", "new", "draft.toml", "--kind", "retype", "--suite", "suite")
     assert Path("draft.sqlite").exists(), "ready to serve"
     plan = Path("draft.toml").read_text(encoding="utf-8")
     plan = plan.replace('consent = """', 'instructions = {en = "Type fast.", zh = "请快速输入。"}\nconsent = """')
     plan = plan.replace("k = 3", 'k = 3\nper_person = 8\nstrata = ["sogou", "baidu", "gboard"]\nby = "ime"')
     Path("study.toml").write_text(plan + STUDY, encoding="utf-8")
-    unfazed("collect", "new", "study.toml")
+    unswayed("collect", "new", "study.toml")
 
     texts = typed_by_people()
     with served("study.toml") as url:
@@ -88,13 +88,13 @@ def test_from_a_suite_to_what_holds_for_people_like_these(
             assert nobody.says("您不符合本研究的参与条件")
         for pid, method in PEOPLE.items():
             take_part(url, pid, method, texts)
-    status = json.loads(unfazed("collect", "status", "study.toml", "--format", "json"))
+    status = json.loads(unswayed("collect", "status", "study.toml", "--format", "json"))
     progress = status["progress"][0]
     assert progress["versions"] == 3 * PAIRS
     assert progress["items complete"] == progress["items"] == 2 * PAIRS
     assert progress["asked again"] == 2
 
-    unfazed("collect", "export", "study.toml", "--as", "suite", "-o", "people")
+    unswayed("collect", "export", "study.toml", "--as", "suite", "-o", "people")
     suite = Suite("people")
     assert suite.manifest.variants == 3 * PAIRS, "every version is there"
     for example, variants in suite.groups():
@@ -107,7 +107,7 @@ def test_from_a_suite_to_what_holds_for_people_like_these(
     makers = Counter((v.draw, v.source, v.note) for v in suite.variants())
     assert len({draw for draw, _, _ in makers}) == len(makers), "a draw is a person"
 
-    told = unfazed("run", "people", "--system", "my_system:predict", "-o", "run")
+    told = unswayed("run", "people", "--system", "my_system:predict", "-o", "run")
     assert "6 people: average" in told
     assert "for these people" in told
     assert "for people like these" in told

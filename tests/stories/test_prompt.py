@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.chat_server import chat_server
-from tests.commands import unfazed
+from tests.commands import unswayed
 
 PROMPT = "Answer in one sentence.\n\nQuestion: {question}\n"
 WORDS = {"buys", "more", "market", "this", "morning."}  # without one of these, the model loses count
@@ -65,14 +65,14 @@ def place(tmp_path: Path) -> Path:
 
 def test_what_typos_do_beyond_the_models_own_wavering_for_five_dollars(place: Path) -> None:
     line = "vary questions.jsonl --with @typing --with prompt/format -o suite/"
-    vary = unfazed(*line.split(), cwd=place)
+    vary = unswayed(*line.split(), cwd=place)
     assert vary.returncode == 0, vary.stderr
     endpoint = Endpoint(100)
     with chat_server(endpoint) as server:
         line = f"run suite/ --system {server.url} --model m --prompt p.txt --repeats 3 --budget 5.00"
         line += f" --price-in 0.15 --price-out 0.60 --equivalent judge:{server.url} -o run/ --format json"
-        done = unfazed(*line.split(), cwd=place)
-        table = unfazed("measure", "run", "run/", "--equivalent", f"judge:{server.url}#m", cwd=place)
+        done = unswayed(*line.split(), cwd=place)
+        table = unswayed("measure", "run", "run/", "--equivalent", f"judge:{server.url}#m", cwd=place)
     assert done.returncode == 0, done.stderr
     results = json.loads(done.stdout)
 

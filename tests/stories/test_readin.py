@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from commands import unfazed
+from commands import unswayed
 
 SHARED = Path(__file__).parents[2] / "../shared/data/readin"
 CASES = [("花呗怎么提额", "花呗如何提高额度", "1"), ("借呗怎么还款", "花呗能退货吗", "0"),
@@ -39,7 +39,7 @@ def test_the_authors_files_give_their_tables_with_ours_beside(tmp_path: Path) ->
     release(tmp_path / "READIN")
     study = ["study", "readin", "--data", "READIN", "-o", "out", "--seeds", "2", "--without", "ada-simulated"]
     tables = ["--only", "table2", "--only", "table5", "--only", "table7", "--only", "error-rates"]
-    done = unfazed(*study, *tables, "--format", "md", cwd=tmp_path, check=True)
+    done = unswayed(*study, *tables, "--format", "md", cwd=tmp_path, check=True)
     page = done.stdout
     assert "paper: MacBERT" in page
     assert "paper: average" in page
@@ -54,13 +54,13 @@ def test_the_authors_files_give_their_tables_with_ours_beside(tmp_path: Path) ->
     assert "trainings" not in cells["plain"]["average"].get("over", ""), "training it again gives the same classifier"
     told = re.findall(r"noise moves the plain system by .*? on average, in the paper .*?: (agrees|differs)", page)
     assert told
-    again = unfazed(*study, *tables, "--format", "md", cwd=tmp_path, check=True)
+    again = unswayed(*study, *tables, "--format", "md", cwd=tmp_path, check=True)
     assert again.stdout == page
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data is not here")
 def test_the_real_files_give_the_papers_error_rates(tmp_path: Path) -> None:
-    done = unfazed("study", "readin", "--data", SHARED, "--only", "error-rates", "--format", "json", check=True)
+    done = unswayed("study", "readin", "--data", SHARED, "--only", "error-rates", "--format", "json", check=True)
     table = json.loads(done.stdout)
     assert table["afqmc.keyboard"]["average"] == pytest.approx(table["afqmc.keyboard"]["paper"]["average"], abs=0.15)
     assert table["nmt.speech"]["worst"] == pytest.approx(table["nmt.speech"]["paper"]["worst"], abs=1.0)

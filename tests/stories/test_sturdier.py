@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 import pytest
-from commands import unfazed
+from commands import unswayed
 
 DATA = Path(__file__).parents[3] / "shared/data"
 QUESTIONS, PEOPLE = DATA / "disfl_qa/train.json", DATA / "noiseqa/people.jsonl"
@@ -71,21 +71,21 @@ def write_data(place: Path) -> None:
 def compared(place: Path, suite: str) -> dict[str, dict[str, float]]:
     """Both models on a suite: the differences over all variants, by measure."""
     for name in ("plain", "sturdy"):
-        unfazed("run", suite, "--system", f"models:{name}", "-o", f"{suite}-{name}", cwd=place, check=True)
+        unswayed("run", suite, "--system", f"models:{name}", "-o", f"{suite}-{name}", cwd=place, check=True)
     words = ["compare", f"{suite}-plain", f"{suite}-sturdy"]
-    shown = unfazed(*words, cwd=place, check=True).stdout
+    shown = unswayed(*words, cwd=place, check=True).stdout
     assert re.search(r"^(Better|Mixed|No clear difference): of the answers to variants, [\d,]+ are lost", shown, re.M)
     assert re.search(r"^Clean (rises|falls) by [\d.]+ points \[-?[\d.]+, [\d.]+\]|^Clean stays", shown, re.M)
-    rows = json.loads(unfazed(*words, "--format", "json", cwd=place, check=True).stdout)["differences"]
+    rows = json.loads(unswayed(*words, "--format", "json", cwd=place, check=True).stdout)["differences"]
     return {row["measure"]: row for row in rows if row["set"] in ("", "all")}
 
 
 def test_the_story(tmp_path: Path) -> None:
     pytest.importorskip("sklearn")
     write_data(tmp_path)
-    made = unfazed("augment", "train.jsonl", *TYPIST, "--copies", 2, "-o", "more.jsonl", cwd=tmp_path, check=True)
+    made = unswayed("augment", "train.jsonl", *TYPIST, "--copies", 2, "-o", "more.jsonl", cwd=tmp_path, check=True)
     assert "by keyboard/typist" in made.stderr
-    unfazed("vary", "test.jsonl", *TYPIST, "--draws", 5, "--seed", 3, "-o", "suite", cwd=tmp_path, check=True)
+    unswayed("vary", "test.jsonl", *TYPIST, "--draws", 5, "--seed", 3, "-o", "suite", cwd=tmp_path, check=True)
 
     found = compared(tmp_path, "suite")
     assert found["clean"]["difference"] > -0.01, "what is gained on typos is not paid for on clean text"
@@ -94,7 +94,7 @@ def test_the_story(tmp_path: Path) -> None:
     assert found["worst"]["shown"], "more than chance"
 
     imported = ["people.jsonl", "--input", "text", "--gold", "label", "--variant", "typed", "--lang", "en"]
-    unfazed("suite", "import", *imported, "-o", "people", cwd=tmp_path, check=True)
+    unswayed("suite", "import", *imported, "-o", "people", cwd=tmp_path, check=True)
     people = compared(tmp_path, "people")
     assert people["average"]["n"] == 612
     assert people["average"]["low"] <= people["average"]["difference"] <= people["average"]["high"]

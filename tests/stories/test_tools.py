@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.chat_server import chat_server
-from tests.commands import unfazed
-from unfazed.run.record import Run
+from tests.commands import unswayed
+from unswayed.run.record import Run
 
 CITIES = ("Oslo", "Lima", "Cairo", "Paris", "Tokyo", "Quito", "Delhi", "Minsk")
 FUNCTIONS = [
@@ -78,12 +78,12 @@ def as_set(value: Any) -> Any:
 
 def test_another_function_or_argument_is_a_flip_and_another_order_is_not(place: Path) -> None:
     line = "vary BFCL_v4_multiple.json --with keyboard/adjacent --draws 4 --seed 7 --lang en -o tools/"
-    vary = unfazed(*line.split(), cwd=place)
+    vary = unswayed(*line.split(), cwd=place)
     assert vary.returncode == 0, vary.stderr
     assert "(tools, en)" in vary.stdout + vary.stderr
     with chat_server(endpoint) as server:
         line = f"run tools/ --system {server.url} --model m -o run/ --format json"
-        done = unfazed(*line.split(), cwd=place)
+        done = unswayed(*line.split(), cwd=place)
     assert done.returncode == 0, done.stderr
     results = json.loads(done.stdout)
     assert results["score"] == "tool_calls"
@@ -106,7 +106,7 @@ def test_another_function_or_argument_is_a_flip_and_another_order_is_not(place: 
     assert results["flips"]["value"] == pytest.approx(sum(shares) / len(shares))
     assert 0.02 < results["flips"]["value"] < 0.5
 
-    report = unfazed("report", "run/", "-o", "report.html", cwd=place)
+    report = unswayed("report", "run/", "-o", "report.html", cwd=place)
     assert report.returncode == 0, report.stderr
     flipped = [json.loads(row) for row in (place / "report.flips.jsonl").read_text(encoding="utf-8").splitlines()]
     assert len(flipped) == round(sum(shares) * 4)

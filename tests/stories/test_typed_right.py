@@ -7,12 +7,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from commands import Done, unfazed
+from commands import Done, unswayed
 
-from unfazed import Results, Suite, measure_run, run_system
-from unfazed.core.values import Example
-from unfazed.mitigate.augment import augment
-from unfazed.vary.engine import OperatorSpec
+from unswayed import Results, Suite, measure_run, run_system
+from unswayed.core.values import Example
+from unswayed.mitigate.augment import augment
+from unswayed.vary.engine import OperatorSpec
 
 ROOMS = ["kitchen", "bedroom", "garage", "hallway", "office", "attic", "cellar", "bathroom"]
 ASKS = ["Could you turn off the lights in the {}, please?", "I'd like some music in the {} now.",
@@ -28,7 +28,7 @@ def wavering(batch):
         file.writelines(item["text"] + "\\n" for item in batch)
     return ["yes" if (next(asked) * 7919) % 5 else "no" for _ in batch]
 
-wavering.unfazed_deterministic = False
+wavering.unswayed_deterministic = False
 
 def steady(batch):
     return ["yes"] * len(batch)
@@ -41,14 +41,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [{"text": ask.format(room), "label": "yes"} for ask in ASKS for room in ROOMS]
     (place / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (place / "mine.py").write_text(MODULE)
-    made = _shell("unfazed vary mine.jsonl --lang en --with keyboard/typist --draws 3 --seed 7 -o suite/", place)
+    made = _shell("unswayed vary mine.jsonl --lang en --with keyboard/typist --draws 3 --seed 7 -o suite/", place)
     same, total = _unaltered(Suite(place / "suite"))
     assert f"keyboard/typist: {same} of {total} variants are unaltered" in made.stderr
     return place
 
 
 def _shell(command: str, place: Path) -> Done:
-    return unfazed(*command.split()[1:], cwd=place, check=True)
+    return unswayed(*command.split()[1:], cwd=place, check=True)
 
 
 def _unaltered(suite: Suite) -> tuple[int, int]:
@@ -61,16 +61,16 @@ def test_half_of_the_texts_are_typed_right_and_shown_as_such(place: Path) -> Non
     same, total = _unaltered(Suite(place / "suite"))
     assert total == 96
     assert 0.25 < same / total < 0.75, "in about half of the texts nothing goes wrong"
-    shown = json.loads(_shell("unfazed suite show suite/ --format json", place).stdout)
+    shown = json.loads(_shell("unswayed suite show suite/ --format json", place).stdout)
     assert shown["unaltered"] == {"keyboard/typist": same}
-    assert "unaltered" in _shell("unfazed suite show suite/", place).stdout
+    assert "unaltered" in _shell("unswayed suite show suite/", place).stdout
 
 
 @pytest.mark.parametrize("more", ["", "--workers 2", "--repeats 2"])
 def test_from_vary_to_the_number(place: Path, more: str) -> None:
     run = f"run{more.replace(' ', '')}"
     log = place / f"{run}.txt"
-    done = unfazed(*f"run suite/ --system mine:wavering -o {run} --format json --canary 0 {more}".split(), cwd=place,
+    done = unswayed(*f"run suite/ --system mine:wavering -o {run} --format json --canary 0 {more}".split(), cwd=place,
                    check=True, env={"ASKED": str(log)})  # fmt: skip
     found, suite = json.loads(done.stdout), Suite(place / "suite")
     clean = [example.inputs["text"] for example in suite.examples()]
@@ -105,10 +105,10 @@ def _counts(results: Results, suite: Suite) -> None:
 
 
 def _table(place: Path, run: str) -> str:
-    page = unfazed("report", run, "-o", f"{run}.html", cwd=place, check=True)
+    page = unswayed("report", run, "-o", f"{run}.html", cwd=place, check=True)
     assert page.returncode == 0
     assert "altered" in (place / f"{run}.html").read_text("utf-8")
-    table = unfazed("measure", "run", run, cwd=place, check=True).stdout
+    table = unswayed("measure", "run", run, cwd=place, check=True).stdout
     assert any(line.startswith("altered ") for line in table.splitlines())
     return " ".join(table.split())
 
@@ -118,8 +118,8 @@ def test_a_wavering_system_does_not_flip_by_chance_where_nothing_is_altered(plac
     suite = Suite(place / "suite")
 
     class Wavering:
-        unfazed_deterministic = False
-        unfazed_identity = "wavering"
+        unswayed_deterministic = False
+        unswayed_identity = "wavering"
 
         def __init__(self, start: int) -> None:
             self.state = start * 7919 + 1
@@ -151,20 +151,20 @@ def test_the_hard_set_prefers_what_is_altered_and_training_data_gets_no_unaltere
     assert all(row.inputs["text"] != texts[row.id.partition("+")[0]] for row in copies)
     assert unchanged["set/random"] == len(examples) - len(copies) > 0
     command = "vary mine.jsonl --lang en --set hard --selector mine:steady --with keyboard/typist --with surface/case"
-    unfazed(*f"{command} -o hard/".split(), cwd=place, check=True)
+    unswayed(*f"{command} -o hard/".split(), cwd=place, check=True)
     hard = Suite(place / "hard")
     for example, [variant] in hard.groups():
         assert variant.inputs != example.inputs
 
 
 def test_another_tool_is_not_asked_about_unaltered_variants(place: Path) -> None:
-    _shell("unfazed export suite/ --as promptfoo -o tests/", place)
+    _shell("unswayed export suite/ --as promptfoo -o tests/", place)
     tests = [json.loads(line) for line in (place / "tests" / "tests.jsonl").read_text().splitlines()]
     same, total = _unaltered(Suite(place / "suite"))
     assert len(tests) == 32 + total - same
     lines = [{"inputs": json.loads(test["metadata"]["inputs"]), "output": "yes"} for test in tests]
     (place / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    done = _shell("unfazed run suite/ --system logged:answers.jsonl -o back/ --format json", place)
+    done = _shell("unswayed run suite/ --system logged:answers.jsonl -o back/ --format json", place)
     found = json.loads(done.stdout)
     assert found["flips"]["value"] == 0
     assert found["validity"]["variants"] == total

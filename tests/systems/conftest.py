@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from unfazed.systems.process import ProcessSystem
+from unswayed.systems.process import ProcessSystem
 
 HEAD = """
 import json, os, sys, time

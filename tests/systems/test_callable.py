@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.systems.callable import CallableSystem
-from unfazed.systems.system import Failed
+from unswayed.core.errors import SystemBroken, UsageError
+from unswayed.systems.callable import CallableSystem
+from unswayed.systems.system import Failed
 
 BATCH = [{"text": "a"}, {"text": "b"}]
 
@@ -200,13 +200,13 @@ def test_identity_can_be_said() -> None:
         return batch
 
     assert CallableSystem(predict, identity="v1").identity == "v1"
-    predict.unfazed_identity = "v2"  # type: ignore[attr-defined]
+    predict.unswayed_identity = "v2"  # type: ignore[attr-defined]
     assert CallableSystem(predict).identity == "v2"
 
 
 def test_a_system_can_be_declared_deterministic() -> None:
     class Sure:
-        unfazed_deterministic = True
+        unswayed_deterministic = True
 
         def __call__(self, batch: list[Any]) -> list[Any]:
             return batch
@@ -227,7 +227,7 @@ def test_a_partial_of_something_untellable_asks_for_an_identity() -> None:
 
 
 PROMPT = """
-from unfazed.systems.callable import CallableSystem
+from unswayed.systems.callable import CallableSystem
 labels = ("a", "b")
 def helper(x): return x in {"k", "l", "m", "n"}
 def predict(batch): return [labels[helper(i["text"])] for i in batch]
@@ -313,7 +313,7 @@ def test_the_weights_of_a_network_are_part_of_the_identity() -> None:
 
 
 METHOD = """
-from unfazed.systems.callable import CallableSystem
+from unswayed.systems.callable import CallableSystem
 class Model:
     def answer(self, batch): return [1 for _ in batch]
 print(CallableSystem(Model().answer).identity)

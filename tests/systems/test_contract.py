@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from samples import SAMPLES, WITH_WEIGHTS
 
-from unfazed.core.ids import canonical
-from unfazed.systems import systems
-from unfazed.systems.callable import CallableSystem
-from unfazed.systems.metrics import metrics
-from unfazed.systems.process import ProcessSystem
-from unfazed.systems.system import Failed, System
+from unswayed.core.ids import canonical
+from unswayed.systems import systems
+from unswayed.systems.callable import CallableSystem
+from unswayed.systems.metrics import metrics
+from unswayed.systems.process import ProcessSystem
+from unswayed.systems.system import Failed, System
 
 MODULE = """
 def predict(batch):

@@ -16,19 +16,19 @@ import commands
 import pytest
 from samples import SAMPLES
 
-import unfazed
-from unfazed.core.asking import Asking
-from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.core.values import Example
-from unfazed.run.answering import placed_options
-from unfazed.run.workers import Engine
-from unfazed.systems import device
-from unfazed.systems.device import Halving, Place, beside, chosen, found, placed, using
+import unswayed
+from unswayed.core.asking import Asking
+from unswayed.core.errors import SystemBroken, UsageError
+from unswayed.core.values import Example
+from unswayed.run.answering import placed_options
+from unswayed.run.workers import Engine
+from unswayed.systems import device
+from unswayed.systems.device import Halving, Place, beside, chosen, found, placed, using
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 from on_meta import use_meta, watched  # noqa: E402
 
-SOURCES = Path(unfazed.__file__).parent
+SOURCES = Path(unswayed.__file__).parent
 NETWORKS = [name for name in SAMPLES if name.partition("/")[0] in ("hf", "slu", "nli")]
 
 
@@ -54,7 +54,7 @@ def test_training_is_on_the_device(name: str, fake: None) -> None:
 def test_a_model_is_fine_tuned_on_the_device(fake: None, tmp_path: Path) -> None:
     from samples.hf import sample_folder
 
-    from unfazed.systems.hf._answering import Tag
+    from unswayed.systems.hf._answering import Tag
 
     examples = [Example(i, str(i), {"text": "play some jazz"}, {"tags": ["O", "O", "B-thing"]}) for i in range(8)]
     settings = {"epochs": 1, "lr": 0.01, "batch_size": 4}
@@ -64,9 +64,9 @@ def test_a_model_is_fine_tuned_on_the_device(fake: None, tmp_path: Path) -> None
 def test_masked_models_are_on_the_device(fake: None, tmp_path: Path) -> None:
     import transformers
 
-    from unfazed.vary.english import tagged
-    from unfazed.vary.fitting import Asked
-    from unfazed.vary.masked import MaskedModel
+    from unswayed.vary.english import tagged
+    from unswayed.vary.fitting import Asked
+    from unswayed.vary.masked import MaskedModel
 
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "play", "the", "new", "album"]
     (tmp_path / "vocab.txt").write_text("\n".join(vocabulary))
@@ -83,8 +83,8 @@ def test_bertscore_is_on_the_device(fake: None, tmp_path: Path) -> None:
     pytest.importorskip("bert_score", reason="needs the extra hf")
     from samples.hf import sample_folder
 
-    from unfazed.systems import Segment
-    from unfazed.systems.metrics import metrics
+    from unswayed.systems import Segment
+    from unswayed.systems.metrics import metrics
 
     shutil.copytree(sample_folder("hf/classify"), tmp_path / "model")
     settings = json.loads((tmp_path / "model/tokenizer_config.json").read_text())
@@ -134,11 +134,11 @@ LEARNED: list[Learned] = []
 def test_comet_and_bleurt_go_where_their_process_is_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chosen: str, gpus: int, accelerator: str | None, at: str
 ) -> None:
-    from unfazed.papers.dialect.metrics import _worker
+    from unswayed.papers.dialect.metrics import _worker
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
-    monkeypatch.setenv("UNFAZED_DEVICE", chosen or "auto")
+    monkeypatch.setenv("UNSWAYED_DEVICE", chosen or "auto")
     LEARNED.append(learned := Learned())
     monkeypatch.setitem(sys.modules, "comet", SimpleNamespace(load_from_checkpoint=lambda file: learned))
     package = SimpleNamespace(BleurtForSequenceClassification=Learned, BleurtTokenizer=Learned)
@@ -154,10 +154,10 @@ def test_comet_and_bleurt_go_where_their_process_is_told(
 
 
 def test_a_metric_s_process_refuses_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    from unfazed.papers.dialect.metrics import _worker
+    from unswayed.papers.dialect.metrics import _worker
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setenv("UNFAZED_DEVICE", "cuda")
+    monkeypatch.setenv("UNSWAYED_DEVICE", "cuda")
     with pytest.raises(SystemExit, match="PyTorch finds no cuda in the metric's environment. Available: cpu"):
         _worker.device()
 
@@ -165,8 +165,8 @@ def test_a_metric_s_process_refuses_a_device_that_is_not_there(monkeypatch: pyte
 def test_embeddings_and_rewriters_are_on_the_device(fake: None) -> None:
     from samples.hf import sample_folder
 
-    from unfazed.systems.embeddings import Embeddings
-    from unfazed.systems.rewrite import Seq2SeqRewriter
+    from unswayed.systems.embeddings import Embeddings
+    from unswayed.systems.rewrite import Seq2SeqRewriter
 
     watched(lambda: Embeddings(sample_folder("hf/classify")).similarity([("play jazz", "rain"), ("rain", "rain")]))
     rewriter = Seq2SeqRewriter(str(sample_folder("hf/seq2seq")))
@@ -176,7 +176,7 @@ def test_embeddings_and_rewriters_are_on_the_device(fake: None) -> None:
 def test_prism_is_on_the_device(fake: None) -> None:
     from samples.hf import sample_folder
 
-    from unfazed.systems.metrics import metrics
+    from unswayed.systems.metrics import metrics
 
     prism: Any = metrics.get("prism")(model=str(sample_folder("hf/seq2seq")))
     watched(lambda: prism._likelihood(["play jazz"], ["play some jazz"], ["en"], ["en"]))
@@ -190,7 +190,7 @@ def sources() -> Iterator[tuple[Path, str]]:
 
 
 def test_no_other_module_chooses_a_device() -> None:
-    """The worker of learned metrics runs in an environment without unfazed; a hash may read weights of any device."""
+    """The worker of learned metrics runs in an environment without unswayed; a hash may read weights of any device."""
     choice = re.compile(r"""\.cuda\(|\.cpu\(|\.to\(["']|device=["']|torch\.device\(|ExecutionProvider|gpus=\d""")
     allowed = {"_worker.py", "_pipeline.py", "callable.py"}
     wrong = [(f.name, m.group()) for f, text in sources() for m in choice.finditer(text) if f.name not in allowed]
@@ -273,7 +273,7 @@ def test_a_model_answers_the_same_in_halves(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_tensors_go_beside_a_network_in_whatever_holds_them() -> None:
-    from unfazed.systems.network import Batch
+    from unswayed.systems.network import Batch
 
     network = torch.nn.Linear(2, 2, device="meta")
     batch = Batch(torch.tensor([1]), {"words": torch.tensor([[1]])})
@@ -302,21 +302,21 @@ def test_the_device_is_chosen_at_the_command_line_in_a_plan_and_in_python(tmp_pa
     (tmp_path / "mine.jsonl").write_text('{"text": "play jazz", "label": "a"}\n{"text": "rain", "label": "b"}\n')
     (tmp_path / "plan.toml").write_text('[run]\ndevice = "cpu"\ndtype = "bfloat16"\n')
     vary = ["vary", "mine.jsonl", "--lang", "en", "--with", "spoken/filler_end", "-o", "s"]
-    commands.unfazed(*vary, cwd=tmp_path, check=True)
+    commands.unswayed(*vary, cwd=tmp_path, check=True)
     run = ["run", "s", "--system", f"hf:{model}", "--no-sanity"]
-    told = commands.unfazed(*run, "--device", "cpu", "--dtype", "bfloat16", "-o", "a", cwd=tmp_path, check=True)
+    told = commands.unswayed(*run, "--device", "cpu", "--dtype", "bfloat16", "-o", "a", cwd=tmp_path, check=True)
     assert told.returncode == 0
-    commands.unfazed(*run, "--plan", "plan.toml", "--workers", "2", "-o", "b", cwd=tmp_path, check=True)
-    suite = unfazed.Suite(tmp_path / "s")
-    results = unfazed.check(
+    commands.unswayed(*run, "--plan", "plan.toml", "--workers", "2", "-o", "b", cwd=tmp_path, check=True)
+    suite = unswayed.Suite(tmp_path / "s")
+    results = unswayed.check(
         f"hf:{model}", suite, to=tmp_path / "c", device="cpu", dtype="bfloat16", sanity=False, asking=Asking(canary=0)
     )
-    found = {unfazed.Run(tmp_path / name).identity for name in "abc"}
+    found = {unswayed.Run(tmp_path / name).identity for name in "abc"}
     assert results.run is not None
     assert len(found) == 1
     assert found.pop().endswith(" cpu bfloat16")
     missing = next(kind for kind in ("cuda", "mps") if kind not in device.found())
-    refused = commands.unfazed(*run, "--device", missing, "-o", "d", cwd=tmp_path)
+    refused = commands.unswayed(*run, "--device", missing, "-o", "d", cwd=tmp_path)
     assert refused.returncode == 4
     assert f"finds no {missing} here. Available:" in refused.stderr
     assert "Use --device auto or cpu" in refused.stderr

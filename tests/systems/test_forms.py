@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.errors import UsageError
-from unfazed.systems.opening import SCHEMES, open_system
+from unswayed.core.errors import UsageError
+from unswayed.systems.opening import SCHEMES, open_system
 
 PAGE = (Path(__file__).parents[2] / "docs" / "systems.md").read_text(encoding="utf-8")
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from unfazed.core.errors import DataError, UsageError
-from unfazed.measure.measuring import measure_run
-from unfazed.run.engine import run_system
-from unfazed.run.making import make_suite
-from unfazed.systems.logged import LoggedSystem
-from unfazed.systems.opening import open_system
-from unfazed.systems.system import Failed
+from unswayed.core.errors import DataError, UsageError
+from unswayed.measure.measuring import measure_run
+from unswayed.run.engine import run_system
+from unswayed.run.making import make_suite
+from unswayed.systems.logged import LoggedSystem
+from unswayed.systems.opening import open_system
+from unswayed.systems.system import Failed
 
 
 def write(file: Path, *records: Any) -> Path:

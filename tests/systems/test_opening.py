@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from samples import intent
 
-from unfazed.core.errors import StoredFileError, UsageError
-from unfazed.systems.callable import CallableSystem
-from unfazed.systems.opening import open_system
-from unfazed.systems.process import ProcessSystem
-from unfazed.systems.system import System
+from unswayed.core.errors import StoredFileError, UsageError
+from unswayed.systems.callable import CallableSystem
+from unswayed.systems.opening import open_system
+from unswayed.systems.process import ProcessSystem
+from unswayed.systems.system import System
 
 MODULE = """
-from unfazed.systems.system import System
+from unswayed.systems.system import System
 def predict(batch): return [i["text"].upper() for i in batch]
 class Model:
     def __call__(self, batch): return [0 for _ in batch]

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.core.values import Json
-from unfazed.systems.process import ProcessSystem
-from unfazed.systems.system import Failed, System
+from unswayed.core.errors import SystemBroken, UsageError
+from unswayed.core.values import Json
+from unswayed.systems.process import ProcessSystem
+from unswayed.systems.system import Failed, System
 
 ECHO = "for r in requests(): answer(r, output=text(r))\n"
 
@@ -260,7 +260,7 @@ def test_an_interrupted_batch_leaves_no_answers_behind(program, monkeypatch: pyt
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("unfazed.systems.process._Conversation.take", interrupted)
+        patched.setattr("unswayed.systems.process._Conversation.take", interrupted)
         with pytest.raises(KeyboardInterrupt):
             ask(system, "b", "c")
     assert ask(system, "d") == ["d"]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.core.store import AnswerStore
-from unfazed.core.values import Failed
-from unfazed.systems import Recogniser, heard, open_system
+from unswayed.core.errors import SystemBroken, UsageError
+from unswayed.core.store import AnswerStore
+from unswayed.core.values import Failed
+from unswayed.systems import Recogniser, heard, open_system
 
 
 def recording(path: Path, seconds: float = 0.01, level: int = 0) -> Path:

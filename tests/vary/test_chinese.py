@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.vary.chinese import _LEVELS, APART, WORDS_FILE, Lexicon, lexicon
+from unswayed.vary.chinese import _LEVELS, APART, WORDS_FILE, Lexicon, lexicon
 
 PHRASES_FILE = WORDS_FILE.with_name("phrases.txt.gz")
 

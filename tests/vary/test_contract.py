@@ -15,15 +15,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks._http_server import Server
-from unfazed.core.edits import slots_of
-from unfazed.core.errors import WrongLanguage
-from unfazed.core.language import knows
-from unfazed.core.task import task_named
-from unfazed.core.values import Example, Variant
-from unfazed.vary import operators
-from unfazed.vary.block import BlockOperator
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.operator import UNALTERED, Operator
+from unswayed.core.edits import slots_of
+from unswayed.core.errors import WrongLanguage
+from unswayed.core.language import knows
+from unswayed.core.task import task_named
+from unswayed.core.values import Example, Variant
+from unswayed.vary import operators
+from unswayed.vary.block import BlockOperator
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.operator import UNALTERED, Operator
 
 # These need programs or weights: speech/test_roundtrip.py and paraphrase/test_seq2seq.py hold them to the same.
 # Those of the family prompt change no text of an example: tests/vary/prompt.
@@ -103,7 +103,7 @@ def test_hash_seed_and_worker_count_change_nothing(tmp_path_factory: pytest.Temp
         command = [
             sys.executable,
             "-m",
-            "unfazed",
+            "unswayed",
             "vary",
             "t.txt",
             "--lang",

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.edits import apply
-from unfazed.core.seeds import Seeds
-from unfazed.papers.dialect.corpora import read_pairs
-from unfazed.vary.dialect._features import FeatureOperator
-from unfazed.vary.dialect.african_american import AfricanAmerican
-from unfazed.vary.dialect.indian_english import IndianEnglish
-from unfazed.vary.dialect.singapore import Singapore
-from unfazed.vary.engine import OperatorSpec
-from unfazed.vary.operator import Text
+from unswayed.core.edits import apply
+from unswayed.core.seeds import Seeds
+from unswayed.papers.dialect.corpora import read_pairs
+from unswayed.vary.dialect._features import FeatureOperator
+from unswayed.vary.dialect.african_american import AfricanAmerican
+from unswayed.vary.dialect.indian_english import IndianEnglish
+from unswayed.vary.dialect.singapore import Singapore
+from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.operator import Text
 
 _SAID = """
     she he they I there the a two dogs dog house Tom's is are was were has have had does do did don't isn't didn't

@@ -10,7 +10,7 @@ import pytest
 from benchmarks import dialects
 from benchmarks._dialect_choices import KEPT, MADE, NEITHER, Choice, share
 from benchmarks._measure import SHARED
-from unfazed.vary.dialect import read_table
+from unswayed.vary.dialect import read_table
 
 PAGE = (Path(__file__).parents[2] / "docs/dialect_operators.md").read_text(encoding="utf-8")
 needs_data = pytest.mark.skipif(not (SHARED / "redial").is_dir(), reason="../shared/data is not here")

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from unfazed.core.edits import Edit
-from unfazed.core.errors import CannotKeepLabels, UnknownName, UsageError
-from unfazed.core.seeds import Stream, Streams
-from unfazed.core.values import Example
-from unfazed.vary.block import BlockOperator, Texts, blocks_of
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.operator import Change, Operator, Text
+from unswayed.core.edits import Edit
+from unswayed.core.errors import CannotKeepLabels, UnknownName, UsageError
+from unswayed.core.seeds import Stream, Streams
+from unswayed.core.values import Example
+from unswayed.vary.block import BlockOperator, Texts, blocks_of
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.operator import Change, Operator, Text
 
 
 class Rewrite(Operator):

@@ -6,15 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import unfazed
+from commands import unswayed
 
-from unfazed.core.errors import UsageError
-from unfazed.core.suite import Suite
-from unfazed.core.values import Example
-from unfazed.data import ReadOptions, read_examples
-from unfazed.run import make_suite
-from unfazed.run.labels import check_labels
-from unfazed.vary.guard import LEAST, LabelGuard
+from unswayed.core.errors import UsageError
+from unswayed.core.suite import Suite
+from unswayed.core.values import Example
+from unswayed.data import ReadOptions, read_examples
+from unswayed.run import make_suite
+from unswayed.run.labels import check_labels
+from unswayed.vary.guard import LEAST, LabelGuard
 
 SLU = Path(__file__).parents[2] / "../shared/data/slu"
 needs_slu = pytest.mark.skipif(not SLU.is_dir(), reason="../shared/data is not here")
@@ -86,23 +86,23 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     write("train.jsonl", TRAINING)
     write("test.jsonl", [said(f"show flights to {c}", "flight", "O O O B-city") for c in ("rome", "oslo", "bonn")])
     vary = ["vary", "test.jsonl", "--with", "spoken/filler_end", "--draws", "8", "--lang", "en"]
-    unfazed(*vary, "-o", "plain", cwd=tmp_path)
-    unfazed(*vary, "--guard", "train.jsonl", "-o", "guarded", cwd=tmp_path)
+    unswayed(*vary, "-o", "plain", cwd=tmp_path)
+    unswayed(*vary, "--guard", "train.jsonl", "-o", "guarded", cwd=tmp_path)
     plain, guarded = Suite(tmp_path / "plain"), Suite(tmp_path / "guarded")
     assert plain.manifest.plan != guarded.manifest.plan
     assert plain.manifest.variants == guarded.manifest.variants == 24  # it draws again instead of giving up
     assert any("now" in v.inputs["text"].split() for v in plain.variants())
     assert not any("now" in v.inputs["text"].split() for v in guarded.variants())
-    failed = unfazed("suite", "check", "plain", "--guard", "train.jsonl", cwd=tmp_path, check=False)
+    failed = unswayed("suite", "check", "plain", "--guard", "train.jsonl", cwd=tmp_path, check=False)
     assert failed.returncode == 1
     assert "'now': it is time in 10 of" in failed.stderr
-    passed = unfazed("suite", "check", "guarded", "--guard", "train.jsonl", "--format", "json", cwd=tmp_path)
+    passed = unswayed("suite", "check", "guarded", "--guard", "train.jsonl", "--format", "json", cwd=tmp_path)
     (row,) = json.loads(passed.stdout)
     assert (row["variants"], row["misfit"], row["lost"], row["contradicted"]) == (24, 0, 0, 0)
 
 
 def test_workers_make_the_same(tmp_path: Path) -> None:
-    from unfazed.run.workers import Engine
+    from unswayed.run.workers import Engine
 
     rows = [Example(i, str(i), **row) for i, row in enumerate(TRAINING)]
     (tmp_path / "train.jsonl").write_text("".join(json.dumps(r) + "\n" for r in TRAINING))
@@ -114,7 +114,7 @@ def test_workers_make_the_same(tmp_path: Path) -> None:
 
 
 def test_labels_that_do_not_fit_are_counted(tmp_path: Path) -> None:
-    from unfazed.core.suite_jsonl import import_suite
+    from unswayed.core.suite_jsonl import import_suite
 
     lines = [
         {"id": "1", "inputs": {"text": "to rome"}, "gold": {"intent": "f", "slots": ["O", "B-city"]}},

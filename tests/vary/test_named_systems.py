@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.vary.engine import OperatorSpec
+from unswayed.vary.engine import OperatorSpec
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-import unfazed
-from unfazed.core.errors import UnknownName, UsageError
-from unfazed.core.values import Json
-from unfazed.run.making import suite_of
-from unfazed.vary import operators
-from unfazed.vary.engine import OperatorSpec
-from unfazed.vary.presets import described, expand, is_preset, members, preset_names, with_params
+import unswayed
+from unswayed.core.errors import UnknownName, UsageError
+from unswayed.core.values import Json
+from unswayed.run.making import suite_of
+from unswayed.vary import operators
+from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.presets import described, expand, is_preset, members, preset_names, with_params
 
 ROWS = [
     {"text": "turn off the lights in the kitchen", "label": "lights"},
@@ -122,18 +122,18 @@ def test_presets_come_from_the_operators_themselves() -> None:
 def test_command_line_plan_and_python_make_the_same_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     (tmp_path / "plan.toml").write_text('[data]\nlanguage = "en"\n[vary]\noperators = ["@typing"]\nseed = 7\n')
-    command = [sys.executable, "-m", "unfazed", "vary", "mine.jsonl", "--seed", "7", "--lang", "en"]
+    command = [sys.executable, "-m", "unswayed", "vary", "mine.jsonl", "--seed", "7", "--lang", "en"]
     done = subprocess.run(
         [*command, "--with", "@typing", "-o", "a"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert "@typing (language en, task classify): keyboard/adjacent, keyboard/misspell" in done.stderr
     assert "keyboard/pinyin (for zh)" in done.stderr
-    plan = unfazed.read_plan(tmp_path / "plan.toml").with_("data", {"path": str(tmp_path / "mine.jsonl")})
+    plan = unswayed.read_plan(tmp_path / "plan.toml").with_("data", {"path": str(tmp_path / "mine.jsonl")})
     made = [
-        unfazed.Suite(tmp_path / "a"),
+        unswayed.Suite(tmp_path / "a"),
         suite_of(plan, tmp_path / "b"),
-        unfazed.make_suite(tmp_path / "mine.jsonl", "@typing", language="en", seed=7, to=tmp_path / "c"),
-        unfazed.make_suite(tmp_path / "mine.jsonl", names("@typing"), language="en", seed=7, to=tmp_path / "d"),
+        unswayed.make_suite(tmp_path / "mine.jsonl", "@typing", language="en", seed=7, to=tmp_path / "c"),
+        unswayed.make_suite(tmp_path / "mine.jsonl", names("@typing"), language="en", seed=7, to=tmp_path / "d"),
     ]
     assert len({suite.id for suite in made}) == 1
     assert len({suite.manifest.plan for suite in made}) == 1

@@ -7,13 +7,13 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.edits import Edit
-from unfazed.core.seeds import Stream
-from unfazed.core.values import Example, Variant
-from unfazed.run.varying import vary_on
-from unfazed.run.workers import Engine
-from unfazed.vary.engine import OperatorSpec, Variation, Varier, vary
-from unfazed.vary.operator import Change, Operator, Text
+from unswayed.core.edits import Edit
+from unswayed.core.seeds import Stream
+from unswayed.core.values import Example, Variant
+from unswayed.run.varying import vary_on
+from unswayed.run.workers import Engine
+from unswayed.vary.engine import OperatorSpec, Variation, Varier, vary
+from unswayed.vary.operator import Change, Operator, Text
 
 TEXTS = [Example(i, f"e{i}", {"text": f"play song {i}"}) for i in range(600)]
 

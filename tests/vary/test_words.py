@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.seeds import Stream
-from unfazed.vary.words import cased, checked_rate, picked, some, summed
+from unswayed.core.seeds import Stream
+from unswayed.vary.words import cased, checked_rate, picked, some, summed
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.3, 0.9])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unfazed.core.estimate.apart import apart_groups
+from unswayed.core.estimate.apart import apart_groups
 
 
 def _above(values: np.ndarray, code: np.ndarray, seed: int) -> bool:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.estimate import mean_of
-from unfazed.core.values import Estimate
+from unswayed.core.estimate import mean_of
+from unswayed.core.values import Estimate
 
 Z = 1.959963984540054
 

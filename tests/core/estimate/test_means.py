@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.estimate import Mean, Numbers, Ratio, mean_interval, numbers_of, pseudo_of, summed, t_quantile
+from unswayed.core.estimate import Mean, Numbers, Ratio, mean_interval, numbers_of, pseudo_of, summed, t_quantile
 
 SHARE, DIFFERENCE = (0.0, 1.0), (-1.0, 1.0)
 

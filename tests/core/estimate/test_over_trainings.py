@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unfazed.core.estimate import Estimate, over_trainings
+from unswayed.core.estimate import Estimate, over_trainings
 
 TRUTH = float(np.clip(0.8 + np.random.default_rng(1).normal(0, 0.2, 200_000), 0, 1).mean())
 

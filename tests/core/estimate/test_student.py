@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from unfazed.core.estimate import t_p_value, t_quantile
+from unswayed.core.estimate import t_p_value, t_quantile
 
 FREEDOM = [0.7, 1.0, 2.0, 3.4, 10.0, 99.5, 1000.0, 99_999.0, 1e6]
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from unfazed.core.estimate.normal import below, place
-from unfazed.core.estimate.statistics import Array
-from unfazed.core.estimate.two_way import Cells, row_means
+from unswayed.core.estimate.normal import below, place
+from unswayed.core.estimate.statistics import Array
+from unswayed.core.estimate.two_way import Cells, row_means
 
 ENDS = (0.05, 0.5, 0.95)
 

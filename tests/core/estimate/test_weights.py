@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unfazed.core.estimate import resample as weights
+from unswayed.core.estimate import resample as weights
 
 
 def test_a_sample_that_is_too_large_twice_is_drawn_a_third_time(monkeypatch):

@@ -19,9 +19,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.core.http.client import Client, HttpSettings, Malformed, Unanswered, retry_after
-from unfazed.core.http.line import checked_url, key_for
+from unswayed.core.errors import SystemBroken, UsageError
+from unswayed.core.http.client import Client, HttpSettings, Malformed, Unanswered, retry_after
+from unswayed.core.http.line import checked_url, key_for
 
 Make = Callable[..., Any]
 QUICK = HttpSettings(backoff=0.001)  # to try again; it waits for an answer as long as a busy machine may need

@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from unfazed.core.http.pace import Pace
+from unswayed.core.http.pace import Pace
 
 Server = Callable[[float], bool]  # is a request that comes at this time accepted?
 

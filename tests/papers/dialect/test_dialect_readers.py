@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.errors import DataError, UsageError
-from unfazed.data import Kind, ReadOptions, import_corpus, read_examples, task_and_language
-from unfazed.papers.dialect.corpora import read_pairs, read_segments
+from unswayed.core.errors import DataError, UsageError
+from unswayed.data import Kind, ReadOptions, import_corpus, read_examples, task_and_language
+from unswayed.papers.dialect.corpora import read_pairs, read_segments
 
 SHARED = Path(__file__).parents[3] / "../shared/data"
 needs_shared = pytest.mark.skipif(not (SHARED / "frmt").is_dir(), reason="../shared/data is not here")

@@ -12,8 +12,8 @@ import pytest
 import sacrebleu
 from scipy.stats import kendalltau
 
-from unfazed.core.errors import DataError, NothingEvaluated, SystemBroken, UsageError
-from unfazed.papers.dialect.study import Dialect
+from unswayed.core.errors import DataError, NothingEvaluated, SystemBroken, UsageError
+from unswayed.papers.dialect.study import Dialect
 
 SHARED = Path(__file__).parents[3] / "../shared/data"
 SEGMENTS = [
@@ -103,7 +103,7 @@ def test_an_edited_metric_has_new_scores_and_a_new_signature(data: Path) -> None
     said = []
     for sign in ("-", "+", "+"):
         Path("mm.py").write_text(f"def score(items):\n    return [{sign}len(i['candidate']) for i in items]\n")
-        command = [sys.executable, "-B", "-m", "unfazed", "study", "dialect", "--data", data, "--metric", "mm:score"]
+        command = [sys.executable, "-B", "-m", "unswayed", "study", "dialect", "--data", data, "--metric", "mm:score"]
         done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         said.append(json.loads(done.stdout)["pt"]["mm:score"])
@@ -184,7 +184,7 @@ def test_trainings_of_a_metric_are_put_together(data: Path) -> None:
 
 
 def test_agreement_with_people_is_darr_or_kendall(data: Path) -> None:
-    """daRR as `unfazed measure darr` gives it, Kendall as SciPy does, and quality estimation by itself."""
+    """daRR as `unswayed measure darr` gives it, Kendall as SciPy does, and quality estimation by itself."""
     rows = [
         {"pair": "en-pt", "system": system, "segment": str(i), "candidate": "a b c d"[: 2 * good - 1],
          "reference": "a b c d", "source": "a b c d", "score": 30 * good}
@@ -346,7 +346,7 @@ def test_a_folder_without_data_is_refused(tmp_path: Path) -> None:
 def test_the_command_as_written(tmp_path: Path) -> None:
     command = ["study", "dialect", "--data", SHARED / "frmt", "--metric", "bleu", "--metric", "chrf"]
     command += ["--format", "json", "-o", tmp_path / "out"]
-    done = commands.unfazed(*command)
+    done = commands.unswayed(*command)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert set(found) == {"pt", "zh"}

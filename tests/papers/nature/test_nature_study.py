@@ -11,13 +11,13 @@ from pathlib import Path
 import commands
 import pytest
 
-from unfazed.core.errors import UsageError
-from unfazed.core.values import Estimate
-from unfazed.papers.nature.corpora import PAPERS, find_corpora, sizes
-from unfazed.papers.nature.families import _paper_gaps
-from unfazed.papers.nature.page import families, harm
-from unfazed.papers.nature.tables import OPERATORS, paper, paper_rows, table4
-from unfazed.run.plan import NATURE
+from unswayed.core.errors import UsageError
+from unswayed.core.values import Estimate
+from unswayed.papers.nature.corpora import PAPERS, find_corpora, sizes
+from unswayed.papers.nature.families import _paper_gaps
+from unswayed.papers.nature.page import families, harm
+from unswayed.papers.nature.tables import OPERATORS, paper, paper_rows, table4
+from unswayed.run.plan import NATURE
 
 SHARED = Path(__file__).parents[3] / "../shared"
 ROWS = {"Orig", "Rand", "Hard", *OPERATORS}
@@ -142,7 +142,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def study(place: Path, *more: str) -> subprocess.CompletedProcess[str]:
     command = ["study", "nature", "--data", "data", "--datasets", NAME, "-o", "out"]
     settings = ["--epochs", "2,birnn=1", "--repetitions", "3", "--seeds", "2", "--families", "birnn"]
-    return commands.unfazed(*command, *settings, *more, cwd=place)
+    return commands.unswayed(*command, *settings, *more, cwd=place)
 
 
 def is_estimate(value: object) -> bool:
@@ -184,7 +184,7 @@ def test_the_whole_study(place: Path) -> None:
     chosen = found["table2"]["ours"][NAME]
     assert sum(e["value"] for e in chosen.values()) == pytest.approx(1)
     assert found["table2"]["selector"] == {NAME: "baselines/intent"}
-    assert found["table3"]["needs"].startswith(f"unfazed survey export 'out/suites/{NAME}/each'")
+    assert found["table3"]["needs"].startswith(f"unswayed survey export 'out/suites/{NAME}/each'")
     rows = found["table4"]["ours"][NAME]
     assert {"Orig", "Rand", "Hard", "EOS Filler", "Speako"} <= set(rows) <= ROWS
     assert all(is_estimate(row[score]) for row in rows.values() for score in ("slot", "intent", "e2e"))

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.edits import slots_of
-from unfazed.core.errors import DataError
-from unfazed.core.values import Example
-from unfazed.data import Kind, ReadOptions, read_examples, task_and_language
+from unswayed.core.edits import slots_of
+from unswayed.core.errors import DataError
+from unswayed.core.values import Example
+from unswayed.data import Kind, ReadOptions, read_examples, task_and_language
 
 HEADER = "answerid;scenario;intent;answer_annotation;answer_from_anno;answer_from_user\n"
 CORPUS = Path(__file__).resolve().parents[3] / "../shared/data/nlu_ed/KFold_1"

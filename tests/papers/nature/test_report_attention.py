@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
-from unfazed.papers.nature.attention import Look, attention_lines
-from unfazed.report.charts import luminance
-from unfazed.report.study import Picture, Section, SectionTable, as_markdown, as_page, as_text
-from unfazed.report.tables import Figure
+from unswayed.papers.nature.attention import Look, attention_lines
+from unswayed.report.charts import luminance
+from unswayed.report.study import Picture, Section, SectionTable, as_markdown, as_page, as_text
+from unswayed.report.tables import Figure
 
 BAD = "<script>alert('&')</script>"
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from unfazed.core.errors import UsageError
-from unfazed.core.estimate import Resampling
-from unfazed.papers.parte.changed import Judged, changed_predictions, contrasts
+from unswayed.core.errors import UsageError
+from unswayed.core.estimate import Resampling
+from unswayed.papers.parte.changed import Judged, changed_predictions, contrasts
 
 QUICK = Resampling(bootstrap=200)
 labels = st.sampled_from(["yes", "no", None])

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.errors import DataError, NothingEvaluated, UsageError
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.values import Example, Variant
-from unfazed.papers.parte import filters
-from unfazed.papers.parte.building import build_suite, candidates_of, entails_by, filter_suite
-from unfazed.papers.parte.filters import Candidate, Rating, filtered
-from unfazed.papers.parte.ratings import read_ratings
-from unfazed.systems.callable import CallableSystem
-from unfazed.vary.words import jaccard, normal
+from unswayed.core.errors import DataError, NothingEvaluated, UsageError
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.values import Example, Variant
+from unswayed.papers.parte import filters
+from unswayed.papers.parte.building import build_suite, candidates_of, entails_by, filter_suite
+from unswayed.papers.parte.filters import Candidate, Rating, filtered
+from unswayed.papers.parte.ratings import read_ratings
+from unswayed.systems.callable import CallableSystem
+from unswayed.vary.words import jaccard, normal
 
 PARTE = Path(__file__).parents[3] / "../shared/data/parte/collated_data_and_preds.csv"
 
@@ -91,7 +91,7 @@ class _Broken(CallableSystem):
         super().__init__(lambda batch: [])
 
     def predict(self, batch):  # type: ignore[no-untyped-def]
-        from unfazed.systems.system import Failed
+        from unswayed.systems.system import Failed
 
         return [Failed("out of order")] * len(batch)
 
@@ -180,7 +180,7 @@ def test_a_bad_rating_is_named(tmp_path: Path, content: str, message: str) -> No
 
 def test_the_commands(tmp_path: Path) -> None:
     a_suite(tmp_path / "s")
-    run = lambda *words: commands.unfazed("paraphrase", *words, cwd=tmp_path, check=True)  # noqa: E731
+    run = lambda *words: commands.unswayed("paraphrase", *words, cwd=tmp_path, check=True)  # noqa: E731
     done = run("filter", "s", "-o", "kept", "--format", "json")
     steps = json.loads(done.stdout)
     assert [(s["step"], s["candidates"]) for s in steps][:2] == [("generated", 4), ("not identical", 4)]

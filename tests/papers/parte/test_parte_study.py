@@ -10,9 +10,9 @@ from pathlib import Path
 import commands
 import pytest
 
-from unfazed.core.errors import UnknownName, UsageError
-from unfazed.core.values import Example, Variant
-from unfazed.papers.parte.study import Parte
+from unswayed.core.errors import UnknownName, UsageError
+from unswayed.core.values import Example, Variant
+from unswayed.papers.parte.study import Parte
 
 DATA = Path(__file__).parents[3] / "../shared/data/parte"
 FILE = "collated_data_and_preds.csv"
@@ -24,7 +24,7 @@ QUICK = {"bootstrap": 50}
 def published(tmp_path_factory):
     to = tmp_path_factory.mktemp("parte")
     command = ["study", "parte", "--data", DATA, "--predictions", FILE, "--format", "json", "-o", to / "out"]
-    done = commands.unfazed(*command)
+    done = commands.unswayed(*command)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), to / "out"
 
@@ -87,7 +87,7 @@ def test_the_pages_have_tables_and_charts(published):
 
 def a_suite(place: Path) -> Path:
     """Pairs of which one paraphrase turns the length of the hypothesis, and with it the answer below."""
-    from unfazed.core.suite import Manifest, write_suite
+    from unswayed.core.suite import Manifest, write_suite
 
     pairs = [("it rains", "it is wet", "yes", "it is very wet"), ("it snows", "it is hot", "no", "it is warm")]
     examples = [
@@ -143,8 +143,8 @@ def test_only_one_table_leaves_the_others_on_the_page(tmp_path, monkeypatch):
 
 def test_an_mnli_head_is_understood():
     """Contradiction and neutral are both not entailed, so going from one to the other is no change."""
-    from unfazed.papers.parte.changed import Judged
-    from unfazed.papers.parte.study import _meanings, _relabelled
+    from unswayed.papers.parte.changed import Judged
+    from unswayed.papers.parte.study import _meanings, _relabelled
 
     pairs = [
         Judged("1", {}, "not_entailed", "CONTRADICTION", "neutral"),

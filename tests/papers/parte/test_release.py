@@ -9,10 +9,10 @@ from pathlib import Path
 import commands
 import pytest
 
-from unfazed.core.errors import DataError
-from unfazed.core.suite import Suite
-from unfazed.papers.parte.mturk import is_mturk
-from unfazed.papers.parte.ratings import read_ratings
+from unswayed.core.errors import DataError
+from unswayed.core.suite import Suite
+from unswayed.papers.parte.mturk import is_mturk
+from unswayed.papers.parte.ratings import read_ratings
 
 DATA = Path(__file__).parents[3] / "../shared/data/parte"
 PARAPHRASED, PILOT, PREDICTIONS = (
@@ -21,8 +21,8 @@ PARAPHRASED, PILOT, PREDICTIONS = (
 needs_parte = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not here")
 
 
-def unfazed(*command: object) -> str:
-    done = commands.unfazed(*command)
+def unswayed(*command: object) -> str:
+    done = commands.unswayed(*command)
     assert done.returncode == 0, done.stderr
     return str(done.stdout)
 
@@ -30,11 +30,11 @@ def unfazed(*command: object) -> str:
 @needs_parte
 def test_from_the_file_of_paraphrases_to_the_set(tmp_path: Path) -> None:
     """914 pairs with a good paraphrase make 1,178; without the 52 whose label no longer holds they are the 1,126."""
-    unfazed("suite", "import", PARAPHRASED, "--format-in", "parte", "-o", tmp_path / "all")
+    unswayed("suite", "import", PARAPHRASED, "--format-in", "parte", "-o", tmp_path / "all")
     every = Suite(tmp_path / "all")
     assert (every.manifest.examples, every.manifest.variants) == (2400, 1591)
     assert sum(bool(variants) for _, variants in every.groups()) == 914
-    unfazed("paraphrase", "build", tmp_path / "all", "-o", tmp_path / "built")
+    unswayed("paraphrase", "build", tmp_path / "all", "-o", tmp_path / "built")
     built = {(v.example_id, v.source.partition("/")[2]) for v in Suite(tmp_path / "built").variants()}
     assert len(built) == 1178
     with PREDICTIONS.open(encoding="utf-8", newline="") as file:
@@ -47,7 +47,7 @@ def test_from_the_file_of_paraphrases_to_the_set(tmp_path: Path) -> None:
     assert len(excluded) == 52
     assert not kept - built
     (tmp_path / "wrong.tsv").write_text("".join(f"{id}\t{side}\n" for id, side in sorted(excluded)))
-    unfazed("paraphrase", "build", tmp_path / "all", "--exclude", tmp_path / "wrong.tsv", "-o", tmp_path / "set")
+    unswayed("paraphrase", "build", tmp_path / "all", "--exclude", tmp_path / "wrong.tsv", "-o", tmp_path / "set")
     assert Suite(tmp_path / "set").sources() == {"side/premise": 402, "side/hypothesis": 602, "side/both": 122}
 
 
@@ -65,9 +65,9 @@ def test_what_workers_said_is_read_as_ratings(tmp_path: Path) -> None:
     for pair, rating in found.items():
         assert rating.similarity == pytest.approx(sum(s for s, _ in said[pair]) / len(said[pair]))
         assert rating.grammatical == (sum(g for _, g in said[pair]) > len(said[pair]) / 2)
-    unfazed("suite", "import", PARAPHRASED, "--format-in", "parte", "-o", tmp_path / "all")
+    unswayed("suite", "import", PARAPHRASED, "--format-in", "parte", "-o", tmp_path / "all")
     command = ("paraphrase", "filter", tmp_path / "all", "--ratings", PILOT, "--all", "--format", "json")
-    steps = json.loads(unfazed(*command, "-o", tmp_path / "kept"))
+    steps = json.loads(unswayed(*command, "-o", tmp_path / "kept"))
     counts = {step["step"]: step["candidates"] for step in steps}
     assert counts["overlap ≤ 0.75"] == counts["not identical"], "the authors filtered by the same overlap"
     good = {pair for pair, rating in found.items() if rating.grammatical and rating.similarity > 75}
@@ -135,6 +135,6 @@ LINE = {
 def test_a_wrong_line_of_the_file_of_paraphrases(tmp_path: Path, second: dict[str, object], told: str) -> None:
     file = tmp_path / "pairs.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in (LINE, second)), encoding="utf-8")
-    done = commands.unfazed("suite", "import", file, "--format-in", "parte", "-o", tmp_path / "suite")
+    done = commands.unswayed("suite", "import", file, "--format-in", "parte", "-o", tmp_path / "suite")
     assert done.returncode == 4
     assert told in done.stderr

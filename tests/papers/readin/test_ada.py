@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from unfazed.cli.augment import command
-from unfazed.core.errors import UsageError
-from unfazed.core.values import Example
-from unfazed.mitigate.augment import augment
-from unfazed.vary.engine import OperatorSpec
+from unswayed.cli.augment import command
+from unswayed.core.errors import UsageError
+from unswayed.core.values import Example
+from unswayed.mitigate.augment import augment
+from unswayed.vary.engine import OperatorSpec
 
 SCHEMA = {"tables": {"歌手": ["名字"]}, "keys": {}}
 TASKS = {

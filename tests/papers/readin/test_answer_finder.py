@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import reader
 
-from unfazed.core.errors import UsageError
-from unfazed.core.task import task_named
-from unfazed.core.values import Example
-from unfazed.data import read_examples
-from unfazed.papers.readin.answer_finder import Reader, Reading
-from unfazed.papers.readin.scores import CmrcF1
-from unfazed.systems.system import Failed
+from unswayed.core.errors import UsageError
+from unswayed.core.task import task_named
+from unswayed.core.values import Example
+from unswayed.data import read_examples
+from unswayed.papers.readin.answer_finder import Reader, Reading
+from unswayed.papers.readin.scores import CmrcF1
+from unswayed.systems.system import Failed
 
 CMRC = Path(__file__).parents[3].parent / "shared/data/cmrc2018/cmrc2018_trial.json"
 PLACES = ["北京", "上海", "广州", "成都", "西安", "南京", "武汉", "杭州"]

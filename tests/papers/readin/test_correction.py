@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.edits import Edit, apply
-from unfazed.core.errors import DataError
-from unfazed.papers.readin.correction import changes, score_correction, score_correction_files
+from unswayed.core.edits import Edit, apply
+from unswayed.core.errors import DataError
+from unswayed.papers.readin.correction import changes, score_correction, score_correction_files
 
 SIGHAN = Path(__file__).parents[3] / "../shared/data/sighan"
 
@@ -64,7 +64,7 @@ def test_sighan(tmp_path: Path) -> None:
     assert found.sentence.correction.recall.value == 0
     assert found.sentence.correction.precision.value is None
     golds = tmp_path / "gold"
-    from unfazed.papers.readin.correction import _golds, _texts
+    from unswayed.papers.readin.correction import _golds, _texts
 
     golds.write_text("".join(t + "\n" for t in _golds(truth, _texts(source))), encoding="utf-8")
     assert score_correction_files(source, truth, golds).sentence.correction.f1.value == 1

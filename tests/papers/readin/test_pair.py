@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from samples import pair
 from sklearn.linear_model import LogisticRegression
 
-from unfazed.core.errors import UsageError
-from unfazed.core.values import Example
-from unfazed.data import read_examples
-from unfazed.papers.readin.pair import Pair, pair_features, train_logistic
-from unfazed.systems.system import Failed
+from unswayed.core.errors import UsageError
+from unswayed.core.values import Example
+from unswayed.data import read_examples
+from unswayed.papers.readin.pair import Pair, pair_features, train_logistic
+from unswayed.systems.system import Failed
 
 AFQMC = Path(__file__).parents[3].parent / "shared/data/readin/afqmc_keyboard"
 WORDS = ["花呗", "借呗", "还款", "怎么", "为什么", "额度", "开通", "不能", "支付", "提前"]

@@ -7,11 +7,11 @@ import random
 from pathlib import Path
 
 import pytest
-from commands import unfazed
+from commands import unswayed
 
-from unfazed.core import Example, Judgement, UsageError, Variant, write_judgements
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.papers.readin.plausibility import make_pairs, read_preferences, write_pairs
+from unswayed.core import Example, Judgement, UsageError, Variant, write_judgements
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.papers.readin.plausibility import make_pairs, read_preferences, write_pairs
 
 TEXTS = [f"第{n}句话说的是天气" for n in range(60)]
 
@@ -88,10 +88,10 @@ def test_preferences_cover_the_truth(suites: tuple[Suite, Suite], tmp_path: Path
 
 def test_through_the_app_and_the_study(suites: tuple[Suite, Suite], tmp_path: Path) -> None:
     """From two suites by commands to the study's table; the app takes the items as they are."""
-    unfazed("survey", "pairs", "human", "simulated", "-o", "pairs.jsonl", cwd=tmp_path, check=True)
-    unfazed("collect", "new", "study.toml", "--kind", "plausible", "--items", "pairs.jsonl", cwd=tmp_path, check=True)
+    unswayed("survey", "pairs", "human", "simulated", "-o", "pairs.jsonl", cwd=tmp_path, check=True)
+    unswayed("collect", "new", "study.toml", "--kind", "plausible", "--items", "pairs.jsonl", cwd=tmp_path, check=True)
     answered(tmp_path, tmp_path / "pairs.jsonl", 0.9)
-    done = unfazed("survey", "prefer", "exported.jsonl", "--format", "json", cwd=tmp_path, check=True)
+    done = unswayed("survey", "prefer", "exported.jsonl", "--format", "json", cwd=tmp_path, check=True)
     (row,) = json.loads(done.stdout)
     assert row["pairs"] == 46
     assert 0.8 < row["human"]["value"] < 1
@@ -100,7 +100,7 @@ def test_through_the_app_and_the_study(suites: tuple[Suite, Suite], tmp_path: Pa
         line = {"sentence1": "花呗" if name == "test_clean" else "华北", "sentence2": "提额", "label": "1"}
         (tmp_path / "afqmc_keyboard" / f"{name}.json").write_text(json.dumps(line) + "\n")
     study = ["study", "readin", "--data", "afqmc_keyboard", "--only", "plausibility", "-o", "out", "--format", "md"]
-    asked = unfazed(*study, "--plausible", "exported.jsonl", cwd=tmp_path, check=True).stdout
+    asked = unswayed(*study, "--plausible", "exported.jsonl", cwd=tmp_path, check=True).stdout
     assert "keyboard/homophone" in asked
     assert "87.5" in asked
-    assert "Ours needs people" in unfazed(*study, cwd=tmp_path, check=True).stdout
+    assert "Ours needs people" in unswayed(*study, cwd=tmp_path, check=True).stdout

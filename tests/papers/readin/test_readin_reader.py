@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.errors import DataError
-from unfazed.core.task import task_named
-from unfazed.data import ReadOptions, import_corpus, read_examples, task_and_language
-from unfazed.papers.readin.reader import read_rows
-from unfazed.papers.readin.study import corpora_in
-from unfazed.score import scorers
+from unswayed.core.errors import DataError
+from unswayed.core.task import task_named
+from unswayed.data import ReadOptions, import_corpus, read_examples, task_and_language
+from unswayed.papers.readin.reader import read_rows
+from unswayed.papers.readin.study import corpora_in
+from unswayed.score import scorers
 
 SHARED = Path(__file__).parents[3] / "../shared/data"
 needs_readin = pytest.mark.skipif(not (SHARED / "readin").is_dir(), reason="../shared/data is not here")
@@ -91,7 +91,7 @@ def test_a_version_of_nothing(afqmc, tmp_path):
 
 def test_a_corpus_without_versions(tmp_path):
     (tmp_path / "texts.txt").write_text("a\nb\n", encoding="utf-8")
-    with pytest.raises(DataError, match="has no variants. Make some with `unfazed vary`"):
+    with pytest.raises(DataError, match="has no variants. Make some with `unswayed vary`"):
         import_corpus(tmp_path / "texts.txt", tmp_path / "suite")
 
 

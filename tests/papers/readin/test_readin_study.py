@@ -8,21 +8,21 @@ from pathlib import Path
 import commands
 import pytest
 
-from unfazed.core.errors import DataError, UnknownName
-from unfazed.papers.readin.study import corpus_error_rates
-from unfazed.report.study import studies
+from unswayed.core.errors import DataError, UnknownName
+from unswayed.papers.readin.study import corpus_error_rates
+from unswayed.report.study import studies
 
 DATA = Path(__file__).parents[3] / "../shared/data/readin"
 needs_readin = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not here")
 
 
-def unfazed(*arguments):
-    return commands.unfazed(*arguments)
+def unswayed(*arguments):
+    return commands.unswayed(*arguments)
 
 
 @needs_readin
 def test_table_3():
-    done = unfazed("study", "readin", "--data", DATA, "--only", "error-rates", "--format", "json")
+    done = unswayed("study", "readin", "--data", DATA, "--only", "error-rates", "--format", "json")
     table = json.loads(done.stdout)
     assert set(table) == {"afqmc.keyboard", "nmt.keyboard", "nmt.speech"}
     pairs = table["afqmc.keyboard"]
@@ -47,7 +47,7 @@ def test_what_line_breaks_add():
 @needs_readin
 def test_for_people(tmp_path):
     tables = ("--only", "error-rates", "--only", "table2")
-    done = unfazed("study", "readin", "--data", DATA / "nmt", *tables, "-o", tmp_path, "--format", "md")
+    done = unswayed("study", "readin", "--data", DATA / "nmt", *tables, "-o", tmp_path, "--format", "md")
     assert (tmp_path / "study.md").read_text(encoding="utf-8") == done.stdout.removesuffix("\n")
     assert "nmt.speech" in done.stdout
     assert "paper: worst" in done.stdout
@@ -58,5 +58,5 @@ def test_wrong_names(tmp_path):
         studies.get("readin")().run(tmp_path, ["error-rate"])
     with pytest.raises(DataError, match="no READIN corpus here"):
         studies.get("readin")().run(tmp_path)
-    done = unfazed("study", "readin", "--data", tmp_path)
+    done = unswayed("study", "readin", "--data", tmp_path)
     assert done.returncode == 4

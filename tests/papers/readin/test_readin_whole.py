@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.errors import UsageError
-from unfazed.papers.readin.methods import INDEXED, METHODS
-from unfazed.papers.readin.tables import paper
-from unfazed.report.study import studies
+from unswayed.core.errors import UsageError
+from unswayed.papers.readin.methods import INDEXED, METHODS
+from unswayed.papers.readin.tables import paper
+from unswayed.report.study import studies
 
 PAPER = Path(__file__).parents[3] / "../shared/papers/readin.txt"
 SAME = [

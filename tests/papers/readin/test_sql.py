@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.task import task_named
-from unfazed.core.values import Example
-from unfazed.papers.readin.spider import schema_of
-from unfazed.papers.readin.sql_compare import hardness, same
-from unfazed.papers.readin.sql_parser import Query, Unparseable, parse, sql_words
-from unfazed.score import scorers
+from unswayed.core.task import task_named
+from unswayed.core.values import Example
+from unswayed.papers.readin.spider import schema_of
+from unswayed.papers.readin.sql_compare import hardness, same
+from unswayed.papers.readin.sql_parser import Query, Unparseable, parse, sql_words
+from unswayed.score import scorers
 
 SHARED = Path(__file__).parents[3] / "../shared/data"
 needs_spider = pytest.mark.skipif(

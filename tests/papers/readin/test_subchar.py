@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.errors import DataError, StoredFileError, UnknownName, UsageError
-from unfazed.core.values import Example, Inputs
-from unfazed.mitigate import augment_examples
-from unfazed.papers.readin.fold import ENCODINGS, Codes, Folded, fold_examples
-from unfazed.papers.readin.subchar import SPECIAL, SubChar, charsmap
-from unfazed.vary import OperatorSpec
+from unswayed.core.errors import DataError, StoredFileError, UnknownName, UsageError
+from unswayed.core.values import Example, Inputs
+from unswayed.mitigate import augment_examples
+from unswayed.papers.readin.fold import ENCODINGS, Codes, Folded, fold_examples
+from unswayed.papers.readin.subchar import SPECIAL, SubChar, charsmap
+from unswayed.vary import OperatorSpec
 
 tokenizers = pytest.importorskip("tokenizers", reason="the extra hf is not installed")
 TEXTS = ["花呗怎么不能提额了", "借呗还款日是哪天", "please turn off the lights", "支付宝 how to 解绑银行卡？"] * 3
@@ -115,7 +115,7 @@ def test_the_table_is_read_as_tokenizers_reads_it() -> None:
 
 def test_folding_before_a_system() -> None:
     class Seen:
-        unfazed_identity = "seen"
+        unswayed_identity = "seen"
 
         def __call__(self, batch: list[Inputs]) -> list[object]:
             return [dict(inputs) for inputs in batch]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.errors import UnknownName
-from unfazed.core.values import Example
-from unfazed.papers.readin.transformer import TOKENS, Tokens, Transformer
-from unfazed.systems.system import Failed
+from unswayed.core.errors import UnknownName
+from unswayed.core.values import Example
+from unswayed.papers.readin.transformer import TOKENS, Tokens, Transformer
+from unswayed.systems.system import Failed
 
 pytest.importorskip("torch", reason="the extra hf is not installed")
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.errors import UsageError
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.values import Example, Variant
-from unfazed.data import read_examples
-from unfazed.report.export import export
+from unswayed.core.errors import UsageError
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.values import Example, Variant
+from unswayed.data import read_examples
+from unswayed.report.export import export
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.errors import UsageError
-from unfazed.core.parquet import read_batches
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.values import Example, Json
-from unfazed.data import ReadOptions, read_examples
-from unfazed.report.export import export
-from unfazed.report.export.datasets import JsonText, Many, Named, Whole, _write, column_for
+from unswayed.core.errors import UsageError
+from unswayed.core.parquet import read_batches
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.values import Example, Json
+from unswayed.data import ReadOptions, read_examples
+from unswayed.report.export import export
+from unswayed.report.export.datasets import JsonText, Many, Named, Whole, _write, column_for
 
 from .conftest import HOSTILE, build
 

@@ -10,17 +10,17 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.cli.export import command
-from unfazed.core.errors import StoredFileError, UnfazedError, UnknownName, UsageError
-from unfazed.core.suite import Suite
-from unfazed.report.export import export, exporters
-from unfazed.report.export._exporter import safe_names
-from unfazed.report.export.lm_eval import yaml
+from unswayed.cli.export import command
+from unswayed.core.errors import StoredFileError, UnknownName, UnswayedError, UsageError
+from unswayed.core.suite import Suite
+from unswayed.report.export import export, exporters
+from unswayed.report.export._exporter import safe_names
+from unswayed.report.export.lm_eval import yaml
 
 from .conftest import build
 
 FOLDERS = ("datasets", "inspect_ai", "lm_eval")
-CODE = Path(__file__).parents[3] / "src/unfazed/report/export/_beside"
+CODE = Path(__file__).parents[3] / "src/unswayed/report/export/_beside"
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -47,7 +47,7 @@ def test_what_is_there_stays_unless_it_may_go(classify: Suite, tmp_path: Path, t
     with pytest.raises(UsageError, match="overwrite="):
         export(classify.path, tool, to)
     (to / "more").write_text("x")
-    with pytest.raises(UsageError, match="also more, which unfazed did not write"):
+    with pytest.raises(UsageError, match="also more, which unswayed did not write"):
         export(classify.path, tool, to, overwrite=True)
     assert files(to) == {**before, "more": b"x"}
     (to / "more").unlink()
@@ -64,11 +64,11 @@ def test_what_is_there_stays_unless_it_may_go(classify: Suite, tmp_path: Path, t
 @pytest.mark.parametrize("tool", FOLDERS)
 def test_nothing_is_left_where_writing_fails(classify: Suite, tmp_path: Path, tool: str) -> None:
     (classify.path / "variants.parquet").write_bytes(b"PAR1 cut off")
-    with pytest.raises(UnfazedError):
+    with pytest.raises(UnswayedError):
         export(classify.path, tool, tmp_path / "out")
     blocked = tmp_path / "file"
     blocked.write_text("")
-    with pytest.raises(UnfazedError):
+    with pytest.raises(UnswayedError):
         export(classify.path, tool, blocked / "out")
     assert sorted(f.name for f in tmp_path.iterdir()) == ["file", "suite"]
 
@@ -76,7 +76,10 @@ def test_nothing_is_left_where_writing_fails(classify: Suite, tmp_path: Path, to
 def test_code_beside_the_data_is_fixed(classify: Suite, tmp_path: Path) -> None:
     export(classify.path, "lm_eval", tmp_path / "lm")
     export(classify.path, "inspect_ai", tmp_path / "inspect")
-    for made, ours in (("lm/unfazed_lm_eval.py", "unfazed_lm_eval.py"), ("inspect/task.py", "unfazed_inspect_ai.py")):
+    for made, ours in (
+        ("lm/unswayed_lm_eval.py", "unswayed_lm_eval.py"),
+        ("inspect/task.py", "unswayed_inspect_ai.py"),
+    ):
         assert (tmp_path / made).read_bytes() == (CODE / ours).read_bytes()
 
 

@@ -1,4 +1,4 @@
-"""Exports are run by the real Inspect AI, and what it finds is what unfazed finds."""
+"""Exports are run by the real Inspect AI, and what it finds is what unswayed finds."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.suite import Suite
-from unfazed.measure.measuring import measure_run
-from unfazed.report.export import export
-from unfazed.run.engine import run_system
+from unswayed.core.suite import Suite
+from unswayed.measure.measuring import measure_run
+from unswayed.report.export import export
+from unswayed.run.engine import run_system
 
 from .conftest import build
 
@@ -134,7 +134,7 @@ def test_any_text_comes_through_as_text(
     person = "nobody" if person == "clean" else person
     suite = build(folder / "suite", "text", [({name: text}, None) for text in texts], sources={person: "same"})
     export(suite.path, "inspect_ai", folder / "tasks")
-    task = runpy.run_path(str(folder / "tasks" / "task.py"))["unfazed"]()
+    task = runpy.run_path(str(folder / "tasks" / "task.py"))["unswayed"]()
     seen = [(sample.metadata["source"], sample.input) for sample in task.dataset]
     pairs = ((e, v) for e, varied in suite.groups() for v in varied)
     assert seen == [one for e, v in pairs for one in (("clean", e.inputs[name]), (person, v.inputs[name]))]

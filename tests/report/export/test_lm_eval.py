@@ -1,4 +1,4 @@
-"""Exports are run by the real lm-evaluation-harness, and what it finds is what unfazed finds."""
+"""Exports are run by the real lm-evaluation-harness, and what it finds is what unswayed finds."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.suite import Suite
-from unfazed.measure.measuring import measure_run
-from unfazed.report.export import export
-from unfazed.run.engine import run_system
+from unswayed.core.suite import Suite
+from unswayed.measure.measuring import measure_run
+from unswayed.report.export import export
+from unswayed.run.engine import run_system
 
 from .conftest import build
 

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.errors import MissingExtra, UnfazedError
-from unfazed.core.suite import Suite
-from unfazed.core.values import Estimate
-from unfazed.measure.measuring import measure_run
-from unfazed.measure.results import Block, Results
-from unfazed.report.export import export
-from unfazed.report.export.mlflow import numbers
-from unfazed.run.engine import run_system
-from unfazed.run.record import Run
+from unswayed.core.errors import MissingExtra, UnswayedError
+from unswayed.core.suite import Suite
+from unswayed.core.values import Estimate
+from unswayed.measure.measuring import measure_run
+from unswayed.measure.results import Block, Results
+from unswayed.report.export import export
+from unswayed.report.export.mlflow import numbers
+from unswayed.run.engine import run_system
+from unswayed.run.record import Run
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -72,7 +72,7 @@ def test_what_is_logged_is_what_was_measured(run: Run, uri: str, tmp_path: Path)
     assert there.data.params["suite"] == run.suite.id
     assert there.data.params["identity"] == run.identity
     assert there.data.params["seed"] == "3"
-    assert there.data.tags["unfazed.signature.drop"] == results.drop.signature
+    assert there.data.tags["unswayed.signature.drop"] == results.drop.signature
     place = Path(client(uri).download_artifacts(there.info.run_id, "", str(tmp_path)))
     assert msgspec.json.decode((place / "results.json").read_bytes(), type=Results) == results
     assert "<html" in (place / "report.html").read_text(encoding="utf-8")
@@ -82,7 +82,7 @@ def test_what_is_logged_is_what_was_measured(run: Run, uri: str, tmp_path: Path)
 def test_a_run_that_was_not_logged_whole_is_marked(run: Run, uri: str) -> None:
     store = client(uri)
     store.create_experiment("blocked", artifact_location="file:///proc/no/such/place")
-    with pytest.raises(UnfazedError, match="did not take all of run .* is marked as failed"):
+    with pytest.raises(UnswayedError, match="did not take all of run .* is marked as failed"):
         export(run.path, "mlflow", uri, experiment="blocked")
     [there] = logged(uri, "blocked")
     assert there.info.status == "FAILED"
@@ -90,15 +90,15 @@ def test_a_run_that_was_not_logged_whole_is_marked(run: Run, uri: str) -> None:
 
 def test_a_store_that_is_not_there_is_told(run: Run) -> None:
     client("sqlite://")
-    with pytest.raises(UnfazedError, match="MLflow"):
+    with pytest.raises(UnswayedError, match="MLflow"):
         export(run.path, "mlflow", "http://127.0.0.1:9")
-    with pytest.raises(UnfazedError, match="MLflow can't be reached at nonsense://x") as told:
+    with pytest.raises(UnswayedError, match="MLflow can't be reached at nonsense://x") as told:
         export(run.path, "mlflow", "nonsense://anna:secret@x")
     assert "secret" not in str(told.value)
 
 
 def test_what_was_measured_is_not_measured_again(run: Run, uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from unfazed.score.accuracy import Accuracy
+    from unswayed.score.accuracy import Accuracy
 
     measure_run(run)
     monkeypatch.setattr(Accuracy, "stats", lambda *given: pytest.fail("scored again"))
@@ -107,7 +107,7 @@ def test_what_was_measured_is_not_measured_again(run: Run, uri: str, monkeypatch
 
 def test_without_mlflow_the_line_that_installs_it_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mlflow.tracking", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'unfazed\[mlflow\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'unswayed\[mlflow\]'"):
         export(run.path, "mlflow", "sqlite://")
 
 

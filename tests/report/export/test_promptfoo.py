@@ -1,4 +1,4 @@
-"""Exports are run by the real promptfoo, and what it finds is what unfazed finds."""
+"""Exports are run by the real promptfoo, and what it finds is what unswayed finds."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from unfazed.core.errors import DataError, UsageError
-from unfazed.core.suite import Suite
-from unfazed.measure.measuring import measure_run
-from unfazed.report.export import export
-from unfazed.run.engine import run_system
-from unfazed.systems.logged import LoggedSystem
+from unswayed.core.errors import DataError, UsageError
+from unswayed.core.suite import Suite
+from unswayed.measure.measuring import measure_run
+from unswayed.report.export import export
+from unswayed.run.engine import run_system
+from unswayed.systems.logged import LoggedSystem
 
 from .conftest import build
 
@@ -94,7 +94,7 @@ def test_files_that_texts_name_are_not_opened(tmp_path: Path, promptfoo: Any) ->
     assert all(text == output for text, output in said.items())
 
 
-def test_questions_and_chats_from_file_to_number(tmp_path: Path, promptfoo: Any, unfazed: Callable[..., str]) -> None:
+def test_questions_and_chats_from_file_to_number(tmp_path: Path, promptfoo: Any, unswayed: Callable[..., str]) -> None:
     """The whole chain: data, suite, promptfoo, and back to a run with intervals."""
     rows = [{"question": f"What is {n} plus {n}?", "answer": f"It is twice {n}. #### {2 * n}"} for n in range(11, 31)]
     chats = [
@@ -104,15 +104,15 @@ def test_questions_and_chats_from_file_to_number(tmp_path: Path, promptfoo: Any,
     for name, data in (("sums", rows), ("chats", chats)):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in data))
         suite, tests, run = (str(tmp_path / f"{name}_{part}") for part in ("suite", "tests", "run"))
-        unfazed("vary", tmp_path / f"{name}.jsonl", "--lang", "en", "--with", "keyboard/adjacent", "-o", suite)
-        unfazed("export", suite, "--as", "promptfoo", "-o", tests)
+        unswayed("vary", tmp_path / f"{name}.jsonl", "--lang", "en", "--with", "keyboard/adjacent", "-o", suite)
+        unswayed("export", suite, "--as", "promptfoo", "-o", tests)
         answers = promptfoo(
             Path(tests),
             "const text = prompt.startsWith('[{') ? JSON.parse(prompt)[0].content : prompt;"
             "const n = /is (\\d+) plus/.exec(text);"
             "return { output: n ? `That makes ${2 * n[1]}.` : 'I do not know.' };",
         )
-        told = json.loads(unfazed("run", suite, "--system", f"logged:{answers}", "-o", run, "--format", "json"))
+        told = json.loads(unswayed("run", suite, "--system", f"logged:{answers}", "-o", run, "--format", "json"))
         assert told["clean"]["value"] == 1
         assert 0 < told["average"]["value"] < 1
 
@@ -138,8 +138,8 @@ def test_answers_that_can_not_come_back_are_told(tmp_path: Path, promptfoo: Any)
         LoggedSystem(str(both))
 
 
-def test_chats_are_for_tools_that_take_messages(tmp_path: Path, unfazed: Callable[..., str]) -> None:
+def test_chats_are_for_tools_that_take_messages(tmp_path: Path, unswayed: Callable[..., str]) -> None:
     (tmp_path / "chats.jsonl").write_text('{"messages": [{"role": "user", "content": "who is there"}]}\n')
-    unfazed("vary", tmp_path / "chats.jsonl", "--lang", "en", "--with", "keyboard/adjacent", "-o", tmp_path / "s")
+    unswayed("vary", tmp_path / "chats.jsonl", "--lang", "en", "--with", "keyboard/adjacent", "-o", tmp_path / "s")
     with pytest.raises(UsageError, match="Export it for inspect_ai or promptfoo"):
         export(tmp_path / "s", "lm_eval", tmp_path / "t")

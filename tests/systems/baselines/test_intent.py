@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from samples import intent
 
-from unfazed.core.errors import DataError, StoredFileError, UsageError
-from unfazed.core.task import task_named
-from unfazed.core.values import Example
-from unfazed.systems.baselines.intent import Intent
-from unfazed.systems.system import Failed
+from unswayed.core.errors import DataError, StoredFileError, UsageError
+from unswayed.core.task import task_named
+from unswayed.core.values import Example
+from unswayed.systems.baselines.intent import Intent
+from unswayed.systems.system import Failed
 
 SLU = Path(__file__).parents[3].parent / "shared/data/slu"
 TEXTS = {"good": ["lovely film", "a great story", "great acting"], "bad": ["a dull film", "awful story", "dull"]}

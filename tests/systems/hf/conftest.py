@@ -30,8 +30,8 @@ def mbart(tmp_path: Path) -> Path:
     """An untrained mBART with mBART50's tokenizer, which is told its languages, over six words."""
     from transformers import MBart50Tokenizer, MBartConfig, MBartForConditionalGeneration
 
-    from unfazed.systems.folders import no_bars
-    from unfazed.systems.training import seeded
+    from unswayed.systems.folders import no_bars
+    from unswayed.systems.training import seeded
 
     words = ["play", "jazz", "rock", "rain", "on", "monday"]
     letters = sorted({c for word in words for c in word})

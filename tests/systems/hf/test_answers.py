@@ -13,12 +13,12 @@ import pytest
 import torch
 import transformers
 
-from unfazed.core.edits import slots_of
-from unfazed.core.errors import UsageError
-from unfazed.core.task import task_named
-from unfazed.run.making import make_suite
-from unfazed.systems.opening import open_system
-from unfazed.systems.system import Failed
+from unswayed.core.edits import slots_of
+from unswayed.core.errors import UsageError
+from unswayed.core.task import task_named
+from unswayed.run.making import make_suite
+from unswayed.systems.opening import open_system
+from unswayed.systems.system import Failed
 
 Tiny = Callable[..., Path]
 TEXTS = ["花呗怎么还款", "play jazz", "借呗额度为什么没有", "rain on monday ?", "", "🙂 شلون"]

@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner
 from transformers import AutoTokenizer, pipeline
 
-from unfazed.cli import unfazed as command
-from unfazed.core.errors import UsageError
-from unfazed.core.task import task_named
-from unfazed.run.making import make_suite
-from unfazed.systems.opening import open_system
-from unfazed.systems.system import Failed
+from unswayed.cli import unswayed as command
+from unswayed.core.errors import UsageError
+from unswayed.core.task import task_named
+from unswayed.run.making import make_suite
+from unswayed.systems.opening import open_system
+from unswayed.systems.system import Failed
 
 Tiny = Callable[..., Path]
 TEXTS = ["花呗怎么还款", "play jazz", "rain on monday ?", "", "🙂 شلون"]

@@ -9,11 +9,11 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from unfazed.core.errors import UsageError
-from unfazed.core.values import Example
-from unfazed.systems import systems
-from unfazed.systems.loop import Checkpoint
-from unfazed.systems.opening import open_system
+from unswayed.core.errors import UsageError
+from unswayed.core.values import Example
+from unswayed.systems import systems
+from unswayed.systems.loop import Checkpoint
+from unswayed.systems.opening import open_system
 
 Tiny = Callable[..., Path]
 QUICK = {"epochs": 30, "patience": 30, "lr": 0.02, "batch_size": 8}
@@ -116,7 +116,7 @@ def test_a_killed_training_goes_on_and_ends_the_same(
 
 
 def test_from_the_command_line(tiny: Tiny, tmp_path: Path) -> None:
-    from unfazed.cli.train import command
+    from unswayed.cli.train import command
 
     lines = [f'{{"text": "play {a}", "label": "{a in ("jazz", "rock")}"}}\n' for a in THINGS]
     (tmp_path / "data.jsonl").write_text("".join(lines))

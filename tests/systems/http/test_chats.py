@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from unfazed.core.chat import chat_inputs
-from unfazed.core.errors import UsageError
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.values import Example, Inputs, Json, Variant
-from unfazed.measure.measuring import measure_run
-from unfazed.run.engine import run_system
-from unfazed.systems.opening import open_system
-from unfazed.systems.system import Failed, System
+from unswayed.core.chat import chat_inputs
+from unswayed.core.errors import UsageError
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.values import Example, Inputs, Json, Variant
+from unswayed.measure.measuring import measure_run
+from unswayed.run.engine import run_system
+from unswayed.systems.opening import open_system
+from unswayed.systems.system import Failed, System
 
 Make = Callable[..., Any]
 TOOL = {

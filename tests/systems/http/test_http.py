@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from unfazed.cli import unfazed as command
-from unfazed.core.asking import Asking
-from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.values import Example, Inputs, Json, Variant
-from unfazed.run.engine import run_system
-from unfazed.run.record import Run
-from unfazed.systems.http import ChatSystem
-from unfazed.systems.opening import open_system
-from unfazed.systems.system import Failed, System
+from unswayed.cli import unswayed as command
+from unswayed.core.asking import Asking
+from unswayed.core.errors import SystemBroken, UsageError
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.values import Example, Inputs, Json, Variant
+from unswayed.run.engine import run_system
+from unswayed.run.record import Run
+from unswayed.systems.http import ChatSystem
+from unswayed.systems.opening import open_system
+from unswayed.systems.system import Failed, System
 
 Make = Callable[..., Any]
 PAIR = {"premise": "It rains.", "hypothesis": "It is {wet}."}
@@ -236,8 +236,8 @@ def test_one_bad_item_does_not_fail_its_batch(scripted: Make, opened: Make, suit
 def test_tokens_and_cost_are_added_up_over_a_run_that_was_stopped(
     scripted: Make, opened: Make, suite: Make, tmp_path: Path
 ) -> None:
-    from unfazed.measure.measuring import measure_run
-    from unfazed.report.html import facts
+    from unswayed.measure.measuring import measure_run
+    from unswayed.report.html import facts
 
     answered = [scripted.chat("yes", tokens=(100, 2))] * 5
     server = scripted(*answered, scripted.reply({}, 401))

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks._http_server import KINDS, Server, says, trouble_of
-from unfazed.core.asking import Asking
-from unfazed.core.prompt import Template
-from unfazed.core.suite import Manifest, Suite, write_suite
-from unfazed.core.values import Example
-from unfazed.run.engine import run_system
-from unfazed.run.record import Run
-from unfazed.systems.http import PROMPTS
-from unfazed.systems.opening import open_system
+from unswayed.core.asking import Asking
+from unswayed.core.prompt import Template
+from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.core.values import Example
+from unswayed.run.engine import run_system
+from unswayed.run.record import Run
+from unswayed.systems.http import PROMPTS
+from unswayed.systems.opening import open_system
 
 LABELS = {"yes": "entailed", "no": "not_entailed"}
 SECRET = "sk-open-sesame-1001"
@@ -69,7 +69,7 @@ def test_ten_thousand_requests(tmp_path: Path) -> None:
 
 
 def start(folder: Path, url: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "unfazed", "run", "suite/", "--system", f"{url}/v1", "--model", "m"]
+    command = [sys.executable, "-m", "unswayed", "run", "suite/", "--system", f"{url}/v1", "--model", "m"]
     command += ["--prompt", "nli.txt", "-o", "run/", "--concurrency", "32", "--format", "json", "--canary", "0"]
     command += ["--no-sanity"]  # the server says yes to all
     environment = {**os.environ, "OPENAI_API_KEY": SECRET}

@@ -45,7 +45,7 @@ class Llama:
     """A model in torch, with the answers that it gives, and the same weights as a file for llama.cpp."""
 
     def __init__(self, taught: Sequence[tuple[str, str]]) -> None:
-        from unfazed.systems.training import seeded, threads
+        from unswayed.systems.training import seeded, threads
 
         self.tokenizer = _tokenizer([said + answer for said, answer in taught])
         with seeded(0), threads(1):

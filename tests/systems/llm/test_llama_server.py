@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from unfazed.core.prompt import Template
-from unfazed.run.making import make_suite
-from unfazed.run.record import Run
+from unswayed.core.prompt import Template
+from unswayed.run.making import make_suite
+from unswayed.run.record import Run
 
 pytestmark = pytest.mark.slow
 PAGE = Path(__file__).parents[3] / "docs" / "llm_server.md"
-UNFAZED = [sys.executable, "-m", "unfazed"]
+UNSWAYED = [sys.executable, "-m", "unswayed"]
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
 
 
@@ -38,10 +38,10 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def commands(kind: str) -> list[list[str]]:
-    """The page's own calls of unfazed."""
+    """The page's own calls of unswayed."""
     blocks = [text for found, text in _FENCE.findall(PAGE.read_text(encoding="utf-8")) if found == kind]
     lines = [line.removeprefix("$ ") for text in blocks for line in text.splitlines()]
-    return [[*UNFAZED, *shlex.split(line)[1:]] for line in lines if line.startswith("unfazed ")]
+    return [[*UNSWAYED, *shlex.split(line)[1:]] for line in lines if line.startswith("unswayed ")]
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def many(page: Path, place: Path) -> None:
 
 def run(server: Any, page: Path, place: Path) -> list[str]:
     told = ["run", str(place / "suite"), "--system", server.url, "--model", "tiny", "-o", str(place / "run")]
-    return [*UNFAZED, *told, "--prompt", str(page / "lights.txt"), "--concurrency", "2"]
+    return [*UNSWAYED, *told, "--prompt", str(page / "lights.txt"), "--concurrency", "2"]
 
 
 def killed_at_work(server: Any, running: subprocess.Popen[bytes]) -> None:

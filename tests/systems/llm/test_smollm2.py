@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from unfazed.core.errors import UsageError
-from unfazed.run.record import Run
+from unswayed.core.errors import UsageError
+from unswayed.run.record import Run
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.slow
@@ -67,12 +67,12 @@ def write(file: str, *rows: object) -> None:
     Path(file).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def test_questions_to_a_report(url: str, study: Any, unfazed: Callable[..., str]) -> None:
+def test_questions_to_a_report(url: str, study: Any, unswayed: Callable[..., str]) -> None:
     write("gsm.jsonl", *ROWS)
-    unfazed("vary", "gsm.jsonl", "--with", "keyboard/adjacent", "--seed", 7, "--lang", "en", "-o", "suite")
+    unswayed("vary", "gsm.jsonl", "--with", "keyboard/adjacent", "--seed", 7, "--lang", "en", "-o", "suite")
     body = json.dumps({"grammar": study.SUM})
     asked = ("--system", url, "--model", "m", "--prompt", "maths.txt", "--option", f"body={body}", "--concurrency", 1)
-    told = unfazed("run", "suite", *asked, "--repeats", 1, "--no-sanity", "-o", "run", "--format", "json")
+    told = unswayed("run", "suite", *asked, "--repeats", 1, "--no-sanity", "-o", "run", "--format", "json")
     results = json.loads(told)
     assert results["compared"] == {"extract": "number", "equivalent": "exact"}
     assert results["clean"]["n"] == 3
@@ -87,16 +87,16 @@ def test_questions_to_a_report(url: str, study: Any, unfazed: Callable[..., str]
     used = Run("run").used()
     assert used["requests"] == 9
     assert used["tokens in"] > 9 * 20
-    unfazed("report", "run", "--no-sanity", "-o", "report.html")
+    unswayed("report", "run", "--no-sanity", "-o", "report.html")
     assert "the part <code><bdi>number</bdi></code>" in Path("report.html").read_text(encoding="utf-8")
 
 
-def test_a_call_of_a_tool(url: str, unfazed: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_of_a_tool(url: str, unswayed: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     write("BFCL_v4_simple_python.json", AREA)
     write("possible_answer/BFCL_v4_simple_python.json", GOLD)
     monkeypatch.setenv("SMOLLM2", url)
-    unfazed("vary", "BFCL_v4_simple_python.json", "--with", "spoken/filler_begin", "--lang", "en", "-o", "tools")
-    told = unfazed("run", "tools", "--system", "calls:call", "--no-sanity", "-o", "run", "--format", "json")
+    unswayed("vary", "BFCL_v4_simple_python.json", "--with", "spoken/filler_begin", "--lang", "en", "-o", "tools")
+    told = unswayed("run", "tools", "--system", "calls:call", "--no-sanity", "-o", "run", "--format", "json")
     ((_, clean, varied),) = Run("run").items()
     for output in (clean, *(o for _, o in varied)):
         ((call),) = output.value  # type: ignore[misc]
@@ -106,12 +106,12 @@ def test_a_call_of_a_tool(url: str, unfazed: Callable[..., str], monkeypatch: py
     assert json.loads(told)["clean"]["value"] == right
 
 
-def test_a_small_model_as_a_judge(url: str, unfazed: Callable[..., str]) -> None:
+def test_a_small_model_as_a_judge(url: str, unswayed: Callable[..., str]) -> None:
     pairs = [("In Lyon.", "We are in Lyon.", True), ("In Lyon.", "In Lille.", False), ("Yes.", "yes!", True)]
     write("people.jsonl", *({"question": "Where?", "reference": a, "answer": b, "same": s} for a, b, s in pairs))
     rule = f"judge:{url}#m"
     found = json.loads(
-        unfazed("measure", "judge", "people.jsonl", "--equivalent", rule, "-o", "agreement.json", "--format", "json")
+        unswayed("measure", "judge", "people.jsonl", "--equivalent", rule, "-o", "agreement.json", "--format", "json")
     )
     assert found["used"]["judge calls"] == 2, "equal answers are not sent"
     assert found["used"]["judge requests"] == 2

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from unfazed.core.errors import SystemBroken, UsageError
-from unfazed.systems import Metric, Scores, Segment, open_system
+from unswayed.core.errors import SystemBroken, UsageError
+from unswayed.systems import Metric, Scores, Segment, open_system
 
 
 def test_items_go_out_and_scores_come_back(scripted) -> None:

@@ -13,11 +13,11 @@ import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.errors import DataError, SystemBroken, UnknownName, UsageError
-from unfazed.core.store import AnswerStore
-from unfazed.core.task import task_named
-from unfazed.score import scorers
-from unfazed.systems import Metric, Scores, Segment, open_system
+from unswayed.core.errors import DataError, SystemBroken, UnknownName, UsageError
+from unswayed.core.store import AnswerStore
+from unswayed.core.task import task_named
+from unswayed.score import scorers
+from unswayed.systems import Metric, Scores, Segment, open_system
 
 FRMT = Path(__file__).parents[3] / "../shared/data/frmt/testdata"
 PAIRS = [
@@ -183,12 +183,12 @@ def test_any_system_is_a_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_an_edited_module_is_another_metric(tmp_path: Path) -> None:
     """A function and a class, in processes of their own, as edited modules are met."""
     source = (
-        "from unfazed.systems import Metric\n"
+        "from unswayed.systems import Metric\n"
         "def score(items):\n    return [{} for item in items]\n"
         "class Mine(Metric):\n    def scores(self, segments):\n        return score(segments)\n"
     )
     code = (
-        "from unfazed.systems import Metric, open_system\n"
+        "from unswayed.systems import Metric, open_system\n"
         "print(open_system('mm:score', Metric).identity, open_system('mm:Mine', Metric).identity, sep='|')\n"
     )
     seen = []

@@ -17,10 +17,10 @@ pytest.importorskip("torch", reason="graphs are made with the extra hf")
 from samples.graphs import export
 from samples.hf import save_tiny
 
-from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
-from unfazed.run.making import make_suite
-from unfazed.systems.opening import open_system
-from unfazed.systems.system import Failed, System
+from unswayed.core.errors import MissingExtra, StoredFileError, UsageError
+from unswayed.run.making import make_suite
+from unswayed.systems.opening import open_system
+from unswayed.systems.system import Failed, System
 
 WORDS = [*"花呗借怎么还款开通额度为什没有吗", "play", "jazz", "rock", "rain", "on", "monday", "a", "b", "?"]
 TEXTS = [
@@ -101,7 +101,7 @@ def test_what_else_is_asked_changes_nothing_also_where_scales_come_from_the_batc
 def test_a_run_from_the_command_line_without_torch(made: Path, tmp_path: Path) -> None:
     (tmp_path / "data.jsonl").write_text('{"text": "play jazz on monday", "label": "yes"}\n')
     make_suite(tmp_path / "data.jsonl", ["keyboard/adjacent"], to=tmp_path / "suite")
-    script = "import sys; sys.modules.update(torch=None, transformers=None); from unfazed.cli import main; main()"
+    script = "import sys; sys.modules.update(torch=None, transformers=None); from unswayed.cli import main; main()"
     command = [sys.executable, "-c", script, "run", "suite", "--system", f"onnx:{made / 'graphs/classify'}"]
     done = subprocess.run(
         [*command, "-o", "run", "--format", "json"], cwd=tmp_path, check=False, capture_output=True, text=True
@@ -150,6 +150,6 @@ def test_what_can_not_be_opened_says_why(made: Path, tmp_path: Path, monkeypatch
     with pytest.raises(UsageError, match=r"has no tokenizer\.json"):
         open_system(f"onnx:{graph}").predict([{"text": "a"}])
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    monkeypatch.setattr("unfazed.systems.onnx.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"pip install 'unfazed\[onnx\]'"):
+    monkeypatch.setattr("unswayed.systems.onnx.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"pip install 'unswayed\[onnx\]'"):
         open_system(f"onnx:{made / 'graphs/classify'}").predict([{"text": "a"}])

@@ -24,12 +24,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
-from unfazed.run.engine import run_system
-from unfazed.run.making import make_suite
-from unfazed.systems.opening import open_system
-from unfazed.systems.sklearn import state_id
-from unfazed.systems.system import Failed
+from unswayed.core.errors import MissingExtra, StoredFileError, UsageError
+from unswayed.run.engine import run_system
+from unswayed.run.making import make_suite
+from unswayed.systems.opening import open_system
+from unswayed.systems.sklearn import state_id
+from unswayed.systems.system import Failed
 
 SAID = ["turn on the lights", "dim the lamp", "play some jazz", "put on a song"]
 LABELS = ["lights", "lights", "music", "music"]
@@ -71,7 +71,7 @@ def test_an_object_of_a_module_answers_as_it_does_itself(here: Path) -> None:
 
 
 def test_the_identity_is_the_same_in_every_process(here: Path) -> None:
-    script = "from unfazed.systems.opening import open_system; print(open_system('fitted_here:pipeline').identity)"
+    script = "from unswayed.systems.opening import open_system; print(open_system('fitted_here:pipeline').identity)"
     seen = {
         subprocess.run(
             [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed}, check=True, capture_output=True
@@ -184,8 +184,8 @@ def test_what_can_not_be_opened_says_why(tmp_path: Path, monkeypatch: pytest.Mon
         open_system(f"sklearn:{file}")
     with pytest.raises(UsageError, match="no option 'feilds'. Did you mean 'fields'"):
         open_system(fitted(), feilds="a")
-    monkeypatch.setattr("unfazed.systems.sklearn.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"pip install 'unfazed\[sklearn\]'"):
+    monkeypatch.setattr("unswayed.systems.sklearn.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"pip install 'unswayed\[sklearn\]'"):
         open_system(f"sklearn:{file}")
 
 
@@ -196,7 +196,7 @@ def test_own_estimators_are_deterministic_and_guesses_are_not_known_to_be(tmp_pa
     assert open_system(guess).deterministic is None
     tokens = make_pipeline(TfidfVectorizer(tokenizer=str.split, token_pattern=None), LogisticRegression())
     assert open_system(tokens.fit(SAID, LABELS)).deterministic is None
-    tokens.unfazed_deterministic = True
+    tokens.unswayed_deterministic = True
     system = open_system(tokens)
     assert system.deterministic is True
     data = [{"text": text, "label": label} for text, label in zip(SAID, LABELS, strict=True)]

@@ -12,12 +12,12 @@ pytest.importorskip("spacy", reason="needs the extra spacy")
 import spacy
 from samples.pipelines import SAID, save_tiny
 
-from unfazed.core.errors import MissingExtra, StoredFileError, UsageError
-from unfazed.core.task import task_named
-from unfazed.run.engine import run_system
-from unfazed.run.making import make_suite
-from unfazed.systems.opening import open_system
-from unfazed.systems.system import Failed
+from unswayed.core.errors import MissingExtra, StoredFileError, UsageError
+from unswayed.core.task import task_named
+from unswayed.run.engine import run_system
+from unswayed.run.making import make_suite
+from unswayed.systems.opening import open_system
+from unswayed.systems.system import Failed
 
 TEXTS = [
     "play some loud jazz",
@@ -107,6 +107,6 @@ def test_what_can_not_be_opened_says_why(both: Path, tmp_path: Path, monkeypatch
     (broken / "ner" / "model").write_bytes(b"?")
     with pytest.raises(StoredFileError, match="broken: spaCy can't open this"):
         open_system(f"spacy:{broken}").predict([{"text": "a"}])
-    monkeypatch.setattr("unfazed.systems.spacy.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"pip install 'unfazed\[spacy\]'"):
+    monkeypatch.setattr("unswayed.systems.spacy.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"pip install 'unswayed\[spacy\]'"):
         open_system(f"spacy:{both}").predict([{"text": "a"}])

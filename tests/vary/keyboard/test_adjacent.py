@@ -7,15 +7,15 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from commands import unfazed
+from commands import unswayed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.errors import UnknownName
-from unfazed.core.values import Example
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.keyboard.adjacent import Adjacent, slips_on
-from unfazed.vary.keyboard.layouts import layout_for
+from unswayed.core.errors import UnknownName
+from unswayed.core.values import Example
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.keyboard.adjacent import Adjacent, slips_on
+from unswayed.vary.keyboard.layouts import layout_for
 
 from .test_layouts import SAMPLES
 
@@ -126,7 +126,7 @@ def test_a_rate_is_the_share_of_jamo(words: float) -> None:
 )
 def test_the_command_varies_a_file_of_texts(tmp_path: Path, language: str, text: str) -> None:
     (tmp_path / "texts.txt").write_text(f"{text}\n🙂\n", "utf-8")
-    done = unfazed("vary", "texts.txt", "--lang", language, "--with", "keyboard/adjacent", "-o", "-", cwd=tmp_path)
+    done = unswayed("vary", "texts.txt", "--lang", language, "--with", "keyboard/adjacent", "-o", "-", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (made,) = [json.loads(line) for line in done.stdout.splitlines()]
     assert sum(a != b for a, b in zip(text, made["inputs"]["text"], strict=True)) == 1
@@ -135,13 +135,13 @@ def test_the_command_varies_a_file_of_texts(tmp_path: Path, language: str, text:
 def test_the_command_refuses_an_unknown_layout(tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("hallo\n")
     command = ["vary", "texts.txt", "--lang", "de", "--with", "keyboard/adjacent", "--param", "layout=de-noe"]
-    done = unfazed(*command, "-o", "-", cwd=tmp_path)
+    done = unswayed(*command, "-o", "-", cwd=tmp_path)
     assert done.returncode == 4
     assert "There is no keyboard layout named 'de-noe'. Did you mean 'de-neo'?" in done.stderr
 
 
 def test_layouts_are_listed() -> None:
-    rows = json.loads(unfazed("list", "layouts", "--format", "json").stdout)
+    rows = json.loads(unswayed("list", "layouts", "--format", "json").stdout)
     by_name = {layout["name"]: layout for layout in rows}
     assert by_name["de"]["languages"] == "de"
     assert by_name["ko"]["what"] == "Korean, dubeolsik"

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.seeds import Seeds
-from unfazed.vary.chinese import _TOTAL, _UNKNOWN, lexicon
-from unfazed.vary.keyboard.ime import engine
-from unfazed.vary.keyboard.ime.embedded import _BEAM, _LONGEST, _WORD_COST, Embedded
-from unfazed.vary.keyboard.pinyin import Pinyin
-from unfazed.vary.operator import Text
+from unswayed.core.seeds import Seeds
+from unswayed.vary.chinese import _TOTAL, _UNKNOWN, lexicon
+from unswayed.vary.keyboard.ime import engine
+from unswayed.vary.keyboard.ime.embedded import _BEAM, _LONGEST, _WORD_COST, Embedded
+from unswayed.vary.keyboard.pinyin import Pinyin
+from unswayed.vary.operator import Text
 
 _SOUNDS = [
     "hua",

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.errors import UnknownName
-from unfazed.vary.keyboard import ime
-from unfazed.vary.keyboard.ime import ENGINES, EngineMissing, engine, typable
+from unswayed.core.errors import UnknownName
+from unswayed.vary.keyboard import ime
+from unswayed.vary.keyboard.ime import ENGINES, EngineMissing, engine, typable
 
 
 @pytest.fixture(params=sorted(ENGINES), scope="module")
@@ -88,16 +88,14 @@ def test_any_keys_are_survived(method: ime.Engine, keys: str) -> None:
 def test_ambiguous_runs_do_not_abort_google() -> None:
     if ime.lacking("google"):
         pytest.skip("libgooglepinyin0 is not installed")
-    code = "from unfazed.vary.keyboard.ime import engine; e = engine('google')\n"
+    code = "from unswayed.vary.keyboard.ime import engine; e = engine('google')\n"
     code += "for n in range(1, 61): [e.candidates((k * n)[:60]) for k in ('a', 'an', 'ang', 'er', 'gan', 'xian')]"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_the_process_ends_well_and_leaves_nothing(method: ime.Engine, tmp_path_factory: pytest.TempPathFactory) -> None:
     place = tmp_path_factory.mktemp("tmp")
-    code = (
-        f"from unfazed.vary.keyboard.ime import engine; print(engine({method.name!r}).candidates('beijing', 1)[0].text)"
-    )
+    code = f"from unswayed.vary.keyboard.ime import engine; print(engine({method.name!r}).candidates('beijing', 1)[0].text)"
     environment = {**os.environ, "TMPDIR": str(place)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

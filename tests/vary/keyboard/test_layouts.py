@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.errors import UnknownName
-from unfazed.vary.keyboard.layouts import LANGUAGES, Layout, Stroke, hangul, layout, layout_for, names, romaji
-from unfazed.vary.keyboard.layouts.geometry import SPACE, distance, finger, hand, position, row
+from unswayed.core.errors import UnknownName
+from unswayed.vary.keyboard.layouts import LANGUAGES, Layout, Stroke, hangul, layout, layout_for, names, romaji
+from unswayed.vary.keyboard.layouts.geometry import SPACE, distance, finger, hand, position, row
 
 SAMPLES = {
     "de": "Größe über Äpfel, Café",

@@ -7,20 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.edits import Edit, apply
-from unfazed.core.errors import DataError, UnknownName
-from unfazed.core.seeds import Seeds, Stream
-from unfazed.vary.calibrate_keyboard import fit_typist
-from unfazed.vary.chinese import lexicon
-from unfazed.vary.chinese_slips import slips
-from unfazed.vary.keyboard._keys import slip
-from unfazed.vary.keyboard._typist import Typist
-from unfazed.vary.keyboard.homophone import Homophone, homophones
-from unfazed.vary.keyboard.ime import engine, lacking
-from unfazed.vary.keyboard.pinyin import Pinyin
-from unfazed.vary.operator import UNALTERED, Text
-from unfazed.vary.typing_counts import count
-from unfazed.vary.typists import MARKS, WORD_KINDS, Sitting, typists
+from unswayed.core.edits import Edit, apply
+from unswayed.core.errors import DataError, UnknownName
+from unswayed.core.seeds import Seeds, Stream
+from unswayed.vary.calibrate_keyboard import fit_typist
+from unswayed.vary.chinese import lexicon
+from unswayed.vary.chinese_slips import slips
+from unswayed.vary.keyboard._keys import slip
+from unswayed.vary.keyboard._typist import Typist
+from unswayed.vary.keyboard.homophone import Homophone, homophones
+from unswayed.vary.keyboard.ime import engine, lacking
+from unswayed.vary.keyboard.pinyin import Pinyin
+from unswayed.vary.operator import UNALTERED, Text
+from unswayed.vary.typing_counts import count
+from unswayed.vary.typists import MARKS, WORD_KINDS, Sitting, typists
 
 TEXTS = [
     "请问花呗怎么还款，逾期了会影响征信吗？",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.vary.keyboard import ime
+from unswayed.vary.keyboard import ime
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 
@@ -20,7 +20,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "evil.cpp").write_text('extern "C" int answer() { return 666; }\n')
     monkeypatch.setattr(ime, "_SHIMS", tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "unfazed" / "ime"
+    return tmp_path / "cache" / "unswayed" / "ime"
 
 
 def built(cache: Path) -> Path:

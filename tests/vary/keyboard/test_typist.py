@@ -9,21 +9,21 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from commands import unfazed
+from commands import unswayed
 
-from unfazed.core.edits import Edit, apply
-from unfazed.core.errors import DataError, UsageError
-from unfazed.core.seeds import Seeds
-from unfazed.core.values import Example
-from unfazed.measure.realism.typed import Typed, fit_typed, halves, read_typed, retyped, typed_pairs, uncorrected
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.frequency import frequency_class, ranks
-from unfazed.vary.keyboard.layouts import layout
-from unfazed.vary.keyboard.typist import SHIPPED, Typist, profile_file
-from unfazed.vary.operator import Text
-from unfazed.vary.phone import autocorrected, nearest, on_phone
-from unfazed.vary.slip_profile import SlipProfile, profiles
-from unfazed.vary.slips import first_attempt, opportunities, slips
+from unswayed.core.edits import Edit, apply
+from unswayed.core.errors import DataError, UsageError
+from unswayed.core.seeds import Seeds
+from unswayed.core.values import Example
+from unswayed.measure.realism.typed import Typed, fit_typed, halves, read_typed, retyped, typed_pairs, uncorrected
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.frequency import frequency_class, ranks
+from unswayed.vary.keyboard.layouts import layout
+from unswayed.vary.keyboard.typist import SHIPPED, Typist, profile_file
+from unswayed.vary.operator import Text
+from unswayed.vary.phone import autocorrected, nearest, on_phone
+from unswayed.vary.slip_profile import SlipProfile, profiles
+from unswayed.vary.slips import first_attempt, opportunities, slips
 
 QWERTY = layout("en")
 DATA = Path(__file__).parents[4] / "shared/data"
@@ -241,7 +241,7 @@ def test_words_have_classes_of_frequency() -> None:
 def test_the_command_types_a_file(tmp_path: Path, more: list[str]) -> None:
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS[:40]), "utf-8")
     command = ["vary", "texts.txt", "--lang", "en", "--with", "keyboard/typist", "--draws", "3", "--seed", "7"]
-    done = unfazed(*command, *(part for param in more for part in ("--param", param)), "-o", "-", cwd=tmp_path)
+    done = unswayed(*command, *(part for param in more for part in ("--param", param)), "-o", "-", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     made = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(row["row"], row["draw"]) for row in made] == [(row, draw) for row in range(40) for draw in range(3)]
@@ -265,7 +265,7 @@ def write_people(path: Path, people: int = 12) -> None:
 @pytest.mark.parametrize("name", ["people.tsv", "people.tsv.gz"])
 def test_calibrate_writes_a_profile_that_types(tmp_path: Path, name: str) -> None:
     write_people(tmp_path / name)
-    done = unfazed("calibrate", "typist", "--people", name, "-o", "typists.json", cwd=tmp_path)
+    done = unswayed("calibrate", "typist", "--people", name, "-o", "typists.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "corrected: 300 texts" in done.stderr
     made = profiles(str(tmp_path / "typists.json")).modes
@@ -274,7 +274,7 @@ def test_calibrate_writes_a_profile_that_types(tmp_path: Path, name: str) -> Non
     assert slipped[1] > 1.5 * slipped[0]
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS[:20]), "utf-8")
     vary_ = ["vary", "texts.txt", "--lang", "en", "--with", "keyboard/typist", "--param", "profile=typists.json"]
-    done = unfazed(*vary_, "--draws", "3", "-o", "-", cwd=tmp_path)
+    done = unswayed(*vary_, "--draws", "3", "-o", "-", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("keyboard/typist") > 3
 
@@ -287,7 +287,7 @@ def test_calibrate_reads_aligned_files_by_person(tmp_path: Path) -> None:
     real.write_text("\n".join(json.dumps({"text": row.typed, "person": row.person}) for row in rows), "utf-8")
     assert typed_pairs(str(clean), [str(real)], ["text"], "person") == [row._replace(keys="") for row in rows]
     given = ["--clean", "c.jsonl", "--real", "h.jsonl", "--input", "text", "--by", "person"]
-    done = unfazed("calibrate", "typist", *given, "--test", "-o", "typists.json", cwd=tmp_path)
+    done = unswayed("calibrate", "typist", *given, "--test", "-o", "typists.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "AUC against people who were not fitted: 0." in done.stderr
 
@@ -308,7 +308,7 @@ def test_what_cannot_be_fitted_is_refused(tmp_path: Path, given: list[str], mess
     (tmp_path / "ragged.tsv").write_text("person\tsentence\ttyped\nme\ta\tb\nme\ta\n")
     (tmp_path / "few.tsv").write_text("person\tsentence\ttyped\nme\tthe house\tthe huose\n")
     (tmp_path / "right.tsv").write_text("person\tsentence\ttyped\n" + "me\tthe house\tthe house\n" * 30)
-    done = unfazed("calibrate", "typist", *given, "-o", "typists.json", cwd=tmp_path)
+    done = unswayed("calibrate", "typist", *given, "-o", "typists.json", cwd=tmp_path)
     assert done.returncode == 4, done.stderr
     assert message in done.stderr
     assert not (tmp_path / "typists.json").exists()

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from unfazed.core.errors import UsageError
-from unfazed.core.values import Example, Variant
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.meaning.chat import PROMPTS, WAYS, one_stretch
+from unswayed.core.errors import UsageError
+from unswayed.core.values import Example, Variant
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.meaning.chat import PROMPTS, WAYS, one_stretch
 
 Make = Callable[..., Any]
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.edits import apply
-from unfazed.core.seeds import Seeds
-from unfazed.vary.engine import OperatorSpec
-from unfazed.vary.meaning._control import deleted, inserted, replaced
-from unfazed.vary.meaning._table import LANGUAGES, MeaningChange, table
-from unfazed.vary.operator import Text
+from unswayed.core.edits import apply
+from unswayed.core.seeds import Seeds
+from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.meaning._control import deleted, inserted, replaced
+from unswayed.vary.meaning._table import LANGUAGES, MeaningChange, table
+from unswayed.vary.operator import Text
 
 
 def stream(text: str = "x", draw: int = 0):  # type: ignore[no-untyped-def]

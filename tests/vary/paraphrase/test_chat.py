@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unfazed.core.errors import StoredFileError, SystemBroken, UsageError
-from unfazed.core.values import Example, Variant
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.paraphrase.chat import paraphrases
+from unswayed.core.errors import StoredFileError, SystemBroken, UsageError
+from unswayed.core.values import Example, Variant
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.paraphrase.chat import paraphrases
 
 Make = Callable[..., Any]
 

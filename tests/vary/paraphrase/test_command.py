@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.edits import apply, slots_of
-from unfazed.core.errors import UnknownName
-from unfazed.core.seeds import Seeds
-from unfazed.core.values import Example
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.operator import Text
-from unfazed.vary.paraphrase._alike import Alike, edits_between
-from unfazed.vary.paraphrase._carriers import Carriers
-from unfazed.vary.paraphrase._frames import embedded, reframings
-from unfazed.vary.paraphrase.command import Command
-from unfazed.vary.sentence import sentences
+from unswayed.core.edits import apply, slots_of
+from unswayed.core.errors import UnknownName
+from unswayed.core.seeds import Seeds
+from unswayed.core.values import Example
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.operator import Text
+from unswayed.vary.paraphrase._alike import Alike, edits_between
+from unswayed.vary.paraphrase._carriers import Carriers
+from unswayed.vary.paraphrase._frames import embedded, reframings
+from unswayed.vary.paraphrase.command import Command
+from unswayed.vary.sentence import sentences
 
 NAME = "paraphrase/command"
 SLU = Path(__file__).parents[4] / "shared/data/slu"

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.edits import apply
-from unfazed.core.errors import UnknownName
-from unfazed.core.seeds import Seeds
-from unfazed.core.suite import Suite
-from unfazed.vary.operator import Text
-from unfazed.vary.paraphrase._phrases import close_synonyms
-from unfazed.vary.paraphrase.rules import KINDS, Rules
-from unfazed.vary.sentence import sentences
+from unswayed.core.edits import apply
+from unswayed.core.errors import UnknownName
+from unswayed.core.seeds import Seeds
+from unswayed.core.suite import Suite
+from unswayed.vary.operator import Text
+from unswayed.vary.paraphrase._phrases import close_synonyms
+from unswayed.vary.paraphrase.rules import KINDS, Rules
+from unswayed.vary.sentence import sentences
 
 
 def said(text: str, kinds: str, draws: int = 12, **more: object) -> set[str]:
@@ -158,7 +158,7 @@ def test_the_command_as_the_docs_have_it(tmp_path: Path) -> None:
     ]
     (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     command = ["vary", "pairs.jsonl", "--with", "paraphrase/rules", "--draws", "3", "-o", "suite/"]
-    commands.unfazed(*command, cwd=tmp_path, check=True)
+    commands.unswayed(*command, cwd=tmp_path, check=True)
     suite = Suite(tmp_path / "suite")
     assert suite.manifest.variants == 6
     golds = {example.id: example.gold for example in suite.examples()}

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.edits import apply
-from unfazed.core.errors import CannotKeepLabels, StoredFileError, UsageError
-from unfazed.core.seeds import Seeds
-from unfazed.core.values import Example
-from unfazed.systems import embeddings
-from unfazed.systems.embeddings import Embeddings
-from unfazed.systems.rewrite import Seq2SeqRewriter
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.operator import Text
-from unfazed.vary.paraphrase.seq2seq import Seq2Seq
+from unswayed.core.edits import apply
+from unswayed.core.errors import CannotKeepLabels, StoredFileError, UsageError
+from unswayed.core.seeds import Seeds
+from unswayed.core.values import Example
+from unswayed.systems import embeddings
+from unswayed.systems.embeddings import Embeddings
+from unswayed.systems.rewrite import Seq2SeqRewriter
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.operator import Text
+from unswayed.vary.paraphrase.seq2seq import Seq2Seq
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 pytest.importorskip("transformers", reason="needs the extra hf")

@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks._http_server import Server
-from unfazed.cli import unfazed as command
-from unfazed.core.chat import chat_inputs, chat_of
-from unfazed.core.errors import UnfazedError, UsageError
-from unfazed.core.prompt import Template
-from unfazed.core.reprompt import PROMPT, Reprompt, prompt_of
-from unfazed.core.suite import Suite
-from unfazed.core.values import Example, Variant
-from unfazed.run.record import Run
-from unfazed.vary import operators
-from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.cli import unswayed as command
+from unswayed.core.chat import chat_inputs, chat_of
+from unswayed.core.errors import UnswayedError, UsageError
+from unswayed.core.prompt import Template
+from unswayed.core.reprompt import PROMPT, Reprompt, prompt_of
+from unswayed.core.suite import Suite
+from unswayed.core.values import Example, Variant
+from unswayed.run.record import Run
+from unswayed.vary import operators
+from unswayed.vary.engine import OperatorSpec, Variation, vary
 
 NAMES = [name for name in operators.names() if name.startswith("prompt/")]
 TEMPLATE = "Answer the question.\nQuestion: {question}\n\nAnswer:"
@@ -122,7 +122,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def invoke(*arguments: str, code: int = 0) -> str:
     """In this process; what goes wrong comes back as its message, as words."""
     result = CliRunner().invoke(command, list(arguments))
-    if isinstance(result.exception, UnfazedError):
+    if isinstance(result.exception, UnswayedError):
         assert result.exception.exit_code == code, result.exception
         return " ".join(str(result.exception).split())
     assert result.exit_code == code, result.output

@@ -11,19 +11,19 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.cli.calibrate import command
-from unfazed.core.edits import apply
-from unfazed.core.errors import DataError, UnfazedError, UnknownName, UsageError
-from unfazed.core.seeds import Seeds
-from unfazed.measure.realism.heard import fit_heard
-from unfazed.vary.calibrate_listener import simulated
-from unfazed.vary.listeners import SHIPPED, listener
-from unfazed.vary.operator import Text
-from unfazed.vary.speech._lattice import lattice
-from unfazed.vary.speech._listener import inflections, looked_up
-from unfazed.vary.speech._writing import rewritten
-from unfazed.vary.speech.english import English
-from unfazed.vary.transcripts import counted
+from unswayed.cli.calibrate import command
+from unswayed.core.edits import apply
+from unswayed.core.errors import DataError, UnknownName, UnswayedError, UsageError
+from unswayed.core.seeds import Seeds
+from unswayed.measure.realism.heard import fit_heard
+from unswayed.vary.calibrate_listener import simulated
+from unswayed.vary.listeners import SHIPPED, listener
+from unswayed.vary.operator import Text
+from unswayed.vary.speech._lattice import lattice
+from unswayed.vary.speech._listener import inflections, looked_up
+from unswayed.vary.speech._writing import rewritten
+from unswayed.vary.speech.english import English
+from unswayed.vary.transcripts import counted
 
 SEEDS = Seeds(3, "speech/english", 1)
 SHARED = Path(__file__).parents[4] / "shared/data"
@@ -158,7 +158,7 @@ def test_the_same_texts_or_too_few_are_refused(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text("one\n")
     a, b = str(tmp_path / "a.txt"), str(tmp_path / "b.txt")
     for real, message in ((a, "same texts"), (b, "Lines must align")):
-        with pytest.raises(UnfazedError, match=message):
+        with pytest.raises(UnswayedError, match=message):
             fit_heard(a, real, None, None, "")
     (tmp_path / "c.txt").write_text("won\ntoo\n")
     with pytest.raises(UsageError, match="at least 100 texts"):

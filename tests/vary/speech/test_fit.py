@@ -8,15 +8,15 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from unfazed.cli.calibrate import command
-from unfazed.core.edits import apply
-from unfazed.core.errors import DataError
-from unfazed.core.seeds import Seeds
-from unfazed.measure.realism.aligned import read_people
-from unfazed.vary.calibrate_speech import count, fit_speaker
-from unfazed.vary.people import SPOKEN_CLASSES, Speakers, read_profiles, speakers, spoken_class
-from unfazed.vary.speech._speaker import Speaker
-from unfazed.vary.speech.mandarin import Mandarin
+from unswayed.cli.calibrate import command
+from unswayed.core.edits import apply
+from unswayed.core.errors import DataError
+from unswayed.core.seeds import Seeds
+from unswayed.measure.realism.aligned import read_people
+from unswayed.vary.calibrate_speech import count, fit_speaker
+from unswayed.vary.people import SPOKEN_CLASSES, Speakers, read_profiles, speakers, spoken_class
+from unswayed.vary.speech._speaker import Speaker
+from unswayed.vary.speech.mandarin import Mandarin
 
 WORDS = ["我们", "今天", "公司", "银行", "怎么", "可以", "还款", "提现", "账户", "支付", "使用", "因为", "问题", "时间"]
 WORDS += ["工作", "发展", "国家", "经济", "社会", "学生", "农民", "记者", "振兴", "獬豸"]

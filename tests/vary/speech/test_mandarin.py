@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.edits import apply
-from unfazed.core.errors import DataError, UsageError
-from unfazed.core.seeds import Seeds
-from unfazed.vary.operator import Text
-from unfazed.vary.people import GROUPS, accented, speakers, spoken_class
-from unfazed.vary.speech._numerals import closing, rewrites, value
-from unfazed.vary.speech._recogniser import SimulatedRecogniser, follows
-from unfazed.vary.speech._sounds import Ear, Syllable, halves, pronounced, syllables
-from unfazed.vary.speech._speaker import Speaker, split
-from unfazed.vary.speech.mandarin import Mandarin
+from unswayed.core.edits import apply
+from unswayed.core.errors import DataError, UsageError
+from unswayed.core.seeds import Seeds
+from unswayed.vary.operator import Text
+from unswayed.vary.people import GROUPS, accented, speakers, spoken_class
+from unswayed.vary.speech._numerals import closing, rewrites, value
+from unswayed.vary.speech._recogniser import SimulatedRecogniser, follows
+from unswayed.vary.speech._sounds import Ear, Syllable, halves, pronounced, syllables
+from unswayed.vary.speech._speaker import Speaker, split
+from unswayed.vary.speech.mandarin import Mandarin
 
 SEEDS = Seeds(3, "speech/mandarin", 1)
 TEXT = "记者王斌从四川省乡村振兴局获悉，“优秀农民工”、企业家等30000人下午7点到《新闻》总部OECD开会"
@@ -181,7 +181,7 @@ def test_accent_and_profile_can_be_given(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Did you mean 'jilu'"):
         Mandarin(accent="jilv")
     (tmp_path / "p.json").write_text(json.dumps({"people": [{}]}))
-    with pytest.raises(DataError, match="`unfazed calibrate`"):
+    with pytest.raises(DataError, match="`unswayed calibrate`"):
         Mandarin(profile=str(tmp_path / "p.json"))
     with pytest.raises(DataError, match="No such file"):
         Mandarin(profile=str(tmp_path / "none.json"))

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.seeds import Seeds, Stream
-from unfazed.vary.chinese import lexicon
-from unfazed.vary.operator import Text
-from unfazed.vary.people import GROUPS, accented, speakers
-from unfazed.vary.speech._recogniser import _BEAM, _DEEPEST, _KEPT, _NEAR, SimulatedRecogniser, follows
-from unfazed.vary.speech._sounds import LONGEST, NEUTRAL, Ear, Syllable, _tones, pronounced, syllables
-from unfazed.vary.speech.mandarin import Mandarin
+from unswayed.core.seeds import Seeds, Stream
+from unswayed.vary.chinese import lexicon
+from unswayed.vary.operator import Text
+from unswayed.vary.people import GROUPS, accented, speakers
+from unswayed.vary.speech._recogniser import _BEAM, _DEEPEST, _KEPT, _NEAR, SimulatedRecogniser, follows
+from unswayed.vary.speech._sounds import LONGEST, NEUTRAL, Ear, Syllable, _tones, pronounced, syllables
+from unswayed.vary.speech.mandarin import Mandarin
 
 _WORDS = [
     "记者",

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unfazed.core.errors import MissingExtra, UsageError
-from unfazed.core.seeds import Seeds
-from unfazed.core.values import Example, Variant
-from unfazed.systems import Recogniser, open_system
-from unfazed.systems.recognise import sherpa_files
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.speech import roundtrip
-from unfazed.vary.speech.roundtrip import Roundtrip, Voice, codes, new_voice, speak
+from unswayed.core.errors import MissingExtra, UsageError
+from unswayed.core.seeds import Seeds
+from unswayed.core.values import Example, Variant
+from unswayed.systems import Recogniser, open_system
+from unswayed.systems.recognise import sherpa_files
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.speech import roundtrip
+from unswayed.vary.speech.roundtrip import Roundtrip, Voice, codes, new_voice, speak
 
 pytestmark = pytest.mark.skipif(not shutil.which("espeak-ng"), reason="needs espeak-ng: apt-get install espeak-ng")
 HOSTILE = ["", " ", "\n", "🙂🙃", "<speak>hi</speak>", "שלום", "a" * 300, "-v de", "\0x"]
@@ -126,7 +126,7 @@ def test_a_missing_package_names_its_extra(
     monkeypatch.setitem(sys.modules, package, None)
     for name in ("model.bin", "tokenizer.json", "tokens.txt", "model.onnx"):
         (tmp_path / name).write_bytes(b"")
-    with pytest.raises(MissingExtra, match=r"unfazed\[speech\]"):
+    with pytest.raises(MissingExtra, match=r"unswayed\[speech\]"):
         open_recogniser(f"{spec}:{tmp_path}", "en")
 
 

@@ -7,17 +7,17 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from commands import unfazed
+from commands import unswayed
 
-from unfazed.core.edits import slots_of
-from unfazed.core.errors import UnknownName, UsageError
-from unfazed.core.values import Example, Variant
-from unfazed.vary.calibrate_disfluency import fit_disfluency
-from unfazed.vary.disfluencies import KINDS, disfluencies, find_repair, rough_repair
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.english import tagged
-from unfazed.vary.phrases import Pool, phrases
-from unfazed.vary.spoken.disfluency import Disfluency
+from unswayed.core.edits import slots_of
+from unswayed.core.errors import UnknownName, UsageError
+from unswayed.core.values import Example, Variant
+from unswayed.vary.calibrate_disfluency import fit_disfluency
+from unswayed.vary.disfluencies import KINDS, disfluencies, find_repair, rough_repair
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.english import tagged
+from unswayed.vary.phrases import Pool, phrases
+from unswayed.vary.spoken.disfluency import Disfluency
 
 NAME = "spoken/disfluency"
 PLACES = ("Boston", "Denver", "Warsaw", "Fresno", "Lisbon", "Vienna", "Oslo", "Quebec")
@@ -151,9 +151,9 @@ def test_wrong_parameters_are_refused() -> None:
 def test_from_a_file_to_variants(tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
     command = ("vary", "texts.txt", "--lang", "en", "--with", NAME, "-o", "-")
-    rows = [json.loads(line) for line in unfazed(*command, cwd=tmp_path).stdout.splitlines()]
+    rows = [json.loads(line) for line in unswayed(*command, cwd=tmp_path).stdout.splitlines()]
     assert len(rows) == len(TEXTS)
-    assert rows == [json.loads(line) for line in unfazed(*command, "--workers", "2", cwd=tmp_path).stdout.splitlines()]
+    assert rows == [json.loads(line) for line in unswayed(*command, "--workers", "2", cwd=tmp_path).stdout.splitlines()]
     shared = [any(place in row["inputs"]["text"] for place in PLACES) for row in rows]
     assert all(shared)
 
@@ -166,7 +166,7 @@ def test_from_what_people_said_to_variants_like_theirs(tmp_path: Path) -> None:
     (tmp_path / "said.txt").write_text("".join(v.inputs["text"] + "\n" for v in people))
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
     fit = ("calibrate", "disfluency", "--clean", "fluent.txt", "--real", "said.txt", "-o", "rates.json")
-    assert "Rates in rates.json" in unfazed(*fit, cwd=tmp_path).stderr
+    assert "Rates in rates.json" in unswayed(*fit, cwd=tmp_path).stderr
     command = ("vary", "texts.txt", "--lang", "en", "--with", NAME, "--param", "profile=rates.json", "-o", "-")
-    rows = [json.loads(line)["inputs"]["text"] for line in unfazed(*command, cwd=tmp_path).stdout.splitlines()]
+    rows = [json.loads(line)["inputs"]["text"] for line in unswayed(*command, cwd=tmp_path).stdout.splitlines()]
     assert sum("I mean" in text for text in rows) > 0.9 * len(TEXTS)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.edits import slots_of
-from unfazed.core.task import task_named
-from unfazed.core.values import Example, Variant
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.operator import Text
-from unfazed.vary.spoken import filler_post_verb, filler_pre_verb
+from unswayed.core.edits import slots_of
+from unswayed.core.task import task_named
+from unswayed.core.values import Example, Variant
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.operator import Text
+from unswayed.vary.spoken import filler_post_verb, filler_pre_verb
 
 PRE, POST, END = "spoken/filler_pre_verb", "spoken/filler_post_verb", "spoken/filler_end"
 FILLERS = {PRE: filler_pre_verb.FILLERS, POST: filler_post_verb.FILLERS}

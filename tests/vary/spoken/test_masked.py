@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.errors import UsageError
-from unfazed.core.values import Example, Variant
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.english import tagged
-from unfazed.vary.fitting import Asked
+from unswayed.core.errors import UsageError
+from unswayed.core.values import Example, Variant
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.english import tagged
+from unswayed.vary.fitting import Asked
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 transformers = pytest.importorskip("transformers", reason="needs the extra hf")
@@ -69,7 +69,7 @@ def test_closed_classes(model: Path) -> None:
 
 
 def test_batches_give_what_single_texts_give(model: Path) -> None:
-    from unfazed.vary.masked import MaskedModel
+    from unswayed.vary.masked import MaskedModel
 
     source = MaskedModel(str(model))
     texts = [f"play the {adjective} album" for adjective in ("new", "old", "cheap", "great")] * 12

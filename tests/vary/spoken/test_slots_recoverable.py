@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.edits import slots_of
-from unfazed.core.values import Example
-from unfazed.data import read_examples
-from unfazed.vary import operators
-from unfazed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.core.edits import slots_of
+from unswayed.core.values import Example
+from unswayed.data import read_examples
+from unswayed.vary import operators
+from unswayed.vary.engine import OperatorSpec, Variation, vary
 
 CORPORA = Path(__file__).parents[3] / "../shared/data/slu"
 NAMES = [name for name in operators.names() if name.startswith("spoken/")]

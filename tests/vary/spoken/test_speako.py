@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from unfazed.core.errors import UsageError
-from unfazed.core.seeds import Seeds
-from unfazed.core.values import Example
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.operator import Text
-from unfazed.vary.spoken import _speako
-from unfazed.vary.spoken._phones import CODES, WEAK, _model, akin, decode, letters_of, sound_of
-from unfazed.vary.spoken._speako import (
+from unswayed.core.errors import UsageError
+from unswayed.core.seeds import Seeds
+from unswayed.core.values import Example
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.operator import Text
+from unswayed.vary.spoken import _speako
+from unswayed.vary.spoken._phones import CODES, WEAK, _model, akin, decode, letters_of, sound_of
+from unswayed.vary.spoken._speako import (
     COMMON,
     NAME,
     ONLY_SAID,
@@ -35,10 +35,10 @@ from unfazed.vary.spoken._speako import (
     _one_word,
     ears,
 )
-from unfazed.vary.spoken.speako import Speako
+from unswayed.vary.spoken.speako import Speako
 
 ROOT = Path(__file__).parents[3]
-DATA = ROOT / "src/unfazed/vary/spoken/data"
+DATA = ROOT / "src/unswayed/vary/spoken/data"
 SLU = ROOT.parent / "shared/data/slu"
 PHONES = {code: phone for phone, code in CODES.items()}
 STREAMS = Seeds(0, "spoken/speako", 1)

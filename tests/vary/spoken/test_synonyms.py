@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.seeds import Seeds
-from unfazed.core.values import Example, Json, Variant
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.english import KIND_OF, STOPWORDS, forms, kind_of, tagged
-from unfazed.vary.fitting import Asked, fitting
-from unfazed.vary.operator import Text
-from unfazed.vary.spoken.synonym_verb import SynonymVerb
-from unfazed.vary.thesaurus import thesaurus
+from unswayed.core.seeds import Seeds
+from unswayed.core.values import Example, Json, Variant
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.english import KIND_OF, STOPWORDS, forms, kind_of, tagged
+from unswayed.vary.fitting import Asked, fitting
+from unswayed.vary.operator import Text
+from unswayed.vary.spoken.synonym_verb import SynonymVerb
+from unswayed.vary.thesaurus import thesaurus
 
 CLASSES = ("verb", "adjective", "adverb", "any", "stopword")
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.vary.english import (
+from unswayed.vary.english import (
     START,
     Word,
     _any,
@@ -21,8 +21,8 @@ from unfazed.vary.english import (
     tagger,
     tags_of,
 )
-from unfazed.vary.lines import Lines
-from unfazed.vary.spoken import verb_phrases
+from unswayed.vary.lines import Lines
+from unswayed.vary.spoken import verb_phrases
 
 COMMON = ["play", "the", "new", "book", "a", "table", "two", "what", "flights", "leave", "like", "to", "her", "that"]
 CORPORA = Path(__file__).parents[3] / "../shared/data/slu"

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.edits import apply
-from unfazed.core.seeds import Seeds
-from unfazed.vary.collocations import _PAIRS, OF_PEOPLE, collocations, everywhere, vague
-from unfazed.vary.engine import OperatorSpec
-from unfazed.vary.english import KIND_OF, Word, forms, tagged, tagger
-from unfazed.vary.fitting import Asked, Place, fits, fitting
-from unfazed.vary.operator import Text
-from unfazed.vary.thesaurus import thesaurus
+from unswayed.core.edits import apply
+from unswayed.core.seeds import Seeds
+from unswayed.vary.collocations import _PAIRS, OF_PEOPLE, collocations, everywhere, vague
+from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.english import KIND_OF, Word, forms, tagged, tagger
+from unswayed.vary.fitting import Asked, Place, fits, fitting
+from unswayed.vary.operator import Text
+from unswayed.vary.thesaurus import thesaurus
 
 WORDS = (
     *("play", "plays", "the", "a", "new", "cheap", "album", "by", "find"),

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from unfazed import make_suite
-from unfazed.core.errors import DataError
+from unswayed import make_suite
+from unswayed.core.errors import DataError
 
 CONTEXT = "The Eiffel Tower, built in 1889 by Gustave Eiffel's company, stands in Paris. It's 330 metres tall."
 READER = '''
@@ -23,8 +23,8 @@ CONLL = "Angela B-PER\nMerkel I-PER\nbesuchte O\ndie O\nUniversität B-ORG\nKöl
 CONLL += "Wir O\nmöchten O\nmorgen O\nnach O\nMünchen B-LOC\nfahren O\n, O\nsagte O\nJürgen B-PER\nKlopp I-PER\n. O\n\n"
 
 
-def unfazed(*words: str, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([sys.executable, "-m", "unfazed", *words], cwd=cwd, capture_output=True, text=True)
+def unswayed(*words: str, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([sys.executable, "-m", "unswayed", *words], cwd=cwd, capture_output=True, text=True)
     assert done.returncode == code, done.stderr
     return done
 
@@ -48,8 +48,8 @@ def squad(tmp_path: Path) -> Path:
 
 def test_questions_in_other_case_and_punctuation(squad: Path) -> None:
     names = ("--with", "surface/case", "--with", "surface/punctuation", "--param", "surface/case:kind=lower")
-    unfazed("vary", "squad.json", "--lang", "en", *names, "-o", "q/", cwd=squad)
-    done = unfazed("run", "q/", "--system", "my:read", "-o", "run/", "--format", "json", cwd=squad)
+    unswayed("vary", "squad.json", "--lang", "en", *names, "-o", "q/", cwd=squad)
+    done = unswayed("run", "q/", "--system", "my:read", "-o", "run/", "--format", "json", cwd=squad)
     results = json.loads(done.stdout)
     assert results["score"] == "exact_match"
     assert results["clean"]["value"] == 1
@@ -58,7 +58,7 @@ def test_questions_in_other_case_and_punctuation(squad: Path) -> None:
 
 
 def test_answers_in_a_varied_context_stay_answers(squad: Path) -> None:
-    unfazed(
+    unswayed(
         "vary",
         "squad.json",
         "--lang",
@@ -73,7 +73,7 @@ def test_answers_in_a_varied_context_stay_answers(squad: Path) -> None:
         "c/",
         cwd=squad,
     )
-    lines = unfazed("suite", "export", "c/", "-o", "-", cwd=squad).stdout.splitlines()
+    lines = unswayed("suite", "export", "c/", "-o", "-", cwd=squad).stdout.splitlines()
     variants = [v for v in map(json.loads, lines) if "example_id" in v]
     assert len({v["source"] for v in variants}) >= 7
     for variant in variants:
@@ -84,11 +84,11 @@ def test_answers_in_a_varied_context_stay_answers(squad: Path) -> None:
 def test_entities_of_a_german_file(tmp_path: Path) -> None:
     (tmp_path / "ner.conll").write_text(CONLL)
     names = ("--with", "@typing", "--with", "@surface")
-    done = unfazed(
+    done = unswayed(
         "vary", "ner.conll", "--lang", "de", *names, "--draws", "3", "--seed", "7", "-o", "suite/", cwd=tmp_path
     )
     assert "@typing (language de, task tag): keyboard/adjacent" in done.stderr
-    lines = unfazed("suite", "export", "suite/", "-o", "-", cwd=tmp_path).stdout.splitlines()
+    lines = unswayed("suite", "export", "suite/", "-o", "-", cwd=tmp_path).stdout.splitlines()
     rows = list(map(json.loads, lines))
     golds = {row["id"]: row["gold"]["tags"] for row in rows if "id" in row and "gold" in row}
     variants = [row for row in rows if "example_id" in row]

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.errors import UsageError, WrongLanguage
-from unfazed.core.values import Example, Json
-from unfazed.vary import operators
-from unfazed.vary.engine import OperatorSpec, Variation, vary
-from unfazed.vary.presets import members
+from unswayed.core.errors import UsageError, WrongLanguage
+from unswayed.core.values import Example, Json
+from unswayed.vary import operators
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.presets import members
 
 NAMES = members("surface")
 TEXTS = {
@@ -153,7 +153,7 @@ def test_short_forms_are_habits() -> None:
 
 
 def test_no_short_form_is_longer() -> None:
-    from unfazed.vary.surface.abbreviation import _short_forms
+    from unswayed.vary.surface.abbreviation import _short_forms
 
     for language in operators.get("surface/abbreviation").languages:
         short, _ = _short_forms(language)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core import file_hash
-from unfazed.core.errors import SystemBroken, UnknownName, UsageError
-from unfazed.papers.dialect.metrics.environment import install, python
-from unfazed.systems import Metric, Scores, Segment, open_system
+from unswayed.core import file_hash
+from unswayed.core.errors import SystemBroken, UnknownName, UsageError
+from unswayed.papers.dialect.metrics.environment import install, python
+from unswayed.systems import Metric, Scores, Segment, open_system
 
 ITEMS = [Segment("the cat sat", "a cat sat", "le chat"), Segment("a dog", "the mat", "x")]
 
@@ -69,9 +69,9 @@ def test_a_model_that_can_not_be_loaded_is_told_of(made: tuple[str, Path], tmp_p
 def test_without_its_environment_the_line_that_makes_it_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("UNFAZED_CACHE", str(tmp_path))
+    monkeypatch.setenv("UNSWAYED_CACHE", str(tmp_path))
     (tmp_path / "model.ckpt").touch()
-    with pytest.raises(UsageError, match="unfazed metrics install comet"):
+    with pytest.raises(UsageError, match="unswayed metrics install comet"):
         opened("comet", tmp_path / "model.ckpt").scores(ITEMS)
     with pytest.raises(UnknownName, match="'comet'"):
         install("commet")

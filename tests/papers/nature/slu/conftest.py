@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from unfazed.core.values import Example
+from unswayed.core.values import Example
 
 pytest.importorskip("torch", reason="needs the extra hf")
 

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import slu
 
-from unfazed.core.errors import StoredFileError
-from unfazed.core.task import task_named
-from unfazed.core.values import Example
-from unfazed.papers.nature.slu.layers import Chain
-from unfazed.papers.nature.slu.models import SluSystem
-from unfazed.systems.network import Batch, Encoder, windows
-from unfazed.systems.system import Failed
+from unswayed.core.errors import StoredFileError
+from unswayed.core.task import task_named
+from unswayed.core.values import Example
+from unswayed.papers.nature.slu.layers import Chain
+from unswayed.papers.nature.slu.models import SluSystem
+from unswayed.systems.network import Batch, Encoder, windows
+from unswayed.systems.system import Failed
 
 NAMES = ["slu/bilstm", "slu/birnn", "slu/jointbert", "slu/stackprop"]
 SAMPLES: dict[str, SluSystem] = {}
@@ -95,8 +95,8 @@ def test_a_byte_level_tokenizer_reads_words_as_in_a_sentence(tmp_path: Path, toy
     from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaModel
 
-    from unfazed.papers.nature.slu.models import Jointbert
-    from unfazed.systems.folders import no_bars
+    from unswayed.papers.nature.slu.models import Jointbert
+    from unswayed.systems.folders import no_bars
 
     marks = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
     made = Tokenizer(models.BPE())
@@ -155,7 +155,7 @@ def well_formed(tags: list[str]) -> bool:
 def test_the_two_networks_of_birnn_are_trained_apart() -> None:
     system = sample("slu/birnn")
     network = system.network
-    from unfazed.systems.network import Gold
+    from unswayed.systems.network import Gold
 
     intent, slots = network.parts()
     assert {id(p) for p in intent} | {id(p) for p in slots} == {id(p) for p in network.parameters()}

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from unfazed.core.errors import DataError, MissingExtra, UsageError
-from unfazed.core.values import Example
-from unfazed.papers.nature.slu.models import Bilstm, Birnn, Jointbert, Stackprop
-from unfazed.systems import training as _torch
-from unfazed.systems.opening import open_system
+from unswayed.core.errors import DataError, MissingExtra, UsageError
+from unswayed.core.values import Example
+from unswayed.papers.nature.slu.models import Bilstm, Birnn, Jointbert, Stackprop
+from unswayed.systems import training as _torch
+from unswayed.systems.opening import open_system
 
 SMALL = {"words": 16, "letters": 8, "filters": 16, "hidden": 16, "min_count": 1, "batch_size": 8, "patience": 99}
 SLU = Path(__file__).parents[4].parent / "shared/data/slu"
@@ -72,7 +72,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {here!r})
 from conftest import examples
-from unfazed.papers.nature.slu.models import Birnn
+from unswayed.papers.nature.slu.models import Birnn
 Birnn.train(examples(), examples(), to=sys.argv[1], epochs=8, **{small!r})
 """
 
@@ -117,7 +117,7 @@ def test_nothing_is_trained_twice_or_overwritten_unasked(toy: list[Example], tmp
 
 
 def test_an_unfinished_training_of_something_else_is_refused(toy: list[Example], tmp_path: Path) -> None:
-    from unfazed.systems.loop import Checkpoint
+    from unswayed.systems.loop import Checkpoint
 
     Checkpoint(tmp_path / "model/training.safetensors", "another plan").write({"a": torch.zeros(1)}, b"{}")
     with pytest.raises(UsageError, match="unfinished training"):
@@ -151,19 +151,19 @@ def test_dev_is_held_out_by_text(toy: list[Example]) -> None:
 
 def test_without_the_extra_the_install_line_is_shown(toy: list[Example], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_torch, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"pip install 'unfazed\[hf\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'unswayed\[hf\]'"):
         Bilstm.train(toy)
 
 
 def test_registry_and_help_import_no_torch() -> None:
-    code = "import sys; from unfazed.systems import systems; systems.get('slu/bilstm'); import unfazed.cli.train"
+    code = "import sys; from unswayed.systems import systems; systems.get('slu/bilstm'); import unswayed.cli.train"
     subprocess.run([sys.executable, "-c", f"{code}; assert 'torch' not in sys.modules"], check=True)
 
 
 def test_the_command_takes_a_folder_with_train_and_valid(toy: list[Example], tmp_path: Path) -> None:
     from click.testing import CliRunner
 
-    from unfazed.cli.train import command
+    from unswayed.cli.train import command
 
     for part, some in (("train", toy), ("valid", toy[:5])):
         (tmp_path / "data" / part).mkdir(parents=True)
@@ -190,7 +190,7 @@ def test_the_command_takes_a_folder_with_train_and_valid(toy: list[Example], tmp
 def test_a_few_epochs_on_atis_are_worth_something(tmp_path: Path) -> None:
     if not SLU.exists():
         pytest.skip(f"needs the SLU files in {SLU}")
-    from unfazed.data import read_examples
+    from unswayed.data import read_examples
 
     train, dev, test = (list(read_examples(SLU / "atis" / part)) for part in ("train", "valid", "test"))
     system = Bilstm.train(train, dev, epochs=5, lr=4e-3)

@@ -1,5 +1,0 @@
-"""`python -m unfazed`."""
-
-from unfazed.cli import main
-
-main()

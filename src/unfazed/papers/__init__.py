@@ -1,1 +1,0 @@
-"""The four papers that unfazed grew from, each a guest: it uses public names and registers as a plug-in would."""

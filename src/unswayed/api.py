@@ -1,0 +1,296 @@
+"""The instrument in one call: `check` and `carry_out` make a suite, run a system on it and measure what changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import closing, nullcontext
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from unswayed.core.asking import Asking
+from unswayed.core.chat import Turn
+from unswayed.core.errors import UsageError, option
+from unswayed.core.estimate import Resampling
+from unswayed.core.files import as_path, temporary_folder
+from unswayed.core.identify import identify
+from unswayed.core.language import language_tag
+from unswayed.core.prices import prices_of
+from unswayed.core.prompt import Template
+from unswayed.core.secrets import hide, masked_data, masked_spec
+from unswayed.core.suite import Suite
+from unswayed.core.task import task_named
+from unswayed.core.values import Example, Variant
+from unswayed.measure.early import check_stop_rules, stop_rules
+from unswayed.measure.gates import Verdict, check_sets, gates_of, judge, measured_by
+from unswayed.measure.judging import cited
+from unswayed.measure.measuring import scorers_for
+from unswayed.measure.questions import check_suite
+from unswayed.measure.results import Results
+from unswayed.measure.within import check_margin
+from unswayed.run.engine import run_system
+from unswayed.run.job import Until
+from unswayed.run.making import Selector, make_suite, suite_of
+from unswayed.run.plan import (
+    Device,
+    Dtype,
+    MeasurePlan,
+    Missing,
+    Plan,
+    SetName,
+    SystemPlan,
+    VaryPlan,
+    Weigh,
+    from_arguments,
+    kept,
+    listed,
+)
+from unswayed.run.record import Run, refuse_other
+from unswayed.run.spending import CostEstimate, Spending
+from unswayed.run.workers import Engine, in_use
+from unswayed.score import Comparing, comparing_for, scorers
+from unswayed.systems.device import using
+from unswayed.systems.opening import open_system
+from unswayed.systems.system import System
+from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.presets import expand
+
+AnySystem = Any  # a function, a fitted model, a `System`, or a text
+
+
+def check(
+    system: AnySystem, data: object, operators: str | OperatorSpec | Sequence[str | OperatorSpec] = (), *,
+    input: str | Sequence[str] | None = None, gold: str | None = None, id: str | None = None,
+    groups: str | Sequence[str] | None = None, labels: Sequence[str] | None = None, format: str | None = None,
+    task: str | None = None, language: str | None = None, turn: Turn | None = None, set: SetName = "each",
+    encoding: str | None = None, sheet: str | None = None,
+    selector: Selector | None = None, draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (),
+    scores: str | Sequence[str] = (), extract: str = "", equivalent: str = "", rubric: str | None = None,
+    agreement: str | None = None, level: float = 0.95, bootstrap: int = 10_000, sanity: bool = True,
+    missing: Missing = "leave", to: str | Path | None = None, asking: Asking | None = None,
+    engine: Engine | None = None, limit: int | None = None, fresh: bool = False, stop_when: str | Sequence[str] = (),
+    cluster: str | None = None,
+    weigh: Weigh = "examples", worst_of: int | None = None, within: float | None = None, repeats: int = 0,
+    budget: float | None = None,
+    device: Device | None = None, dtype: Dtype | None = None,
+) -> Results:  # fmt: skip
+    """Makes variants of `data`, runs `system` on them, and measures what changed.
+
+    Example: `unswayed.check(predict, df, "keyboard/adjacent", input="utterance", gold="intent", draws=3, seed=7)`.
+
+    - `system`: a function from a list of input mappings to a list of outputs, a fitted scikit-learn model, a pipeline
+      of transformers', a `System`, or a text as after `unswayed run --system`.
+    - `data`, `operators`, `input` … `fields`: as in `make_suite`. `data` may also be a `Suite`.
+    - `scores`: the scorers, the main one first; by default those of the task.
+    - `extract`, `equivalent`, `rubric`, `agreement`: what of an answer is compared, as in `MeasurePlan`.
+    - `sanity=False`: measure even if the set-up looks broken, for example a system that always answers the same.
+    - `missing`: how failed outputs count: `leave` leaves them out, with bounds beside numbers; or `wrong`, or `bounds`.
+    - `cluster`, `weigh`, `worst_of`, `within`: as in `measure_run`.
+    - `to`: the folder of the run, in which a run that was stopped resumes, and in which answers of the same system
+      are reused. Without it, everything is new, in a temporary folder that stays until the process ends.
+    - `limit`: how many examples are asked, chosen at random. `fresh`: use no stored answers; keep them aside.
+    - `stop_when`: ends the run early, when the interval of a measure is narrow enough, such as `drop±0.02`.
+    - `device`, `dtype`: where models run that run here (auto, cpu, cuda or mps), and their number format (auto,
+      float32, float16 or bfloat16).
+    - `repeats`: how many more times each clean input is asked, so that flips can be held against the system's own.
+    - `budget`: what the run may cost. The system must know its prices: `open_system(url, model=…, price_in=0.15,
+      price_out=0.6)`.
+    """
+    plan = from_arguments(
+        Plan,
+        run=from_arguments(
+            SystemPlan,
+            asking=asking or Asking(),
+            limit=limit,
+            fresh=fresh,
+            stop_when=listed(stop_when),
+            repeats=repeats,
+            budget=budget,
+            device=device,
+            dtype=dtype,
+        ),
+        measure=from_arguments(
+            MeasurePlan,
+            scores=listed(scores),
+            extract=extract,
+            equivalent=equivalent,
+            rubric=rubric,
+            agreement=agreement,
+            level=level,
+            bootstrap=bootstrap,
+            sanity=sanity,
+            missing=missing,
+            cluster=cluster,
+            weigh=weigh,
+            worst_of=worst_of,
+            within=within,
+        ),
+        engine=engine or in_use(),
+    )
+    _check_measures(plan.measure)
+    folder = temporary_folder() / "run" if to is None else as_path(to, "to")
+    refuse_other(folder)
+    making: dict[str, Any] = {"operators": operators, "input": input, "gold": gold, "id": id, "groups": groups,
+        "labels": labels, "format": format, "task": task, "language": language, "selector": selector,
+        "fields": fields, "encoding": encoding, "sheet": sheet, **({"turn": turn} if turn else {})}  # fmt: skip
+    if not isinstance(data, Suite):
+        making["cluster"] = cluster
+        data = make_suite(data, to=folder / "suite", set=set, draws=draws, seed=seed, engine=engine, **making)
+    elif extra := next((name for name, value in making.items() if value not in (None, ())), None):
+        raise UsageError(f"data is a Suite, which has its variants already. Leave out {option(extra)}.")
+    return carry_out(plan, folder, system=system, suite=data).results
+
+
+def carry_out(
+    plan: Plan, to: str | Path | None = None, *, system: AnySystem = None, suite: Suite | str | Path | None = None,
+) -> Verdict:  # fmt: skip
+    """Carries out a whole plan: makes its suite, runs its system, measures, and checks its gates.
+
+    Example: `unswayed.carry_out(unswayed.read_plan("plan.toml"), "run/").results`.
+
+    The run is in folder `to`, and the suite in `to`/suite unless the plan names one; both are kept and resumed.
+    Without `to`, both are in a temporary folder until the process ends. `system` and `suite` replace what the plan
+    names.
+    """
+    run, plan = _carried_out(plan, to, system, suite)
+    with using(plan.run.device, plan.run.dtype):
+        return judge(run, plan)
+
+
+def estimate_cost(
+    plan: Plan, to: str | Path | None = None, *, system: AnySystem = None, suite: Suite | str | Path | None = None,
+) -> CostEstimate:  # fmt: skip
+    """What carrying out a plan would cost, from the requests of up to 20 examples, which are sent and kept in `to`.
+
+    Example: `unswayed.estimate_cost(unswayed.read_plan("plan.toml"), "run/").cost`.
+
+    `carry_out` with the same folder goes on from there.
+    """
+    run, _ = _carried_out(plan, to, system, suite, only_estimate=True)
+    assert run.estimate is not None
+    return run.estimate
+
+
+def _carried_out(
+    plan: Plan, to: str | Path | None, system: AnySystem, suite: Suite | str | Path | None, only_estimate: bool = False
+) -> tuple[Run, Plan]:
+    """The run of a plan, not measured yet, and the plan as it was understood."""
+    if not isinstance(plan, Plan):
+        raise UsageError(f"A Plan is expected, not {plan!r:.60}. `unswayed.read_plan` reads a file.")
+    plan = _with_judges_model(plan, plan.run.system if system is None else system)
+    gates = gates_of(plan.gate.fail_under, plan.gate.max_drop, plan.gate.max_flips, plan.gate.on)  # raises if wrong
+    _check_measures(plan.measure)
+    stop_rules(plan.run.stop_when)
+    system = plan.run.system if system is None else system
+    if system is None:
+        raise UsageError(
+            f"No system was given: set {option('system')} to module:function, a model's folder, or cmd:COMMAND."
+        )
+    to = temporary_folder() / "run" if to is None else as_path(to, "to")
+    refuse_other(to)  # before a suite is made there
+    suite = plan.run.suite if suite is None else suite
+    if not isinstance(suite, Suite):
+        suite = suite_of(plan, to / "suite") if suite is None else Suite(suite)
+    suite.verify()
+    check_sets(gates, suite)
+    hide((os.environ.get(name, "") for name in plan.run.secret_env), named=True)
+    check_suite(suite, plan.measure.cluster, plan.measure.worst_of)
+    asked = plan.run
+    with using(asked.device, asked.dtype):
+        opened = open_system(system, **asked.options)
+    with nullcontext() if opened is system else closing(opened):
+        run = run_system(
+            suite, opened, to, asked.asking, plan.engine, limit=asked.limit, fresh=asked.fresh,
+            until=_until(plan, suite), repeats=asked.repeats, spending=_spending(plan, only_estimate),
+        )  # fmt: skip
+    rubric = plan.measure.rubric
+    run.keep_plan(_kept(plan, opened), "" if rubric is None else Template.read(rubric).text)
+    return run, plan
+
+
+def _with_judges_model(plan: Plan, system: AnySystem) -> Plan:
+    """A judge at the system's own URL is the same model, unless another is named there."""
+    url, model = plan.measure.equivalent.removeprefix("judge:"), plan.run.options.get("model")
+    if not isinstance(system, str) or url == plan.measure.equivalent or "#" in url:
+        return plan
+    url_of_system, _, named = system.partition("#")
+    model = model or named
+    if not model or url != url_of_system or not url.startswith(("http://", "https://")):
+        return plan
+    return plan.with_("measure", {"equivalent": f"judge:{url}#{model}"})
+
+
+def _spending(plan: Plan, only_estimate: bool) -> Spending:
+    prices = prices_of(plan.run.judge_price_in, plan.run.judge_price_out, "judge-")
+    plain = msgspec.structs.replace(plan, measure=msgspec.structs.replace(plan.measure, sanity=False))
+    judges = plan.measure.equivalent.startswith("judge:")
+
+    def verdicts(run: Run) -> None:
+        measured_by(run, plain)
+
+    return Spending(plan.run.budget, only_estimate, verdicts if judges else None, prices)
+
+
+def _kept(plan: Plan, system: System) -> dict[str, Any]:
+    """The plan of a run as it is kept with it: with the system that was run, if a text names it, and no secrets."""
+    sections = {name: kept(getattr(plan, name)) for name in ("run", "engine", "measure", "gate")}
+    if system.reference is not None:
+        spec, options = system.reference
+        sections["run"] |= {"system": masked_spec(spec), "options": options}
+    return dict(masked_data({name: section for name, section in sections.items() if section}))
+
+
+def _until(plan: Plan, suite: Suite) -> Until | None:
+    """The rules by which the plan's run may end early."""
+    rules = stop_rules(plan.run.stop_when)
+    if not rules:
+        return None
+    measured = plan.measure
+    comparing = comparing_for(suite, measured.extract, measured.equivalent, measured.rubric)
+    check_stop_rules(rules, next(iter(scorers_for(suite.task, measured.scores, comparing)), None))
+    plain = msgspec.structs.replace(plan, measure=msgspec.structs.replace(measured, sanity=False))
+
+    def hold(run: Run) -> bool:
+        results = measured_by(run, plain)
+        return all(rule.holds(results) for rule in rules)
+
+    return Until(tuple(rule.text for rule in rules), hold)
+
+
+def _check_measures(measure: MeasurePlan) -> None:
+    """Raises what is wrong with the measures before anything is asked."""
+    Resampling(measure.level, measure.bootstrap, measure.seed)
+    check_margin(measure.within)
+    for name in measure.scores:
+        scorers.get(name)
+    comparing = Comparing(task_named("text"), measure.extract, measure.equivalent, measure.rubric)
+    cited(measure.agreement, comparing)
+
+
+def vary_text(
+    text: str, operators: str | OperatorSpec | Sequence[str | OperatorSpec], n: int = 1, *, seed: int = 0,
+    language: str | None = None,
+) -> list[Variant]:  # fmt: skip
+    """`n` variants of one text by each operator; fewer if an operator finds nothing to change.
+
+    Example: `unswayed.vary_text("turn off the lights", "keyboard/adjacent", n=5, seed=7)`.
+
+    The language is identified from the text unless you name it. A short text may need its name, such as `en`.
+    """
+    if not isinstance(text, str):
+        raise UsageError(f"{option('text')} must be a text, not {text!r:.60}. For several texts, use make_suite.")
+    if not hasattr(n, "__index__") or isinstance(n, bool) or n < 1:
+        raise UsageError(f"{option('n')} must be a whole number of 1 or more, not {n!r:.60}.")
+    plan = from_arguments(VaryPlan, operators=listed(operators), seed=seed)
+    known = language_tag(language) if language else identify([text]).language
+    variation = Variation(
+        operators=expand(plan.specs(), known, "text")[0],
+        task="text",
+        language=known,
+        language_guessed=language is None,
+        draws=int(n),
+        seed=plan.seed,
+    )
+    return list(vary([Example(0, "text", {"text": text})], variation))

@@ -1,0 +1,87 @@
+"""`unswayed augment`: training data with altered copies of its examples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from unswayed.cli._options import data_options, engine_options, split_list, with_engine
+
+
+@click.command("augment", short_help="Add altered copies to training data, labels kept.")
+@click.argument("data", metavar="DATA")
+@click.option("--with", "names", multiple=True, metavar="NAME", help="A strategy or an operator. Repeatable.")
+@click.option("--param", "params", multiple=True, metavar="[OPERATOR:]KEY=VALUE", help="A parameter. Repeatable.")
+@click.option("--masked-lm", metavar="FOLDER", help="A Hugging Face model for the strategy `context`.")
+@click.option("--copies", type=click.IntRange(min=1), default=1, show_default=True, help="Copies of each example.")
+@click.option("--people", type=click.IntRange(min=1), default=1, show_default=True, help="Simulated people who vary.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+@data_options
+@engine_options
+@click.option(
+    "-o",
+    "to",
+    required=True,
+    metavar="FILE",
+    help="The file: .jsonl, .conll for tagged tokens, or - for standard output.",
+)
+def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str, **given: Any) -> None:
+    """Write the examples of DATA, each followed by a copy that one strategy altered, drawn at random.
+
+    \b
+      unswayed augment atis/train -o augmented.jsonl
+      unswayed train slu augmented.jsonl --dev atis/valid -o model/
+      unswayed augment train.jsonl --with keyboard/homophone -o noisy.jsonl     # any operators, any task
+      unswayed augment ner.conll --with keyboard/adjacent -o more.conll
+
+    Strategies, all six unless --with names some: keyboard, misspelling, synonym, antonym, tfidf, context. The last two
+    learn from DATA itself; with --masked-lm, `context` asks a language model. Labels move with the words and are kept
+    even where a word gives way to its opposite. A copy's groups say what was done to it.
+    """
+    from collections import Counter
+
+    from unswayed.cli.vary import operator_specs
+    from unswayed.data import ReadOptions, read_examples, task_and_language
+    from unswayed.mitigate.augment import augment, write_examples
+    from unswayed.papers.nature.strategies import STRATEGIES, strategies
+    from unswayed.run.plan import Plan
+    from unswayed.vary.presets import expand, tell
+
+    options = ReadOptions(
+        format=given["format_in"],
+        task=given["task"],
+        inputs=given["inputs"],
+        gold=given["gold"],
+        id=given["id_"],
+        groups=(*given["groups"], *([given["cluster"]] if given["cluster"] else [])),
+        labels=split_list(given["labels"]),
+        encoding=given["encoding"],
+        sheet=given["sheet"],
+    )
+    kind = task_and_language(data, options, given["lang"])
+    if "+" in kind.language:
+        raise click.UsageError(f"{data} has rows in {kind.language}. Split it, and augment each language by itself.")
+    named = [name for name in names if name in STRATEGIES]
+    others = operator_specs(tuple(name for name in names if name not in STRATEGIES), params)
+    chosen, presets = expand(others, kind.language, kind.task)
+    tell(presets, kind.language, kind.task)
+    operators = strategies([*named, *chosen], lambda: read_examples(data, options), given["masked_lm"])
+    none: Counter[str] = Counter()
+    examples = augment(
+        read_examples(data, options),
+        operators,
+        given["seed"],
+        task=kind.task,
+        language=kind.language,
+        copies=given["copies"],
+        people=given["people"],
+        unchanged=none,
+        mapped=with_engine(Plan(), given).engine.map,
+    )
+    counts = write_examples(examples, to)
+    click.echo(f"{counts.pop(''):,} examples and {counts.total():,} altered copies in {to}", err=True)
+    for name, count in sorted(counts.items()):
+        click.echo(f"  {count:,} by {name}", err=True)
+    if none.total():
+        click.echo(f"Nothing could be altered in {none.total():,} examples.", err=True)

@@ -1,0 +1,343 @@
+"""`unswayed collect`: the web app in which people type, speak and judge."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from unswayed.cli._collect_people import exclude_command, forget_command, invite_command
+from unswayed.cli._options import format_option, study_file
+from unswayed.core.text import counted
+
+
+@click.group("collect", short_help="Collect typing, speech and judgements from people in a web app.")
+@click.pass_context
+def command(context: click.Context) -> None:
+    """A study is a TOML file, a database next to it, and links for the people who take part.
+
+    \b
+      unswayed collect new study.toml
+      unswayed collect invite study.toml --name anna --stratum sogou
+      unswayed collect serve study.toml
+      unswayed collect export study.toml -o answers.jsonl
+    """
+    before = os.umask(0o077)  # what people give is for the owner's eyes
+    context.call_on_close(lambda: os.umask(before))
+
+
+@command.command("new", short_help="Make a study's database, or a study to fill in.")
+@study_file
+@click.option("--kind", default="retype", show_default=True, help="The kind of task, if STUDY does not exist.")
+@click.option("--items", metavar="FILE", help="The items, if STUDY does not exist. Its groups become strata.")
+@click.option("--suite", metavar="SUITE", help="The suite that items are made of, if STUDY does not exist.")
+def new(study_file: str, kind: str, items: str | None, suite: str | None) -> None:
+    """Make the database of STUDY and print the owner's password. If STUDY does not exist, write one to fill in.
+
+    \b
+      unswayed collect new study.toml
+
+    With --suite, the study is written and its database made at once: it is ready to serve. Edit it at any time, and run
+    `unswayed collect apply`.
+
+    \b
+      unswayed collect new study.toml --kind retype --suite suite/
+    """
+    from unswayed.collect.items import make_study, write_template
+    from unswayed.collect.study import read_study
+
+    path = Path(study_file)
+    if path.exists() and (items or suite):
+        raise click.UsageError(f"{path} exists. --items and --suite are for a study that does not exist yet.")
+    if items and suite:
+        raise click.UsageError("Choose --items or --suite.")
+    if not path.exists():
+        write_template(path, kind, Path(items) if items else None, Path(suite) if suite else None)
+        if not suite:
+            click.echo(f"Fill in {path}, then rerun the same command.", err=True)
+            return
+        click.echo(f"Study in {path}: put your contact and consent in it, and run `unswayed collect apply`.", err=True)
+    database, password, count = make_study(read_study(path))
+    database.close()
+    click.echo(
+        f"{counted(count, 'item')} in {database.name}. The owner's password for /admin, shown this once:", err=True
+    )
+    click.echo(password)
+
+
+@command.command("apply", short_help="Apply what changed in a study's file.")
+@study_file
+@click.option("--dry-run", is_flag=True, help="Show the changes, and make none.")
+def apply_command(study_file: str, dry_run: bool) -> None:
+    """Show what differs between STUDY and its database, and apply it. A running server takes it up at once.
+
+    \b
+      unswayed collect apply study.toml
+
+    A change that would spoil answers is refused, and then nothing is changed. You can add items, correct the gold
+    answer of an item, raise `k`, and change texts, quotas and limits at any time. The database keeps each revision.
+    """
+    from unswayed.collect.applied import revision_number
+    from unswayed.collect.database import open_database
+    from unswayed.collect.items import entries
+    from unswayed.collect.revisions import apply, changes
+    from unswayed.collect.study import read_study
+    from unswayed.core.text import visible
+
+    study = read_study(study_file)
+    with open_database(study.place) as database:
+        items = entries(study)
+        found = database.read(lambda tx: changes(tx, study, items))
+        for change in found:
+            refused = f"  Refused: {change.refused}" if change.refused else ""
+            click.echo(visible(f"{change.what}: {change.before} → {change.after}{refused}"))
+        if not found:
+            click.echo("Nothing changed.", err=True)
+        elif not dry_run:
+            database.write(lambda tx: apply(tx, study))
+            click.echo(f"This is revision {database.read(revision_number)} of the study.", err=True)
+
+
+@command.command("items", short_help="Make items of a suite, or of a run's answers.")
+@click.argument("kind", metavar="KIND")
+@click.option(
+    "--suite", "suites", multiple=True, metavar="SUITE",
+    help="The suite whose texts people are to judge. For plausible, a second one may have simulated versions.",
+)  # fmt: skip
+@click.option("--run", metavar="RUN", help="The run whose answers, or whose changed answers, people are to judge.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N items, chosen at random.")
+@click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the random seed.")
+@click.option("--field", "fields", multiple=True, help="An input of the examples. Repeatable. Default: those varied.")
+@click.option(
+    "-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; the key file goes next to it."
+)
+def items_command(
+    kind: str, suites: tuple[str, ...], run: str | None, limit: int | None, seed: int, fields: tuple[str, ...], to: str
+) -> None:
+    """Write the items of SUITE for a study of KIND.
+
+    `same_meaning` shows each changed text beside its original, `plausible` two versions of a text by different makers,
+    `labels` each altered utterance with its slots and intent.
+
+    \b
+      unswayed collect items same_meaning --suite candidates/ -o items.jsonl
+      unswayed collect items plausible --suite people/ --suite simulated/ -o items.jsonl
+      unswayed collect new study.toml --kind same_meaning --items items.jsonl
+
+    With --run, `plausible` and `labels` take only the variants that changed the system's answer. For `same_meaning`,
+    people compare answers, as a judge does: each answer to a variant beside the answer to the original, and each answer
+    beside the gold. Answers that are equal, up to case and punctuation, are left out.
+
+    \b
+      unswayed collect items same_meaning --run run/ --limit 200 -o items.jsonl
+
+    The key file (`items.key.jsonl`) holds the operator and the example of each item. Annotators do not see it.
+    """
+    from unswayed.collect.items import some_of, write_entries, write_items
+
+    if bool(suites) == (run is not None) or len(suites) > (2 if kind == "plausible" else 1):
+        raise click.UsageError("Choose --suite SUITE or --run RUN; a second --suite is for plausible.")
+    if len(suites) == 2:
+        from unswayed.core.suite import Suite
+        from unswayed.papers.readin.plausibility import PAIRS, make_pairs, write_pairs
+
+        pairs = make_pairs(Suite(suites[0]), Suite(suites[1]), limit or PAIRS, seed)
+        write_pairs(pairs, to)
+        count = len(pairs.items)
+    elif run is not None:
+        from unswayed.measure.people_pairs import answer_entries, flip_entries
+        from unswayed.run.record import Run
+
+        same = kind == "same_meaning"
+        found = answer_entries(Run(run), limit, seed) if same else flip_entries(kind, Run(run), fields)
+        count = write_entries(found if same else some_of(found, limit, seed), Path(to))
+    else:
+        count = write_items(kind, Path(suites[0]), Path(to), fields, limit, seed)
+    click.echo(f"{counted(count, 'item')} in {to}", err=True)
+
+
+@command.command("serve", short_help="Serve a study, or a folder of studies.")
+@click.argument("place", metavar="STUDY", type=click.Path())
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Any other host needs --certificate or --trusted-proxy."
+)
+@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
+@click.option("--base-path", default="", metavar="PATH", help="The path that the study, or all studies, are under.")
+@click.option("--certificate", type=click.Path(exists=True, dir_okay=False), help="TLS certificate chain, PEM.")
+@click.option("--key", type=click.Path(exists=True, dir_okay=False), help="Its private key, PEM.")
+@click.option(
+    "--trusted-proxy", "trusted", multiple=True, metavar="CIDR",
+    help="The address or network of a proxy in front that does TLS. Repeatable.",
+)  # fmt: skip
+def serve_command(
+    place: str, host: str, port: int, base_path: str, certificate: str | None, key: str | None,
+    trusted: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Serve STUDY until interrupted. The owner's view is at /admin.
+
+    \b
+      unswayed collect serve study.toml
+      unswayed collect serve studies/ --base-path /c --port 8931
+
+    If STUDY is a folder, each study in it (NAME.toml or NAME/study.toml) is served under its own path, /c/NAME, with
+    its own cookies.
+    """
+    from unswayed.collect.server import serve, studies_at
+    from unswayed.core.text import visible
+
+    studies = studies_at(Path(place), base_path)
+    for base, study in studies.items():
+        click.echo(f"{visible(study.title)}: http{'s' if certificate else ''}://{host}:{port}{base}/", err=True)
+    serve(studies, host, port, certificate, key, trusted)
+
+
+@command.command("status", short_help="Show the progress of a study.")
+@study_file
+@format_option
+def status(study_file: str, format_: str) -> None:
+    """Print how far STUDY is, by stratum and by person, and the agreement between people.
+
+    \b
+      unswayed collect status study.toml
+    """
+    from unswayed.collect.database import open_database
+    from unswayed.collect.export import agreed, answers_of, exportable
+    from unswayed.collect.status import coverage, progress, record
+    from unswayed.collect.study import read_study
+    from unswayed.report.tables import render
+
+    study = read_study(study_file)
+    with open_database(study.place) as database:
+        parts = database.read(lambda tx: [[progress(tx)], coverage(tx), record(tx, study)])
+        answers = answers_of(study, database)
+    if (versions := exportable(study, answers)) is not None:
+        parts[0][0]["versions"] = versions
+    parts.append(agreed(study, answers))
+    if format_ in ("json", "jsonl"):
+        click.echo(render(dict(zip(("progress", "strata", "people", "agreement"), parts, strict=True)), "json"))
+        return
+    click.echo("\n\n".join(render(rows, format_) for rows in parts if rows))
+
+
+@command.command("export", short_help="Write people's answers, or their texts as a suite.")
+@study_file
+@click.option("-o", "to", required=True, metavar="PLACE", help="FILE.jsonl, FILE.parquet, or a folder for a suite.")
+@click.option(
+    "--as", "form", type=click.Choice(["suite", "answers"]), help="What to write. Default: by the ending of PLACE."
+)
+@click.option("--logs", is_flag=True, help="Include every key and composition event.")
+@click.option("--names", is_flag=True, help="Write people's names. Default: pseudonyms.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing suite.")
+@click.option("--recogniser", help="The recogniser whose texts the suite takes, if several transcribed the recordings.")
+@click.option("--summary", metavar="FILE", help="Also write a summary of the answers to each item (JSON lines).")
+def export_command(
+    study_file: str, to: str, form: str | None, logs: bool, names: bool, overwrite: bool, recogniser: str | None,
+    summary: str | None,
+) -> None:  # fmt: skip
+    """Write every answer of STUDY as a record, counted or not; or people's texts as a suite.
+
+    \b
+      unswayed collect export study.toml --as suite -o people/
+      unswayed run people/ --system my_module:predict -o run/
+
+    People are named by pseudonyms, which stay the same from export to export. A data sheet of the study is written
+    beside PLACE: who took part, what they were told, how far they agree.
+    """
+    from unswayed.collect.database import open_database
+    from unswayed.collect.export import answers_of, export, summaries
+    from unswayed.collect.people import note
+    from unswayed.collect.records import decisions
+    from unswayed.collect.sheet import write_sheet
+    from unswayed.collect.study import read_study
+    from unswayed.core.files import write_json_lines
+
+    study = read_study(study_file)
+    if form and (form == "suite") == (Path(to).suffix in (".jsonl", ".parquet")):
+        raise click.UsageError("A suite is a folder; answers are FILE.jsonl or FILE.parquet.")
+    with open_database(study.place) as database:
+        done = export(study, database, Path(to), logs, overwrite, recogniser, names)
+        sheet = write_sheet(study, database, Path(to), names)
+        if summary:
+            decided = database.read(decisions)
+            rows = [
+                {**row, "decided": decided.get(row["item"])} for row in summaries(study, answers_of(study, database))
+            ]
+            write_json_lines(Path(summary), rows)
+        database.write(lambda tx: note(tx, "owner", "exported with names" if names else "exported", to))
+    click.echo(f"Data sheet in {sheet}", err=True)
+    if isinstance(done, int):
+        click.echo(f"{counted(done, 'answer')} in {to}", err=True)
+        return
+    made = done.suite.manifest
+    click.echo(
+        f"{counted(made.examples, 'example')} and {counted(made.variants, 'version')} by people in {to}", err=True
+    )
+    left_out = {"have no text": done.incomplete, "lost a labelled word": done.labels_lost}
+    for reason, count in left_out.items():
+        if count:
+            click.echo(f"Left out: {counted(count, 'version')} that {reason}.", err=True)
+
+
+@command.command("transcribe", short_help="Transcribe recordings with a speech recogniser.")
+@study_file
+@click.option(
+    "--recogniser",
+    required=True,
+    help="pocketsphinx, whisper:DIR, sherpa:DIR, command:COMMAND, or what `run --system` takes.",
+)
+@click.option("--again", is_flag=True, help="Transcribe all recordings again.")
+def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
+    """Turn the recordings of STUDY into text, also while it is served.
+
+    \b
+      unswayed collect transcribe study.toml --recogniser whisper:model/
+
+    Each recogniser's texts are kept by its name. Once the recogniser has changed, all recordings are transcribed again.
+    """
+    from unswayed.collect.database import open_database
+    from unswayed.collect.kinds.read_aloud import transcribe
+    from unswayed.collect.study import read_study
+    from unswayed.systems import Recogniser, open_system
+
+    study = read_study(study_file)
+    system = open_system(recogniser, Recogniser, language=study.language)
+    with open_database(study.place) as database:
+        count = transcribe(study, database, recogniser, system.hear, again, system.identity)
+    click.echo(f"{counted(count, 'recording')} transcribed.", err=True)
+
+
+@command.command("password", short_help="Set a new password for the owner.")
+@study_file
+def password_command(study_file: str) -> None:
+    """Print a new password for the owner's pages of STUDY. The old one and all sessions end.
+
+    \b
+      unswayed collect password study.toml
+    """
+    from unswayed.collect.database import open_database
+    from unswayed.collect.owner import reset_password
+    from unswayed.collect.study import read_study
+
+    with open_database(read_study(study_file).place) as database:
+        click.echo(database.write(reset_password))
+
+
+@command.command("backup", short_help="Copy a study's database, also while it is served.")
+@study_file
+@click.option("-o", "to", required=True, type=click.Path(), metavar="FILE", help="The copy.")
+def backup(study_file: str, to: str) -> None:
+    """Copy the database of STUDY as it is at one moment: an SQLite file, or what pg_dump writes.
+
+    \b
+      unswayed collect backup study.toml -o copy.sqlite
+    """
+    from unswayed.collect.database import open_database
+    from unswayed.collect.study import read_study
+
+    with open_database(read_study(study_file).place) as database:
+        database.backup(Path(to))
+
+
+for people in (invite_command, exclude_command, forget_command):
+    command.add_command(people)

@@ -1,0 +1,50 @@
+"""`unswayed demo`: the whole way from data to report, on data that ships with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unswayed.cli._options import format_option
+
+OPERATORS = ("keyboard/adjacent", "spoken/filler_begin", "spoken/filler_end")
+
+
+@click.command("demo", short_help="Train and test a small model on a bundled sample.")
+@click.option("-o", "to", default="demo", show_default=True, metavar="FOLDER", help="Where to put everything.")
+@format_option
+def command(to: str, format_: str) -> int:
+    """Train the embedded model on a shipped sample of requests to a home assistant, vary the test half, run, report.
+
+    \b
+      unswayed demo
+
+    Needs no network and no extra. What it makes stays in FOLDER to look at: suite, model, run and report.html.
+    """
+    from unswayed.api import carry_out
+    from unswayed.data import ReadOptions, read_examples, sample_path
+    from unswayed.report.html import write_report
+    from unswayed.report.tables import render
+    from unswayed.run.record import Run
+    from unswayed.systems.baselines.intent import Intent
+
+    folder = Path(to)
+    examples = read_examples(sample_path("home_train"), ReadOptions())
+    Intent.train(examples, "slu").save(folder / "model", overwrite=True)
+    verdict = carry_out(_plan(sample_path("home_test"), folder), folder / "run")
+    click.echo(render(verdict.results, format_))
+    write_report(Run(folder / "run"), verdict.results, folder / "report.html")
+    click.echo(f"\nReport in {folder / 'report.html'}", err=True)
+    return verdict.exit_code
+
+
+def _plan(data: Path, folder: Path) -> Any:
+    from unswayed.run.plan import DataPlan, Plan, SystemPlan, VaryPlan
+
+    return Plan(
+        data=DataPlan(path=str(data), language="en"),
+        vary=VaryPlan(operators=OPERATORS, draws=3, seed=7),
+        run=SystemPlan(system=str(folder / "model")),
+    )

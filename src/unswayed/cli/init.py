@@ -1,0 +1,31 @@
+"""`unswayed init`: the files of a first check."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("init", short_help="Write a plan, a CI workflow and a test for your data.")
+@click.argument("data", metavar="DATA")
+@click.option("--system", required=True, metavar="SYSTEM", help="The system to test (same syntax as `run --system`).")
+@click.option("--host", type=click.Choice(["github", "gitlab", "none"]), default="github", show_default=True,
+              help="The code host to write a workflow for.")  # fmt: skip
+@click.option("--lang", default="", metavar="CODE", help="Language of the texts.  [default: found from the texts]")
+@click.option("-o", "folder", default=".", show_default=True, metavar="FOLDER", help="Folder of your project.")
+@click.option("--overwrite", is_flag=True, help="Replace files that are there.")
+def command(data: str, system: str, host: str, lang: str, folder: str, overwrite: bool) -> None:
+    """Write unswayed.toml, a CI workflow and a test for DATA and SYSTEM.
+
+    \b
+      unswayed init mine.jsonl --system my_module:predict
+      unswayed run --plan unswayed.toml -o run/
+
+    The workflow checks each pull request against the main branch and comments on it.
+    """
+    from unswayed.report.ci.starting import write_first_check
+
+    started = write_first_check(data, system, folder, host, overwrite, lang)
+    click.echo(f"{data}: task {started.task}, language {started.language}.", err=True)
+    for file in started.files:
+        click.echo(f"Wrote {file}", err=True)
+    click.echo("Try it: unswayed run --plan unswayed.toml -o run/", err=True)

@@ -1,0 +1,248 @@
+"""`unswayed measure`: statistics of runs and of score files, computed anew without asking any system."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from unswayed.cli._options import MEASURES, engine_options, format_option, measure_options, one_run_options, with_engine
+
+
+@click.group("measure", short_help="Measure a finished run again, with other scores or levels.")
+def command() -> None:
+    """Compute measures from stored outputs. No system runs."""
+
+
+@command.command("run", short_help="Measure a run again.")
+@click.argument("run", metavar="RUN")
+@measure_options
+@one_run_options
+@click.option("--allow-missing", type=click.FloatRange(0, 1), help="Share of items that may fail.  [default: 0]")
+@engine_options
+@format_option
+def run_command(run: str, format_: str, **given: Any) -> int:
+    """Print the measures of RUN.
+
+    \b
+      unswayed measure run run/ --score macro_f1 --level 0.99
+    """
+    from unswayed.measure.gates import judge
+    from unswayed.report.tables import render
+    from unswayed.run.plan import Plan
+    from unswayed.run.record import Run
+
+    plan = with_engine(Plan(), given).with_("gate", {"allow_missing": given["allow_missing"]})
+    verdict = judge(Run(run), plan.with_("measure", {name: given[name] for name in MEASURES}))
+    click.echo(render(verdict.results, format_))
+    for sentence in verdict.warnings:
+        click.echo(sentence, err=True)
+    return verdict.exit_code
+
+
+@command.command("error-rate", short_help="How far a suite's variants are from their examples, by characters.")
+@click.argument("suite", metavar="SUITE")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
+@format_option
+def error_rate_command(suite: str, level: float, format_: str) -> None:
+    """Print the character error rates of SUITE's variants, of all and of each family.
+
+    \b
+      unswayed measure error-rate suite/
+
+    A variant's error rate is its Levenshtein distance from the original over the original's length. `average` is the
+    mean over examples of their variants' mean, `worst` of their variants' highest; 0.2 is 20%.
+    """
+    from unswayed.core.suite import Suite
+    from unswayed.measure.error_rate import suite_error_rates
+    from unswayed.report.tables import render
+
+    opened = Suite(suite)
+    families = sorted({variant.family for variant in opened.variants()})
+    rates = {family or "all": suite_error_rates(opened, family, level)._asdict() for family in [None, *families]}
+    if format_ == "json":
+        click.echo(render(rates, format_))
+    else:
+        click.echo(render([{"variants": name, **found} for name, found in rates.items()], format_))
+
+
+_level = click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
+
+
+@command.command("mixed", short_help="Mixed-effects regression of scores on conditions.")
+@click.argument("table", metavar="TABLE")
+@click.option("--example", default="id", show_default=True, help="Column that names the example.")
+@click.option("--condition", default="condition", show_default=True, help="Column that names the condition.")
+@click.option("--score", default="score", show_default=True, help="Column with the score.")
+@click.option("--reference", help="Condition to compare with. Default: the first by name.")
+@_level
+@format_option
+def mixed_command(table: str, example: str, condition: str, score: str, format_: str, **given: Any) -> None:
+    """Regress the scores of TABLE on their conditions, with a random intercept for each example.
+
+    TABLE is a CSV or TSV file with a header and a row for each score. Coefficients are differences from the
+    reference condition, estimated by REML. Standard errors, intervals and p-values let each condition have its own
+    variance: the paired t-test if every example has one score under every condition, and the jackknife over examples
+    with Satterthwaite's degrees of freedom if scores are missing. p_holm corrects for the number of conditions.
+    pooled_se is the standard error that R's lme4 prints. A score that is empty or NaN is missing, and counted.
+
+    \b
+      unswayed measure mixed scores.csv --example id --condition condition --score score --format json
+    """
+    from pathlib import Path
+
+    from unswayed.data import read_score_table
+    from unswayed.measure.mixed import mixed_effects
+    from unswayed.report.tables import render
+
+    found = mixed_effects(*read_score_table(Path(table), example, condition, score), **given)
+    if format_ == "json":
+        click.echo(render(found, format_))
+    else:
+        rows = {f"{found.reference} (intercept)": found.intercept, **found.coefficients}
+        click.echo(render([{"condition": name, **_plain(one)} for name, one in rows.items()], format_))
+        variance = ", ".join(f"{name} {value:.6g}" for name, value in found.variance.items())
+        click.echo(f"{found.method}; {found.examples} examples, {found.n} scores; variance: {variance}", err=True)
+    if found.missing:
+        click.echo(f"{found.missing} scores of {table} are missing or no finite number; they are left out.", err=True)
+    if found.incomplete:
+        click.echo(f"{found.incomplete} examples of {table} lack a condition; the others' scores count.", err=True)
+
+
+@command.command("darr", short_help="Agreement of a metric with people, as WMT20 counts it.")
+@click.argument("human", metavar="HUMAN")
+@click.argument("metric", metavar="METRIC")
+@click.option("--difference", type=float, default=25.0, show_default=True, help="Raw points that make a preference.")
+@_level
+@click.option("--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples.")
+@format_option
+def darr_command(human: str, metric: str, difference: float, level: float, bootstrap: int, format_: str) -> None:
+    """Compare the scores of METRIC with people's direct assessments in HUMAN.
+
+    Both are tables with a header: system (SYS), segment (SID) and a score (RAW.SCR, or SCORE), separated by commas,
+    tabs or blanks. daRR takes the pairs of translations of one segment whose raw scores are at least 25 apart;
+    systems named Human… are left out. `tau` is (concordant - discordant) / pairs; a tie of the metric is discordant.
+    Its interval resamples segments. Pearson and Kendall (tau-b) are over segments and over systems.
+
+    \b
+      unswayed measure darr human.csv metric.csv --format json
+    """
+    from unswayed.core.estimate import Resampling
+    from unswayed.measure.files import darr
+    from unswayed.report.tables import render
+
+    found = darr(human, metric, Resampling(level, bootstrap), difference)
+    shown: Any = found if format_ == "json" else [_plain(found)]
+    click.echo(render(shown, format_))
+    if found.missing:
+        click.echo(f"{found.missing} pairs have no score in {metric}; they are left out.", err=True)
+
+
+@command.command("judge", short_help="Agreement of a judge with people.")
+@click.argument("people", metavar="PEOPLE")
+@click.option(
+    "--equivalent", required=True, metavar="RULE", help="judge:SYSTEM, or any other rule, as in `run --equivalent`."
+)
+@click.option("--rubric", metavar="FILE", help="The judge's prompt, as in `run --rubric`.")
+@click.option(
+    "--threshold", type=float, default=75.0, show_default=True, help="Rating from which people find two texts the same."
+)
+@_level
+@click.option("-o", "to", metavar="FILE", help="Write the result here, for `report --agreement FILE`.")
+@click.option("--swap", is_flag=True, help="Also ask about each pair the other way round: twice the calls.")
+@click.option("--pairs", "pairs_to", metavar="FILE", help="Write the pairs and both verdicts here, as rows to vary.")
+@format_option
+def judge_command(people: str, to: str | None, format_: str, **given: Any) -> None:
+    """Compare a judge with PEOPLE: what `collect export` wrote for a `same_meaning` study.
+
+    \b
+      unswayed measure judge people.jsonl --equivalent judge:my:judge -o agreement.json
+      unswayed report run/ --equivalent judge:my:judge --agreement agreement.json
+
+    PEOPLE may also be JSON lines or CSV with the columns reference, answer, and same (true or false) or similarity
+    (0 to 100); person, question and source are optional. `agreement` is the share of pairs on which the judge and
+    the mean of people's ratings say the same, and kappa the same beyond chance. For comparison, it prints how often
+    the judge agrees with one person, and how often two people agree. Intervals are for original texts like these.
+    --swap shows position bias: the share of verdicts that change if the two answers change places.
+
+    The rows of --pairs put the judge itself to the test, with people's verdicts as labels:
+
+    \b
+      unswayed vary pairs.jsonl --field answer --with keyboard/adjacent -o judged/
+      unswayed run judged/ --system judge:my:judge -o judged-run/
+
+    With -o, the judge's answers are stored in FILE.sqlite, so that the judge gets no pair twice.
+    """
+    from unswayed.measure.judging import judge_agreement, save_agreement
+    from unswayed.report.tables import render
+
+    found = judge_agreement(people, store=None if to is None else f"{to}.sqlite", **given)
+    if to is not None:
+        save_agreement(found, to)
+    click.echo(render(found if format_ == "json" else found.rows(), format_))
+    click.echo(found.sentence(), err=True)
+
+
+@command.command("power", short_help="What a run could detect, or how many sentences a study needs.")
+@click.option("--from", "run", metavar="RUN", help="Print what this run could have detected, and what would help most.")
+@click.option("--wins", type=float, help="Win rate to find against a coin, such as 0.55.")
+@click.option("--difference", type=float, help="Difference of means to find; needs --sd.")
+@click.option("--sd", type=float, help="Standard deviation of the differences, example by example.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
+@click.option("--power", "wanted", type=float, default=0.8, show_default=True, help="Wanted chance of finding it.")
+@click.option("--tests", type=click.IntRange(min=1), default=1, show_default=True, help="Tests to correct for.")
+@click.option(
+    "--correlation",
+    type=float,
+    default=0.5,
+    show_default=True,
+    help="With --from: of two systems' scores.",
+)
+@click.option("--cluster", metavar="FIELD", help="With --from: as in `run`. Default: the suite's.")
+@format_option
+def power_command(
+    run: str | None, correlation: float, wins: float | None, difference: float | None, sd: float | None, alpha: float,
+    wanted: float, tests: int, cluster: str | None, format_: str,
+) -> None:  # fmt: skip
+    """Print how many sentences a study needs, by the exact binomial test (one-tailed) or by paired means.
+
+    With --from, print the least drop, share of flips and difference between two systems that RUN could have detected,
+    and the same with twice the examples and twice the draws or people. It uses the variances of RUN.
+
+    \b
+      unswayed measure power --from run/
+      unswayed measure power --wins 0.55
+      unswayed measure power --difference 0.5 --sd 4 --tests 5
+    """
+    from unswayed.core.errors import UsageError
+    from unswayed.measure.wins import pairs_for_difference, pairs_for_wins
+    from unswayed.report.tables import render
+
+    if run is not None:
+        from unswayed.measure import measure_run
+
+        found = measure_run(run, sanity=False, cluster=cluster).power(1 - alpha / tests, wanted, correlation)
+        click.echo(render(found if format_ == "json" else found.rows(), format_))
+        return
+    needed = {}
+    if wins is not None:
+        needed["wins"] = pairs_for_wins(wins, alpha / tests, wanted)
+    if difference is not None and sd is not None:
+        needed["difference"] = pairs_for_difference(difference, sd, alpha / tests, wanted)
+    if not needed:
+        raise UsageError("Choose what to detect: --wins, --difference with --sd, or --from RUN.")
+    shown: Any = needed if format_ == "json" else [{"find": name, "sentences": n} for name, n in needed.items()]
+    click.echo(render(shown, format_))
+
+
+def _plain(struct: Any) -> dict[str, Any]:
+    """A flat row of a struct, with what lies inside it as `outer.inner`."""
+    import msgspec
+
+    row: dict[str, Any] = {}
+    for name, value in msgspec.to_builtins(struct).items():
+        if isinstance(value, dict):
+            row |= {f"{name}.{inner}": one for inner, one in value.items()}
+        elif name != "signature":
+            row[name] = value
+    return row

@@ -1,0 +1,207 @@
+"""`unswayed run`: ask a system about a suite, measure, and hold the result against what was asked of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
+from typing import Any
+
+import click
+
+from unswayed.cli._completion import systems
+from unswayed.cli._options import (
+    asking_options,
+    device_options,
+    engine_options,
+    format_option,
+    gate_options,
+    key_values,
+    measure_options,
+    one_run_options,
+    plan_option,
+    secret_option,
+    show_with_gates,
+    together,
+    trust_option,
+    with_engine,
+    with_judging,
+)
+
+_url_options = together(
+    click.option("--model", metavar="NAME", help="For a URL: the model to chat with there, as OpenAI's API does."),
+    click.option(
+        "--prompt", metavar="FILE", help="For a model: the prompt, with {INPUT} where a text of that name goes."
+    ),
+    click.option(
+        "--answers",
+        metavar="SAID=OUTPUT,…",
+        help="For a chat model: map its replies to outputs, such as yes=entailed,no=neutral.",
+    ),
+    click.option("--key-env", metavar="NAME", help="For a URL: the environment variable that holds the key."),
+    click.option("--insecure", is_flag=True, default=None, help="Send the key over http to another machine."),
+    click.option(
+        "--price-in", type=click.FloatRange(min=0), help="For a model: cost of a million tokens that it reads."
+    ),
+    click.option("--price-out", type=click.FloatRange(min=0), help="For a model: cost of a million that it writes."),
+    click.option("--judge-price-in", type=click.FloatRange(min=0), help="The same for the judge, if it differs."),
+    click.option("--judge-price-out", type=click.FloatRange(min=0), help="The same for the judge, if it differs."),
+    click.option(
+        "--budget",
+        type=float,
+        metavar="MONEY",
+        help="Stop when the run has cost this much, judges included. A greater budget resumes it.",
+    ),
+    click.option(
+        "--estimate",
+        is_flag=True,
+        help="Send the requests of up to 20 examples, print what the rest will cost, and stop.",
+    ),
+)
+
+
+@click.command("run", short_help="Run a system on a suite and measure what changed.")
+@click.argument("suite", required=False, metavar="SUITE")
+@click.option(
+    "--system",
+    metavar="SYSTEM",
+    shell_complete=systems,
+    help="module:function, a model's folder (also after hf:, onnx:, spacy:), sklearn:FILE, cmd:COMMAND, or a URL.",
+)
+@_url_options
+@asking_options
+@device_options
+@engine_options
+@measure_options
+@one_run_options
+@gate_options
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Run on N examples, chosen at random.")
+@click.option(
+    "--stop-when",
+    multiple=True,
+    metavar="MEASURE±WIDTH",
+    help="End early, when the interval of a measure is this narrow, as in drop±0.02 or drop+-0.02. Repeatable.",
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Run each clean input K more times, to separate flips from the system's own changes.",
+)
+@click.option("--fresh", is_flag=True, help="Use no stored answers: ask everything again, and keep the old ones aside.")
+@click.option("--junit", type=click.Path(dir_okay=False), help="Also write JUnit XML for a CI server.")
+@secret_option
+@trust_option
+@plan_option
+@click.option("-o", "to", required=True, metavar="RUN", help="The folder of the run. A stopped run resumes in it.")
+@format_option
+def command(
+    suite: str | None, to: str, plan_file: str | None, format_: str, junit: str | None, estimate: bool, **given: Any
+) -> int:
+    """Run SYSTEM on every example and variant in SUITE, save the outputs in RUN, and print the results.
+
+    \b
+      unswayed run suite/ --system my_module:predict -o run/
+      unswayed run suite/ --system "cmd:node my_system.js" -o run/ --concurrency 2
+      unswayed run suite/ --system model/ -o run/ --workers 4
+      unswayed run suite/ --system http://127.0.0.1:8000/v1 --model NAME --prompt nli.txt -o run/ --concurrency 32
+      unswayed run suite/ --system onnx:graph/ -o run/
+      unswayed run suite/ --system my_module:predict -o run/ --fail-under worst=0.60 --max-drop 0.10 --gate-on ci-lower
+
+    `predict` takes a list of input mappings and returns a list of outputs. Each output is saved as it arrives. After
+    Ctrl-C or a crash, rerun the command to resume. Before unswayed reuses stored outputs, it checks a few of them: if
+    SYSTEM now answers differently, the command fails. With a plan that has [data] and [vary], leave out SUITE:
+    unswayed makes it in RUN/suite.
+    """
+    from unswayed.api import carry_out, estimate_cost
+    from unswayed.report.again import commands
+    from unswayed.report.tables import used_sentences
+
+    with _results_apart():
+        plan = _plan(suite, plan_file, given)
+        found = estimate_cost(plan, to) if estimate else None
+        verdict = None if estimate else carry_out(plan, to)
+    if verdict is None:
+        _show_estimate(found, format_)
+        return 0
+    _show(verdict, format_, junit)
+    run: Any = verdict.results.run
+    for sentence in used_sentences(run.used(), run.session):
+        click.echo(sentence, err=True)
+    if lines := commands(run):
+        click.echo(f"To make it again: {' && '.join(lines)}", err=True)
+    return int(verdict.exit_code)
+
+
+def _show_estimate(found: Any, format_: str) -> None:
+    import msgspec
+
+    if format_ in ("json", "jsonl"):
+        content = msgspec.json.encode(found)
+        click.echo(msgspec.json.format(content, indent=2 if format_ == "json" else 0).decode())
+    else:
+        click.echo(found.sentence)
+
+
+@contextmanager
+def _results_apart() -> Iterator[None]:
+    """What a system prints, also past Python, goes to standard error: it must not stand among the results."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        # a file of its own: a system that closes its output must not close ours
+        with open(os.dup(2), "w", buffering=1, errors="backslashreplace") as apart, redirect_stdout(apart):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> Any:
+    import msgspec
+
+    from unswayed.run.plan import read_plan
+
+    plan = with_engine(read_plan(plan_file), given)
+    asking = {k: given[k] for k in ("batch_size", "concurrency", "retries", "canary", "rate") if given[k] is not None}
+    named = ("model", "prompt", "answers", "key_env", "insecure", "price_in", "price_out")
+    told = {name: given[name] for name in named if given[name] is not None}
+    plan = plan.with_(
+        "run",
+        {
+            "suite": suite,
+            "system": given["system"],
+            "options": {**plan.run.options, **key_values(given["options"], "--option"), **told},
+            "asking": msgspec.structs.replace(plan.run.asking, **asking),
+            "limit": given["limit"],
+            "stop_when": given["stop_when"],
+            "repeats": given["repeats"],
+            "budget": given["budget"],
+            "judge_price_in": given["judge_price_in"],
+            "judge_price_out": given["judge_price_out"],
+            "device": given["device"],
+            "dtype": given["dtype"],
+            "fresh": given["fresh"] or None,
+        },
+    )
+    return with_judging(plan, given)
+
+
+def _show(verdict: Any, format_: str, junit: str | None) -> None:
+    from unswayed.report.junit import write_junit
+    from unswayed.report.tables import render
+
+    run = verdict.results.run
+    session = run.session
+    more = {"asked": session.asked, "reused": session.reused}
+    if used := run.used():
+        more |= {"used": used, "used_now": session.used}
+    show_with_gates(render(verdict.results, format_, more=more), verdict.gates, format_)
+    click.echo(session.sentence[:1].upper() + session.sentence[1:] + ".", err=True)
+    for sentence in verdict.warnings:
+        click.echo(sentence, err=True)
+    if junit:
+        write_junit(junit, verdict.results, verdict.gates)

@@ -1,0 +1,94 @@
+"""`unswayed score`: a file of outputs against a file of gold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from unswayed.cli._options import engine_options, format_option, with_engine
+
+_MEASURES = ("precision", "recall", "f1")
+
+
+@click.command("score", short_help="Score a file of outputs against a file of gold, line by line.")
+@click.argument("name", metavar="SCORER")
+@click.option("--gold", required=True, metavar="FILE", help="The right answers, one per line.")
+@click.option("--pred", required=True, metavar="FILE", help="The outputs, one per line.")
+@click.option("--source", metavar="FILE", help="For correction: the texts as they were written, one per line.")
+@click.option("--tables", metavar="FILE", help="For sql: Spider's tables.json.")
+@click.option(
+    "--rule",
+    type=click.Choice(["current", "first"]),
+    default="current",
+    show_default=True,
+    help="For sql: how FROM is compared, always or, as the script's first version did, only where gold joins tables.",
+)
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the interval.")
+@click.option("--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples.")
+@engine_options
+@format_option
+def command(name: str, gold: str, pred: str, level: float, bootstrap: int, format_: str, **given: Any) -> None:
+    """Print the score of the outputs in --pred under SCORER, with its interval.
+
+    \b
+      unswayed score bleu --gold reference.txt --pred output.txt
+      unswayed score macro_f1 --gold labels.txt --pred predicted.txt --format json
+      unswayed score sql --gold gold.txt --pred pred.txt --tables tables.json --format json
+      unswayed score correction --source noisy.txt --gold clean.txt --pred corrected.txt
+
+    Files have a text or a label a line; `.jsonl` files a JSON value a line. For `sql`, Spider's exact set match, a line
+    of gold is SQL, a tab and the database. For `correction`, source and gold may be SIGHAN's files.
+    `unswayed list scorers` shows what else there is.
+    """
+    from unswayed.core.estimate import Resampling
+    from unswayed.report.tables import render
+    from unswayed.run.plan import Plan
+
+    with_engine(Plan(), given)
+    settings = Resampling(level, bootstrap)
+    special = {"sql": _sql, "correction": _correction}
+    if name in special:
+        click.echo(render(special[name](gold, pred, settings, given, "json" in format_), format_))
+        return
+    from unswayed.measure.files import score_files
+
+    estimate = score_files(name, gold, pred, settings)
+    click.echo(render({"score": name} | _facts(estimate), format_))
+
+
+def _sql(gold: str, pred: str, settings: Any, given: dict[str, Any], whole: bool) -> Any:
+    from unswayed.papers.readin.spider_scores import score_sql_files
+
+    if given["tables"] is None:
+        raise click.UsageError("sql needs the schemas: --tables tables.json.")
+    scores = score_sql_files(gold, pred, given["tables"], given["rule"], settings)
+    return _facts(scores) if whole else _level_rows(scores)
+
+
+def _correction(gold: str, pred: str, settings: Any, given: dict[str, Any], whole: bool) -> Any:
+    from unswayed.papers.readin.correction import score_correction_files
+
+    if given["source"] is None:
+        raise click.UsageError("correction needs the texts as they were written: --source noisy.txt.")
+    scores = score_correction_files(given["source"], gold, pred, settings)
+    if whole:
+        return _facts(scores)
+    return [
+        {"level": level, "of": kind, **{m: getattr(getattr(getattr(scores, level), kind), m) for m in _MEASURES}}
+        for level in ("character", "sentence")
+        for kind in ("detection", "correction")
+    ]
+
+
+def _level_rows(scores: Any) -> list[dict[str, object]]:
+    """For people: a row for each level of hardness, after one for all."""
+    whole = {"queries": "all", "n": scores.n, "exact": scores.exact, "low": scores.low, "high": scores.high}
+    return [whole, *({"queries": name, **_facts(level)} for name, level in scores.hardness.items())]
+
+
+def _facts(value: object) -> dict[str, object]:
+    import msgspec
+
+    found: dict[str, object] = msgspec.to_builtins(value)
+    return found

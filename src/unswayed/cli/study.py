@@ -1,0 +1,64 @@
+"""`unswayed study`: the published studies, done again; one subcommand for each registered study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unswayed.cli._options import engine_options, format_option, place_options, trust_option, with_engine
+
+
+class _Studies(click.Group):
+    """A group whose commands are the registered studies."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        from unswayed.report.study import studies
+
+        return studies.names()
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        return _command(name) if name in self.list_commands(context) or ":" in name else None
+
+
+@click.group("study", cls=_Studies, short_help="Reproduce a published study and compare its tables with the paper's.")
+def command() -> None:
+    """Reproduce a published study on its data, and print its tables next to the paper's.
+
+    \b
+      unswayed study readin --data readin/ --only error-rates --format json
+    """
+
+
+def _command(name: str) -> click.Command:
+    from unswayed.cli import debuggable
+    from unswayed.report.study import studies
+    from unswayed.run.plan import Plan
+
+    study = studies.get(name)
+
+    def run(data: str, only: tuple[str, ...], format_: str, **given: Any) -> None:
+        with_engine(Plan(), given)
+        click.echo(study().run(Path(data), only, given).text(format_))
+
+    params: list[click.Parameter] = [
+        click.Option(["--data"], required=True, type=click.Path(exists=True), metavar="DIR", help="The study's data."),
+        click.Option(
+            ["--only"], multiple=True, metavar="TABLE", help=f"A table. Repeatable. Of: {', '.join(study.tables)}."
+        ),
+        *(
+            click.Option(
+                [f"--{o.name}", *([o.short] if o.short else [])],
+                help=o.help,
+                default=False if o.flag else o.default,
+                type=o.kind,
+                multiple=o.multiple,
+                is_flag=o.flag,
+                show_default=not o.flag,
+            )
+            for o in study.options
+        ),
+    ]
+    made = click.Command(name, callback=run, params=params, help=study.__doc__)
+    return debuggable(trust_option(place_options(engine_options(format_option(made)))))

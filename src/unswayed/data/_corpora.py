@@ -1,0 +1,212 @@
+"""The public corpora that `pull` fetches into the cache, whole and unchanged or not at all; and the shipped samples."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, BinaryIO
+from urllib.parse import quote, urlsplit
+
+import msgspec
+
+from unswayed.core.errors import PullError, UnknownName, UsageError, option
+from unswayed.core.ids import file_hash
+from unswayed.core.registry import VERSION
+
+_FILE = Path(__file__).with_name("_catalogue.toml")
+
+
+class CorpusFile(msgspec.Struct, frozen=True, array_like=True):
+    """A file of a corpus: where it goes, its size and its SHA-256."""
+
+    path: str
+    size: int
+    sha256: str
+
+    def __post_init__(self) -> None:
+        parts = PurePosixPath(self.path).parts
+        if not parts or ".." in parts or self.path.startswith("/") or "\\" in self.path:
+            raise ValueError(f"{self.path!r} would lead out of the corpus's own folder")
+
+
+class Corpus(msgspec.Struct, frozen=True):
+    """A corpus that can be fetched. `base` is the URL below which its files are."""
+
+    name: str
+    description: str
+    licence: str
+    homepage: str
+    base: str
+    files: tuple[CorpusFile, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+def corpora() -> list[Corpus]:
+    """All known corpora, by name."""
+    entries = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return [msgspec.convert({"name": name, **entry}, Corpus) for name, entry in sorted(entries.items())]
+
+
+def corpus_named(name: str) -> Corpus:
+    """The public corpus of that name."""
+    known = {corpus.name: corpus for corpus in corpora()}
+    if name not in known:
+        raise UnknownName("corpus", name, known)
+    return known[name]
+
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
+
+PIECE = 1 << 16
+
+
+def pull(
+    name: str, cache: str | Path | None = None, mirror: str | None = None,
+    progress: Callable[[int], None] = lambda count: None, timeout: float = 30.0,
+) -> Path:  # fmt: skip
+    """The folder of a corpus, after fetching those of its files that are not there yet or not right.
+
+    `cache` is the folder that holds all corpora; `mirror` a URL to take the files from instead, as MIRROR/NAME/…;
+    `progress` hears of bytes as they are done; `timeout` is how many seconds a server may be silent.
+    """
+    corpus = corpus_named(name)
+    base = _base(corpus, mirror)
+    folder = (Path(cache) if cache else cache_folder()) / corpus.name
+    for file in corpus.files:
+        target = folder / file.path
+        if target.is_file() and target.stat().st_size == file.size and file_hash(target) == file.sha256:
+            progress(file.size)
+        else:
+            _fetch(f"{base}/{quote(file.path)}", file, target, progress, timeout)
+    return folder
+
+
+def cache_folder() -> Path:
+    """`$UNSWAYED_CACHE`, or `~/.cache/unswayed/data`."""
+    given = os.environ.get("UNSWAYED_CACHE")
+    return Path(given).expanduser() if given else Path.home() / ".cache" / "unswayed" / "data"
+
+
+def _base(corpus: Corpus, mirror: str | None) -> str:
+    mirror = mirror or os.environ.get("UNSWAYED_MIRROR")
+    base = f"{mirror.rstrip('/')}/{corpus.name}" if mirror else corpus.base.rstrip("/")
+    if urlsplit(base).scheme not in ("http", "https"):
+        raise UsageError(f"A mirror must be an http or https URL, not {mirror!r}.")
+    return base
+
+
+def _fetch(url: str, file: CorpusFile, target: Path, progress: Callable[[int], None], timeout: float) -> None:
+    partial = _partial(target)
+    try:
+        with _disk_problems(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+        digest = _download(url, file, partial, progress, timeout)
+        if digest != file.sha256:
+            raise PullError(
+                f"{url}: the file is not the one that was expected (SHA-256 {digest}, not {file.sha256}). "
+                f"It changed at its source or on the way; nothing was kept. "
+                f"Try again, or choose another {option('mirror')}."
+            )
+        with _disk_problems(target):
+            os.replace(partial, target)
+    finally:
+        with suppress(OSError):  # where nothing could be written, there is nothing to take away
+            partial.unlink()
+
+
+def _partial(target: Path) -> Path:
+    """Where a file grows before it is whole: in the same folder, so that putting it in place is one step."""
+    return target.with_name(f".{target.name}.partial-{os.getpid()}")
+
+
+def _download(url: str, file: CorpusFile, partial: Path, progress: Callable[[int], None], timeout: float) -> str:
+    """Writes what the URL gives, and returns its SHA-256. Stops one piece after it has become too long."""
+    digest, got = sha256(), 0
+    with _network_problems(url, timeout):
+        response = _open(url, timeout)
+    with response:
+        announced = response.headers.get("Content-Length")
+        with _written(partial) as out:
+            while got <= file.size:
+                with _network_problems(url, timeout):
+                    piece = response.read(PIECE)
+                if not piece:
+                    break
+                out.write(piece)
+                digest.update(piece)
+                got += len(piece)
+                progress(len(piece))
+    if announced and announced.isdigit() and got < int(announced) and got <= file.size:
+        raise PullError(f"{url}: the connection was cut after {got:,} of {int(announced):,} bytes. Try again.")
+    return digest.hexdigest()
+
+
+def _open(url: str, timeout: float) -> HTTPResponse:
+    from urllib.request import Request, urlopen  # slow to import, and seldom needed
+
+    request = Request(url, headers={"User-Agent": f"unswayed/{VERSION}"})  # noqa: S310  _base lets only http(s) through
+    response: HTTPResponse = urlopen(request, timeout=timeout)  # noqa: S310
+    return response
+
+
+@contextmanager
+def _network_problems(url: str, timeout: float) -> Iterator[None]:
+    from http.client import HTTPException
+    from urllib.error import HTTPError, URLError
+
+    try:
+        yield
+    except HTTPError as error:
+        error.close()
+        what = f"the server answered {error.code} {error.reason}. The file may have moved"
+        raise PullError(f"{url}: {what}: try again later, or choose another server with {option('mirror')}.") from error
+    except (URLError, HTTPException, OSError, ValueError) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        if isinstance(reason, TimeoutError):
+            raise PullError(
+                f"{url}: the server was silent for {timeout:g} seconds. "
+                f"Try again later, or choose another server with {option('mirror')}."
+            ) from error
+        what = str(reason) or type(reason).__name__
+        raise PullError(
+            f"{url}: no answer ({what}). Check the network, or choose another server with {option('mirror')}."
+        ) from error
+
+
+@contextmanager
+def _written(partial: Path) -> Iterator[BinaryIO]:
+    """The open file; a disk may turn out to be full only when what was buffered is written on closing."""
+    with _disk_problems(partial), partial.open("wb") as out:
+        yield out
+
+
+@contextmanager
+def _disk_problems(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            what = "the disk is full. Free some space, or set UNSWAYED_CACHE to a folder on another disk."
+        else:
+            what = f"can't be written ({error.strerror}). Set UNSWAYED_CACHE to a folder that can."
+        raise PullError(f"{path.parent}: {what}") from error
+
+
+_SAMPLES = Path(__file__).parent / "samples"
+
+
+def sample_path(name: str) -> Path:
+    """Where a shipped sample is: `home_train` or `home_test`."""
+    known = {file.stem: file for file in _SAMPLES.glob("*.jsonl")}
+    if name not in known:
+        raise UnknownName("sample", name, known)
+    return known[name]

@@ -1,0 +1,97 @@
+"""Workbooks of Excel and LibreOffice: a sheet with a header, then a row an example; of a formula, its value."""
+
+from __future__ import annotations
+
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+from unswayed.core.errors import DataError, MissingExtra, UnknownName, UsageError, option
+from unswayed.core.values import Example
+from unswayed.data._encoding import open_bytes
+from unswayed.data._fields import Fields
+from unswayed.data._reader import Reader, ReadOptions
+
+_MOST_RATIO, _SMALL = 200, 64 << 20  # what grows more when unpacked, and beyond this size, is no workbook
+
+
+class Excel(Reader):
+    """The only sheet with cells, or the one that is named. Numbers and dates become texts, as in CSV."""
+
+    suffixes = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
+        self.file = path
+        rows = _sheet(path, options.sheet)
+        header = [_text(cell) for cell in rows[0]] if rows else []
+        twice = next((name for name, count in Counter(header).items() if count > 1 and name), None)
+        if twice is not None:
+            raise DataError(f"the header has the column {twice!r} twice. Rename one of them.", path, 1)
+        self.fields = fields = Fields(options, cells=True)
+        row = 0
+        for line, cells in enumerate(rows[1:], 2):
+            texts = [_text(cell) for cell in cells]
+            if not any(texts):
+                continue
+            self.line = line
+            record = {name: text for name, text in zip(header, texts, strict=False) if name}
+            yield fields.example(row, record, path, line)
+            row += 1
+
+
+def _sheet(path: Path, wanted: str | None) -> list[list[Any]]:
+    try:
+        import python_calamine as calamine
+    except ImportError as error:
+        raise MissingExtra("Reading workbooks", "excel") from error
+    _refuse_bomb(path)
+    try:
+        with open_bytes(path) as file:
+            book = calamine.load_workbook(file)
+        names = list(book.sheet_names)
+        if wanted is not None:
+            if wanted not in names:
+                raise UnknownName("sheet", wanted, names)
+            names = [wanted]
+        sheets = {name: book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in names}
+    except (UnknownName, DataError):
+        raise
+    except BaseException as error:  # a panic of the library is no Exception
+        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
+            raise
+        raise DataError(f"this is not a whole workbook ({' '.join(str(error).split()):.120}).", path) from error
+    return _only(sheets, path)
+
+
+def _only(sheets: dict[str, list[list[Any]]], path: Path) -> list[list[Any]]:
+    full = {name: rows for name, rows in sheets.items() if any(cell != "" for row in rows for cell in row)}
+    if len(full) > 1:
+        raise UsageError(f"{path} has the sheets {', '.join(full)}. Choose one with {option('sheet')}.")
+    return next(iter(full.values()), [])
+
+
+def _refuse_bomb(path: Path) -> None:
+    with open_bytes(path) as file:
+        if not zipfile.is_zipfile(file):
+            return
+        try:
+            size = sum(part.file_size for part in zipfile.ZipFile(file).infolist())
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+            raise DataError(f"this is not a whole workbook ({error}).", path) from error
+    if size > max(_SMALL, _MOST_RATIO * path.stat().st_size):
+        raise DataError(f"unpacked, the workbook is more than {_MOST_RATIO} times as large, as none is.", path)
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    if isinstance(cell, datetime | date | time):
+        return cell.isoformat()
+    if isinstance(cell, timedelta):
+        return str(cell)
+    return str(cell)

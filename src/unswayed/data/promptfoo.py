@@ -1,0 +1,97 @@
+"""promptfoo's tests: a config, or a file of tests, in YAML; `vars` are the inputs, and `assert` holds the gold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from unswayed.core.errors import DataError, MissingExtra
+from unswayed.core.values import Example, Json
+from unswayed.data._reader import Reader, ReadOptions, open_bytes
+
+_EXACT = ("equals",)
+_CONTAINS = ("contains", "icontains", "contains-any", "icontains-any")
+_LOOKS_LIKE = re.compile(rb"^(tests:|\s*-\s+(vars|description|assert):)", re.M)
+
+
+class Promptfoo(Reader):
+    """Each test is an example. `equals` and `contains` give the gold; a test with neither has none, for flips only.
+
+    Texts that promptfoo would read from files, and variables with several values, are not read.
+    """
+
+    suffixes = (".yaml", ".yml")
+    task = "generate"
+
+    def accepts(self, path: Path) -> bool:
+        if not super().accepts(path):
+            return False
+        with open_bytes(path) as file:
+            return bool(_LOOKS_LIKE.search(file.read(1 << 16)))
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
+        self.file = path
+        tests = _tests(path)
+        self.equivalent = _rule(tests)
+        for row, test in enumerate(tests):
+            self.line = row + 1
+            yield self._example(row, test, options)
+
+    def _example(self, row: int, test: Json, options: ReadOptions) -> Example:
+        given = test.get("vars") if isinstance(test, Mapping) else None
+        if not isinstance(given, Mapping) or not given:
+            raise self._bad(f"test {row + 1} has no vars, such as {{question: …}}")
+        names = options.inputs or tuple(name for name in given if name not in (options.gold, *options.groups))
+        for name in names:
+            if name not in given:
+                raise self._bad(f"test {row + 1} has no variable {name!r}")
+        inputs = {str(name): self._text(row, str(name), given[name]) for name in names}
+        gold = given.get(options.gold) if options.gold else _gold(test)
+        groups = {name: str(given[name]) for name in options.groups if given.get(name) is not None}
+        return Example(row, "", inputs, gold, groups)
+
+    def _text(self, row: int, name: str, value: Json) -> str:
+        if isinstance(value, bool | int | float):
+            return str(value)
+        if not isinstance(value, str):
+            raise self._bad(f"the variable {name!r} of test {row + 1} must be one text, not {value!r:.60}")
+        if value.startswith("file://"):
+            raise self._bad(f"the variable {name!r} of test {row + 1} is in a file. Write its text in the test")
+        return value
+
+    def _bad(self, problem: str) -> DataError:
+        return DataError(f"{problem}.", self.file)
+
+
+def _tests(path: Path) -> list[Json]:
+    try:
+        import yaml  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise MissingExtra("promptfoo's YAML", "yaml") from error
+    with open_bytes(path) as file:
+        try:
+            found = yaml.safe_load(file)
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise DataError(f"this is not YAML: {' '.join(str(error).split())}.", path) from error
+    tests = found.get("tests") if isinstance(found, Mapping) else found
+    if not isinstance(tests, list):
+        raise DataError("tests must be a list in this file; tests in another file are not read.", path)
+    return tests
+
+
+def _checks(test: Json) -> list[Mapping[str, Any]]:
+    checks = test.get("assert") if isinstance(test, Mapping) else None
+    return [check for check in checks if isinstance(check, Mapping)] if isinstance(checks, list) else []
+
+
+def _gold(test: Json) -> Json:
+    found = next((check.get("value") for check in _checks(test) if check.get("type") in (*_EXACT, *_CONTAINS)), None)
+    return found if isinstance(found, str | int | float | list) else None
+
+
+def _rule(tests: list[Json]) -> str:
+    """`exact` where every test with gold says `equals`, else `contains`."""
+    kinds = {check.get("type") for test in tests for check in _checks(test)} & {*_EXACT, *_CONTAINS}
+    return "exact" if kinds == set(_EXACT) else "contains"

@@ -1,0 +1,60 @@
+"""Spoken-language corpora as three parallel files: `seq.in` (tokens), `seq.out` (BIO tags), `label` (intents)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+
+from unswayed.core.errors import DataError
+from unswayed.core.values import Example
+from unswayed.data._reader import Reader, ReadOptions, read_lines
+
+_FILES = ("seq.in", "seq.out", "label")
+
+
+class Slu(Reader):
+    """A folder with the three files. Joined intents such as `a#b` stay one class."""
+
+    has_fields = False
+
+    def accepts(self, path: Path) -> bool:
+        return path.is_dir() and all((path / name).is_file() for name in _FILES)
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
+        files = [path / name for name in _FILES]
+        absent = next((file for file in files if not file.is_file()), None)
+        if absent is not None:
+            raise DataError("this file is missing; an SLU folder has seq.in, seq.out and label.", absent)
+        self.file = files[0]
+        for row, lines in enumerate(zip_longest(*map(read_lines, files))):
+            self.line = row + 1
+            if None in lines:
+                raise _ends_early(lines, files, self.line)
+            tokens, tags, intent = _split(lines[0]), _split(lines[1]), lines[2].strip()
+            if len(tokens) != len(tags):
+                raise DataError(f"{len(tags)} tags for the {len(tokens)} tokens of {files[0]}:{self.line}.",
+                                files[1], self.line)  # fmt: skip
+            if not tokens:
+                raise DataError(
+                    "there is no utterance on this line. Remove it from all three files.", self.file, self.line
+                )
+            if not intent:
+                raise DataError("there is no intent on this line.", files[2], self.line)
+            yield Example(row, "", {"text": " ".join(tokens)}, {"intent": intent, "slots": tags})
+
+
+def _split(line: str) -> list[str]:
+    """What spaces separate; other white space may belong to a token."""
+    tokens = line.strip().split(" ")
+    return [token for token in tokens if token] if "" in tokens else tokens
+
+
+def _ends_early(lines: tuple[str | None, ...], files: list[Path], line: int) -> DataError:
+    """One of the files has a line where another has none."""
+    short, longer = files[lines.index(None)], next(f for f, text in zip(files, lines, strict=True) if text is not None)
+    return DataError(
+        f"the file ends after {line - 1} lines, but {longer.name} goes on. All three must have as many lines.",
+        short,
+        line,
+    )

@@ -1,0 +1,294 @@
+"""Comparing runs on the same suite: is a new one worse than the baseline, by how much, and may that be chance?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from msgspec.structs import replace
+
+from unswayed.core.errors import NothingEvaluated, UnknownName, UsageError, option
+from unswayed.core.estimate import Resampling
+from unswayed.core.values import Estimate
+from unswayed.measure.against import Clusters, Gathered, Place
+from unswayed.measure.compared import Comparison, NotWorse, letter
+from unswayed.measure.contrasts import Contrast
+from unswayed.measure.definitions import MEASURES, way_of
+from unswayed.measure.differences import Tested, difference_of, tested_together
+from unswayed.measure.gates import Limits
+from unswayed.measure.margins import check_margin, margin_limits, margins_of
+from unswayed.measure.measuring import Runlike, blocks_of, decisive, run_of, scorers_for
+from unswayed.measure.missing import as_wrong
+from unswayed.measure.pair_scores import PairCodes
+from unswayed.measure.questions import Signer, check_cluster, slices_of, with_cluster
+from unswayed.measure.results import Results
+from unswayed.measure.run_table import RunTable
+from unswayed.measure.sanity import Sanity
+from unswayed.measure.sets import ALL, Known, sets_named, spelled, split_measure
+from unswayed.measure.shared import Shared, ends_of, refuse_other_suite
+from unswayed.measure.spill import Spill
+from unswayed.measure.stored import KeptScores
+from unswayed.measure.table_reader import read_table
+from unswayed.run.block import Block
+from unswayed.run.plan import ComparePlan, Correction, GateOn, MeasurePlan, Missing, Plan, Weigh, from_arguments, listed
+from unswayed.run.record import NOT_ASKED, Run
+from unswayed.score import Comparing, comparing_for, scorers
+
+AnyRun = Runlike | Results | str | Path
+_PRIMARY = ("average", "flips")  # without gold there is no average
+
+
+def compare(
+    a: AnyRun, b: AnyRun, *more: AnyRun, scores: str | Sequence[str] | None = None, level: float = 0.95,
+    bootstrap: int = 10_000, seed: int = 0, groups: str | Sequence[str] | None = None, cluster: str | None = None,
+    weigh: Weigh = "examples", worst_of: int | None = None, sanity: bool = True, missing: Missing = "leave",
+    extract: str = "", equivalent: str = "", rubric: str | None = None, primary: str | None = None,
+    correction: Correction = "max-t", fail_if_worse: Limits = None, gate_on: GateOn = "ci-lower",
+    allow_missing: float = 0.0,
+) -> Comparison:  # fmt: skip
+    """B minus A for each measure, overall and by operator, family and slice, on what both answered.
+
+    Example: `unswayed.compare(before, after, fail_if_worse={"worst": 0.02}).passed`.
+
+    - `a`, the baseline, and `b`: runs on the same suite, paths of their folders, or results, whose main score,
+      `cluster` and `worst_of` are then the defaults. Each of `more` is compared with `a` as well: `others` has these
+      comparisons.
+    - `primary`: the measure that is tested by itself, "average" by default, or "flips" without gold; all other
+      differences are tested together and corrected for that (`correction`: max-t, holm, bonferroni or none).
+    - `fail_if_worse`: from a measure, or a set, a colon and a measure, to how much worse it may be. `gate_on` is the
+      figure that is held against it, and `allow_missing` the share of a run's items that may have failed.
+    - the rest: as in `measure_run`. `bootstrap` is the number of random draws behind max-t.
+    """
+    plan = from_arguments(
+        MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed, cluster=cluster, weigh=weigh,
+        worst_of=worst_of, sanity=sanity, missing=missing, extract=extract, equivalent=equivalent, rubric=rubric,
+    )  # fmt: skip
+    asked = from_arguments(
+        ComparePlan, primary=primary, correction=correction, on=gate_on, allow_missing=allow_missing,
+        fail_if_worse=margin_limits(fail_if_worse),
+    )  # fmt: skip
+    return _Baseline([a, b, *more], plan, asked, None if groups is None else list(listed(groups))).result()
+
+
+def compare_by(plan: Plan, *runs: AnyRun) -> Comparison:
+    """Compares runs with the first of them as a plan says."""
+    return _Baseline(runs, plan.measure, plan.compare, None).result()
+
+
+class _Watched:
+    """A run whose blocks are watched as they are read."""
+
+    def __init__(self, run: Runlike, comparing: Comparing) -> None:
+        self.run, self.failed, self.items, self._comparing = run, 0, 0, comparing
+        self.sanity = Sanity(run.suite.task, run.suite.manifest.labels, comparing)
+
+    def read(self, *others: Runlike) -> Iterator[Block]:
+        for block in self.sanity.watch(blocks_of(self.run, self._comparing, *others)):
+            lost = [not (o.ok or o.unreadable or o.error == NOT_ASKED.error) for o in block.outputs]
+            outputs = np.append(block.clean_out, block.out)
+            self.items += len(outputs)
+            self.failed += int(np.array(lost)[outputs].sum())
+            yield block
+
+
+class _Baseline:
+    """Runs, the first of which is the baseline, read and ready to be compared."""
+
+    def __init__(
+        self, given: Sequence[AnyRun], plan: MeasurePlan, asked: ComparePlan, groups: list[str] | None
+    ) -> None:
+        Resampling(plan.level, plan.bootstrap, plan.seed)
+        if plan.missing == "bounds":
+            raise UsageError(f"Runs are compared with {option('missing')} leave or wrong; bounds is for one run.")
+        self._asked, self._margins = asked, margins_of(asked.fail_if_worse)
+        runs = [_opened(run) for run in given]
+        refuse_other_suite(runs)
+        self._plan = plan = with_cluster(_as_measured(plan, given), runs[0].suite)
+        self._suite, folder = runs[0].suite, runs[-1].path if isinstance(runs[-1], Run) else None
+        with comparing_for(self._suite, plan.extract, plan.equivalent, plan.rubric).at(folder) as comparing:
+            scores = plan.scores or _main_score(given)
+            self._scorer = next(iter(scorers_for(self._suite.task, scores, comparing)), None)
+            self._runs = [_Watched(run, comparing) for run in runs]
+            tables = self._tables(comparing)
+            self._compared = {"compared": comparing.name} if comparing.name else {}
+        check_cluster(tables[0].values, plan.cluster)
+        self._way = way_of(tables[0].most_tries, plan.weigh, plan.worst_of)
+        slices, self._warnings = slices_of(tables[0], groups, plan.cluster)
+        ends = ends_of(tables)
+        self._pairs = [(Shared(tables[0], table, ends), Shared(table, tables[0], ends)) for table in tables[1:]]
+        clusters = None if plan.cluster is None else Clusters(plan.cluster, len(tables[0].values[plan.cluster]))
+        self._found = Gathered(self._pairs, self._scorer, slices, self._way, clusters)
+        self._listed = _listed(tables[0], self._found.contrasts[0])
+        if not any(found[place].n for found in self._found.contrasts for place in self._listed):
+            raise NothingEvaluated("The runs have no example with variants that both answered. Finish both runs.")
+
+    def _tables(self, comparing: Comparing) -> list[RunTable]:
+        used, task, runs = [self._scorer] if self._scorer else [], self._suite.task, [w.run for w in self._runs]
+        with KeptScores(runs) as kept:
+            pairs, spill = PairCodes(used, task, kept), Spill()  # for all, so that a class is the same column in each
+            every = (watched.read(*runs) for watched in self._runs)
+            counted = map(as_wrong, every) if self._plan.missing == "wrong" else every
+            return [read_table(blocks, task, pairs, spill, comparing) for blocks in counted]
+
+    def result(self) -> Comparison:
+        primary = self._primary()
+        tested = self._tested(primary)
+        known = _known(self._found.contrasts[0])
+        wanted = [(margin, set_) for margin in self._margins for set_ in sets_named(margin.set, known)]
+        for margin, set_ in wanted:
+            if (margin.measure, set_) not in self._found.contrasts[0]:
+                raise UsageError(f"{margin.measure} can't be compared: the data has no gold, so nothing can be scored.")
+        compared = []
+        for place in range(len(self._pairs)):
+            contrasts = self._found.contrasts[place]
+            gates = [
+                check_margin(margin.margin, contrasts[margin.measure, set_], self._plan.level, self._asked.on)
+                for margin, set_ in wanted
+            ]
+            compared.append(self._comparison(place, primary, tested, gates))
+        first, *others = compared
+        return replace(first, others=others).of_runs(self._runs[0].run, self._runs[1].run, self._plan)
+
+    def _primary(self) -> Place:
+        """The measure and the set that are tested by themselves."""
+        contrasts = self._found.contrasts[0]
+        if self._asked.primary is None:
+            return next((measure, ALL) for measure in _PRIMARY if (measure, ALL) in contrasts)
+        set_, measure = split_measure(self._asked.primary)
+        if measure not in MEASURES:
+            raise UnknownName("measure", measure, MEASURES)
+        sets = sets_named(set_, _known(contrasts))
+        if len(sets) > 1 or (measure, sets[0]) not in contrasts:
+            raise UsageError(
+                f"{option('primary')} must be one measure that can be compared, not {self._asked.primary!r}."
+            )
+        return measure, sets[0]
+
+    def _tested(self, first: Place) -> dict[Contrast, Tested]:
+        """The primary differences of all runs are one family of tests, and all other differences another."""
+        primary = [contrasts[first] for contrasts in self._found.contrasts]
+        rest = [contrasts[place] for contrasts in self._found.contrasts for place in self._listed if place != first]
+        rest = [contrast for contrast in rest if contrast.n or contrast.missing]
+        how = self._found, self._plan, self._asked.correction
+        return tested_together(primary, *how, primary=True) | tested_together(rest, *how, primary=False)
+
+    def _comparison(
+        self, place: int, first: Place, tested: Mapping[Contrast, Tested], gates: list[NotWorse]
+    ) -> Comparison:
+        plan, correction = self._plan, self._asked.correction
+        a, b = self._runs[0], self._runs[place + 1]
+        primary = first[0] if first[1] == ALL else f"{spelled(first[1])}:{first[0]}"
+        how = {
+            **decisive(plan, self._way),
+            **self._compared,
+            "draws": plan.bootstrap,
+            "seed": plan.seed,
+            "primary": primary,
+        }
+        runs = [(table, watched.run.identity) for table, watched in zip(self._pairs[place], (a, b), strict=True)]
+        sign = Signer(runs, self._scorer, self._suite.signed, **how, difference="b-a", correction=correction).sign
+        contrasts = sorted((c for c in self._found.contrasts[place].values() if c in tested), key=_rank)
+        differences = [difference_of(c, tested[c], plan.level, sign(c.measure, c.label)) for c in contrasts]
+        shown = sorted((d for d in differences if d.shown), key=lambda d: (not d.primary, d.p))
+        clean = self._found.contrasts[place].get(("clean", ALL))
+        return Comparison(
+            score=self._scorer.name if self._scorer else "none",
+            task=self._suite.task.name,
+            suite=self._suite.id,
+            a=a.run.system,
+            b=b.run.system,
+            correction=correction,
+            level=plan.level,
+            differences=differences,
+            primary=primary,
+            changes=[d.sentence for d in shown],
+            answers=self._found.answers[place].answers(),
+            gates=gates,
+            sanity=[*self._signs(a, 0, "A", clean), *self._signs(b, 1, letter(place + 1), clean)],
+            failed={"a": a.failed, "b": b.failed},
+            incomplete=bool(gates) and any(self._too_many(watched) for watched in (a, b)),
+            warnings=[*self._sampled(), *self._missing("A", a), *self._missing(letter(place + 1), b), *self._warnings],
+        ).of_runs(a.run, b.run, plan)
+
+    def _too_many(self, watched: _Watched) -> bool:
+        return self._plan.missing == "leave" and watched.failed > self._asked.allow_missing * watched.items
+
+    def _sampled(self) -> list[str]:
+        """That not all examples of the suite are compared, as a run asked but some of them."""
+        samples = [sample for one in self._runs if (sample := getattr(one.run, "sample", None)) is not None]
+        if not samples:
+            return []
+        both = int(np.logical_and.reduce([sample.chosen for sample in samples]).sum())
+        return [f"Compared on {both:,} of {samples[0].of:,} examples, a random sample: those that all runs asked."]
+
+    def _missing(self, name: str, watched: _Watched) -> list[str]:
+        if not watched.failed:
+            return []
+        count = "are left out of both runs" if self._plan.missing == "leave" else "count as wrong"
+        accept = f" {option('allow-missing')} accepts a share of them." if self._too_many(watched) else ""
+        return [f"{name}: {watched.failed:,} of {watched.items:,} items failed, and {count}.{accept}"]
+
+    def _signs(self, watched: _Watched, side: int, name: str, clean: Contrast | None) -> list[str]:
+        """Signs that a run's set-up is broken, so that comparing means nothing."""
+        value, n = (None, 0) if clean is None else (clean.values[side], clean.n)
+        floor = self._scorer.bounds[0] if self._scorer else 0.0
+        signs = watched.sanity.signs(Estimate(value, None, None, n, 0, ""), floor) if self._plan.sanity else []
+        return [f"{name}: {sign}" for sign in signs]
+
+
+def _opened(given: AnyRun) -> Runlike:
+    """A run, that in a folder, or that of results, also of saved ones."""
+    if isinstance(given, (str, Path)) and Path(given).is_file():
+        results = Results.load(given)
+        if "_run" not in results.__dict__:
+            raise UsageError(
+                f"{given} has results without their run. Comparing takes the answers: use the folder of the run."
+            )
+        return results.run
+    return run_of(given)
+
+
+def _as_measured(plan: MeasurePlan, given: Sequence[AnyRun]) -> MeasurePlan:
+    """The plan with the clusters and the k of `worst` that all results were measured with, if it names none itself."""
+    results = [one for one in given if isinstance(one, Results)]
+    for name in ("cluster", "worst_of"):
+        found = {getattr(one, name) for one in results}
+        if getattr(plan, name) is None and len(found) == 1 and len(results) == len(given):
+            plan = replace(plan, **{name: found.pop()})
+    return plan
+
+
+def _main_score(given: Sequence[AnyRun]) -> list[str] | None:
+    """The score that results were measured with."""
+    mains = {results.score for results in given if isinstance(results, Results) and results.score in scorers}
+    if len(mains) > 1:
+        raise UsageError(
+            f"The results have different main scores ({', '.join(sorted(mains))}). Choose one: {option('scores')}."
+        )
+    return list(mains) or None
+
+
+def _rank(contrast: Contrast) -> int:
+    """All variants first, then operators, families and slices."""
+    return {"": 0, "operator": 1, "family": 2}.get(contrast.set[0], 3)
+
+
+def _known(contrasts: Mapping[Place, Contrast]) -> Known:
+    known: dict[str, dict[str, None]] = {"operator": {}, "family": {}}
+    for _, (kind, name) in contrasts:
+        if kind:
+            known.setdefault(kind, {})[name] = None
+    return known
+
+
+def _listed(table: RunTable, contrasts: Mapping[Place, Contrast]) -> list[Place]:
+    """The places that are shown and tested. One operator is all there is, and a family of one is its operator."""
+    operators, families = ({kind[i] for kind in table.kinds} for i in (1, 3))
+    large = {family for family in families if len({kind[1] for kind in table.kinds if kind[3] == family}) > 1}
+    shown = {"operator": operators if len(operators) > 1 else (), "family": large if len(families) > 1 else ()}
+    return [
+        (measure, (kind, name))
+        for measure, (kind, name) in contrasts
+        if kind not in shown or (name in shown[kind] and measure != "clean")
+    ]

@@ -1,0 +1,257 @@
+"""Gates, limits that a result must hold such as worst=0.60, and the verdict of a run that was held to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import isfinite
+from typing import get_args
+
+import msgspec
+
+from unswayed.core.errors import GateFailed, NothingEvaluated, UnknownName, UnswayedError, UsageError, option
+from unswayed.core.session import Asked
+from unswayed.core.suite import Suite
+from unswayed.core.values import Estimate
+from unswayed.measure.early import not_reached
+from unswayed.measure.measuring import measure_run
+from unswayed.measure.results import Block, Results
+from unswayed.measure.sets import (
+    ALL,
+    Known,
+    Named,
+    sets_named,
+    sets_of,
+    spelled,
+    split_limit,
+    split_measure,
+)
+from unswayed.run.plan import GateOn, Plan
+from unswayed.run.record import Run
+from unswayed.run.spending import money
+
+AT_LEAST = ("clean", "average", "worst", "cvar", "consistency", "noticed")
+AT_MOST = ("drop", "flips")
+_ENDS = get_args(GateOn)
+_ROUNDING = 1e-12  # 0.9 - 0.8 is a hair more than 0.1
+
+
+class Gate(msgspec.Struct, frozen=True):
+    """A limit on one measure of all variants, or of the sets that `set` names.
+
+    `on` says which figure is held against it: `ci-lower` takes the unfavourable end of the interval, the lower one of
+    scores and the upper one of drops and flips; `ci-upper` takes the favourable end.
+    """
+
+    name: str
+    limit: float
+    on: GateOn = "value"
+    set: str = "all"
+
+
+class GateResult(msgspec.Struct, frozen=True):
+    """Whether a gate passed; `bound` is the figure that was held against `limit`.
+
+    `name` is the measure, after the set and a colon where it is not of all variants.
+    """
+
+    name: str
+    bound: float | None
+    limit: float
+    passed: bool
+    sentence: str
+
+
+Limits = float | str | Mapping[str, object] | Iterable[str] | None
+_SCORE_LIMIT = "[SET:]MEASURE=LIMIT, such as worst=0.60 or keyboard/adjacent:worst=0.60"
+_SET_LIMIT = "[SET:]LIMIT, such as 0.1 or keyboard/adjacent:0.1"
+
+
+def gates_of(
+    fail_under: Limits = None, max_drop: Limits = None, max_flips: Limits = None, on: GateOn = "value",
+) -> list[Gate]:  # fmt: skip
+    """The gates that were asked for, from texts as at the command line or from mappings from name to limit."""
+    if on not in _ENDS:
+        raise UnknownName("figure to gate on", on, _ENDS)
+    gates = []
+    for name, limit in score_limits(fail_under).items():
+        set_, measure = split_measure(name)
+        gates.append(Gate(_known(measure), limit, on, set_ or "all"))
+    for measure, limits in (("drop", max_drop), ("flips", max_flips)):
+        gates += [Gate(measure, limit, on, set_) for set_, limit in set_limits(limits).items()]
+    return gates
+
+
+def score_limits(given: Limits) -> dict[str, float]:
+    """From `[SET:]MEASURE` to limit."""
+    return limits_of(given, "=", _SCORE_LIMIT)
+
+
+def set_limits(given: Limits) -> dict[str, float]:
+    """From set to limit; "all" is the set of all variants."""
+    return {set_ or "all": limit for set_, limit in limits_of(given, ":", _SET_LIMIT).items()}
+
+
+def limits_of(given: Limits, mark: str, usage: str) -> dict[str, float]:
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return {str(name): _number(str(name), limit, usage) for name, limit in given.items()}
+    texts = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    pairs = [split_limit(str(text), mark) for text in texts]
+    return {name: _number(name, limit, usage) for name, limit in pairs}
+
+
+def _known(name: str) -> str:
+    if name in AT_MOST:
+        raise UsageError(
+            f"{name!r} should be low, so it can't fail under a limit: use {option(f'max-{name}')} instead."
+        )
+    if name not in AT_LEAST:
+        raise UnknownName("measure to gate on", name, AT_LEAST)
+    return name
+
+
+def _number(name: str, value: object, usage: str) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = float("nan")
+    if isinstance(value, bool) or not isfinite(number):
+        whose = f" of {name!r}" if name else ""
+        raise UsageError(f"The limit{whose} must be a number, not {value!r:.80}. Write {usage}.")
+    return number
+
+
+def check_sets(gates: Iterable[Gate], suite: Suite) -> None:
+    """Raises if a gate names a set that the suite does not have, so before anything is asked."""
+    named = [gate.set for gate in gates if gate.set != "all"]
+    known = sets_of(suite) if named else {}
+    for set_ in named:
+        sets_named(set_, known)
+
+
+def check_gates(
+    results: Results, gates: Iterable[Gate], known: Known | None = None, bounds: bool = False
+) -> list[GateResult]:
+    """Holds measures against each gate, in the order given; a gate with a * is one for each set.
+
+    `known` are the sets that the suite has. One of them that the results do not have was not measured. Where the set-up
+    is broken, no gate passes. With `bounds`, what is missing counts at its least favourable.
+    """
+    known = results.sets if known is None else known
+    checked = [
+        _check(gate, set_, _at_worst(gate, getattr(_block(results, set_), gate.name, None), bounds))
+        for gate in gates
+        for set_ in sets_named(gate.set, known)
+    ]
+    return [_refused(gate) for gate in checked] if results.sanity else checked
+
+
+def _refused(gate: GateResult) -> GateResult:
+    sentence = f"{gate.name}: the set-up looks broken, so the limit of {gate.limit:g} does not hold."
+    return msgspec.structs.replace(gate, bound=None, passed=False, sentence=sentence)
+
+
+def _at_worst(gate: Gate, estimate: Estimate | None, bounds: bool) -> Estimate | None:
+    """The estimate with the unfavourable one of its bounds as its value."""
+    if not bounds or estimate is None or estimate.bounds is None:
+        return estimate
+    return msgspec.structs.replace(estimate, value=estimate.bounds[0 if gate.name in AT_LEAST else 1])
+
+
+def _block(results: Results, set_: Named) -> Block | None:
+    return results.whole if set_ == ALL else results.sets.get(set_[0], {}).get(set_[1])
+
+
+def _check(gate: Gate, set_: Named, estimate: Estimate | None) -> GateResult:
+    low_is_bad = gate.name in AT_LEAST
+    name, what = gate.name, gate.name
+    if set_ != ALL:
+        name, what = f"{spelled(set_)}:{gate.name}", f"{gate.name} on {spelled(set_)}"
+    end = {"value": "value", "ci-lower": "low", "ci-upper": "high"}[gate.on]
+    if not low_is_bad and end != "value":
+        end = "low" if end == "high" else "high"
+    bound: float | None = getattr(estimate, end) if estimate is not None else None
+    if bound is None:
+        sentence = f"{what}: nothing was measured, so the limit of {gate.limit:g} does not hold."
+        return GateResult(name, None, gate.limit, False, sentence)
+    gap = bound - gate.limit if low_is_bad else gate.limit - bound
+    passed = gap >= -_ROUNDING
+    which = {"value": "", "low": " at the lower end of its interval", "high": " at the upper end of its interval"}[end]
+    limit = f"the {'lower' if low_is_bad else 'upper'} limit is {gate.limit:g}"
+    grade = "passed" if passed else "failed"
+    sentence = f"Gate {grade}: {what} is {_figures(bound, gate.limit)}{which}; {limit}."
+    return GateResult(name, bound, gate.limit, passed, sentence)
+
+
+def _figures(bound: float, limit: float) -> str:
+    """Three decimals, or as many as it takes to tell the figure from the limit."""
+    for digits in range(3, 13):
+        text = f"{bound:.{digits}f}"
+        if bound == limit or float(text) != limit:
+            return text
+    return repr(bound)
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What a run showed and whether that is good enough.
+
+    Example: `unswayed.carry_out(plan).exit_code`.
+    """
+
+    results: Results
+    gates: list[GateResult]
+    warnings: list[str]
+    exit_code: int
+    session: Asked | None = None  # what was asked for it, and which answers were used again
+
+
+def measured_by(run: Run, plan: Plan) -> Results:
+    """The measures of a run as the plan says."""
+    measured = plan.measure
+    return measure_run(
+        run, measured.scores, measured.level, measured.bootstrap, measured.seed, engine=plan.engine,
+        sanity=measured.sanity, missing=measured.missing, extract=measured.extract,
+        equivalent=measured.equivalent, rubric=measured.rubric, agreement=measured.agreement, cluster=measured.cluster,
+        weigh=measured.weigh, worst_of=measured.worst_of, within=measured.within,
+    )  # fmt: skip
+
+
+def judge(run: Run, plan: Plan) -> Verdict:
+    """Measures a run and holds it against the plan's gates; asks the system nothing."""
+    measured, gate = plan.measure, plan.gate
+    results = measured_by(run, plan)
+    asked = gates_of(gate.fail_under, gate.max_drop, gate.max_flips, gate.on)
+    known = sets_of(run.suite) if any(gate.set != "all" for gate in asked) else None
+    gates = check_gates(results, asked, known, measured.missing == "bounds")
+    warnings = [*(run.session.warnings if run.session else ()), *results.validity["warnings"]]
+    items = results.validity["examples"] + results.validity["variants"]
+    missing = results.validity["not_asked"]
+    missing += results.validity["failed"] if measured.missing == "leave" else 0  # otherwise they count
+    exit_code = 0
+    if any(not result.passed for result in gates):
+        exit_code = GateFailed.exit_code
+    if missing > gate.allow_missing * items:
+        exit_code = UnswayedError.exit_code
+        warnings.append(
+            f"Incomplete: {missing:,} of {items:,} items have no output. The same command asks them again; "
+            f"{option('allow-missing')} accepts a share of them."
+        )
+    warnings += not_reached(results, run.manifest.stop_when)
+    if run.sample is not None and run.sample.why == "stopped" and gate.allow_missing < 1:
+        exit_code = UnswayedError.exit_code
+        warnings.append(
+            f"Incomplete: {run.sample.of - run.sample.examples:,} of {run.sample.of:,} examples were not asked, or not "
+            f"with all of their variants. The same command asks them; {option('limit')} asks fewer."
+        )
+    if run.sample is not None and run.sample.why == "budget":
+        warnings.append(
+            f"Stopped: the budget of {money(run.manifest.budget or 0.0)} is spent. The same command with a greater "
+            f"{option('budget')} resumes it."
+        )
+    if results.sanity:
+        exit_code = NothingEvaluated.exit_code
+        accept = option("no-sanity", "sanity")
+        accept += "False" if accept.endswith("=") else ""
+        warnings.insert(0, f"Nothing was concluded, as the set-up looks broken. {accept} accepts it as it is.")
+    return Verdict(results, gates, warnings, exit_code, run.session)

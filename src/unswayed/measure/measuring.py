@@ -1,0 +1,281 @@
+"""Measuring a run: all measures, overall and by operator, family and slice, from its stored outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+import numpy as np
+
+from unswayed.core.errors import NothingEvaluated, UsageError
+from unswayed.core.estimate import Resampling
+from unswayed.core.suite import Suite
+from unswayed.core.task import Task
+from unswayed.core.values import Json
+from unswayed.measure.block_answers import joined_outputs
+from unswayed.measure.class_scores import rare_classes
+from unswayed.measure.definitions import Way, tries_of, way_of
+from unswayed.measure.early import stop_rules
+from unswayed.measure.judging import cited
+from unswayed.measure.missing import FILLS, as_wrong
+from unswayed.measure.naming import naming
+from unswayed.measure.pair_scores import PairCodes
+from unswayed.measure.people import measure_people, person_of
+from unswayed.measure.questions import (
+    ALL,
+    GRID,
+    SCORES,
+    Questions,
+    Signer,
+    check_cluster,
+    clusters_of,
+    slices_of,
+    with_cluster,
+)
+from unswayed.measure.repeats import measure_repeats, summed_up
+from unswayed.measure.requests import Serving
+from unswayed.measure.results import Results
+from unswayed.measure.run_table import Bools
+from unswayed.measure.sanity import Sanity
+from unswayed.measure.spill import Spill
+from unswayed.measure.spreading import PromptNotes, measure_spread
+from unswayed.measure.stored import KeptScores, decided_by, find, keep
+from unswayed.measure.stored_blocks import stored_blocks
+from unswayed.measure.table_reader import read_table
+from unswayed.measure.validity import Validity
+from unswayed.measure.within import check_margin, within_margin
+from unswayed.run.block import Answered, Block, in_blocks
+from unswayed.run.plan import MeasurePlan, Missing, Weigh, from_arguments, listed
+from unswayed.run.record import Run
+from unswayed.run.workers import Engine
+from unswayed.score import Comparing, Match, Scorer, comparing_for, scorers
+
+
+class Runlike(Protocol):
+    """What is needed of a run."""
+
+    @property
+    def suite(self) -> Suite: ...
+    @property
+    def system(self) -> str: ...
+    @property
+    def identity(self) -> str: ...
+    def items(self) -> Iterator[Answered]:
+        """In the order of the suite."""
+
+
+def run_of(run: Runlike | Results | str | Path) -> Runlike:
+    """A run, the run in a folder, or the run that results are of."""
+    if isinstance(run, (str, Path)):
+        return Run(run)
+    if isinstance(run, Results):
+        return run.run
+    if not hasattr(run, "items") or not hasattr(run, "suite"):
+        raise UsageError(f"A run is expected, or the path of its folder, not {type(run).__name__}.")
+    return run
+
+
+def measure_run(
+    run: Runlike | str | Path, scores: str | Sequence[str] | None = None, level: float = 0.95, bootstrap: int = 10_000,
+    seed: int = 0, groups: str | Sequence[str] | None = None, engine: Engine | None = None, stored: bool = True,
+    sanity: bool = True, missing: Missing = "leave", extract: str = "", equivalent: str = "", rubric: str | None = None,
+    agreement: str | None = None, cluster: str | None = None, weigh: Weigh = "examples", worst_of: int | None = None,
+    within: float | None = None,
+) -> Results:  # fmt: skip
+    """All measures of a run, which is a `Run` or the path of its folder.
+
+    Example: `unswayed.measure_run("run/").worst`.
+
+    The first of `scores` is the main one; by default they are the task's. `groups` are the slices to cut, all by
+    default. Results are stored with the run and used again until its outputs, the scores or the settings change;
+    `stored=False` measures anew and stores nothing. `sanity=False` looks for no signs of a broken set-up. `missing`
+    says how outputs that failed count, and `extract`, `equivalent`, `rubric` and `agreement` what of an answer is
+    compared, as in `MeasurePlan`. `cluster` is a field of the data whose examples belong together, such as the
+    questions on one paragraph. `weigh="variants"` gives every variant, not every example, the same weight. `worst_of`
+    is the number of variants that `worst` is of: three by default, or as many as there are. `within` is a margin, such
+    as 0.02, that the drop is tested to lie in. Raises NothingEvaluated if there is no output to measure.
+    """
+    plan = from_arguments(
+        MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed, sanity=sanity,
+        missing=missing, extract=extract, equivalent=equivalent, rubric=rubric, agreement=agreement, cluster=cluster,
+        weigh=weigh, worst_of=worst_of, within=within,
+    )  # fmt: skip
+    check_margin(plan.within)
+    Resampling(plan.level, plan.bootstrap, plan.seed)
+    run = run_of(run)
+    plan = with_cluster(plan, run.suite)
+    with comparing_for(run.suite, plan.extract, plan.equivalent, plan.rubric).at(folder_of(run)) as comparing:
+        used = with_parts(scorers_for(run.suite.task, plan.scores, comparing), run.suite)
+        groups, judged = None if groups is None else list(listed(groups)), cited(plan.agreement, comparing)
+        decided = decided_by(run, used, plan, groups, comparing) if stored else None
+        results = find(run, decided) if decided is not None and isinstance(run, Run) else None
+        if results is None:
+            results = _measured(run, used, groups, engine, stored, comparing, plan)
+            if decided is not None and isinstance(run, Run):
+                keep(run, decided, results)
+    sanity_found = results.sanity if plan.sanity else []
+    return msgspec.structs.replace(results, sanity=sanity_found, agreement=judged).of_run(run)
+
+
+def folder_of(run: Runlike) -> Path | None:
+    return run.path if isinstance(run, Run) else None
+
+
+def items_of(run: Runlike, *others: Runlike) -> Iterator[Answered]:
+    """The items of a run that are measured: those of its sample, and of the samples of the runs that it is compared
+    with."""
+    return _sampled(run.items(), run, *others)
+
+
+def _sampled(items: Iterator[Answered], *runs: Runlike) -> Iterator[Answered]:
+    chosen = _chosen(*runs)
+    if chosen is None:
+        return items
+    return (item for item, due in zip(items, chosen.tolist(), strict=True) if due)
+
+
+def _chosen(*runs: Runlike) -> Bools | None:
+    """Which examples of the suite are measured; None for all."""
+    samples = [sample for one in runs if (sample := getattr(one, "sample", None)) is not None]
+    return np.logical_and.reduce([sample.chosen for sample in samples]) if samples else None
+
+
+def blocks_of(run: Runlike, comparing: Comparing, *others: Runlike) -> Iterator[Block]:
+    """The same items in blocks, without the seconds and the tokens of answers."""
+    if not isinstance(run, Run) or not comparing.plain:
+        yield from joined_outputs(in_blocks(comparing.watch(items_of(run, *others))))
+        return
+    chosen, first = _chosen(run, *others), 0
+    for block in stored_blocks(run):
+        due = None if chosen is None else chosen[first : first + len(block.rows)]
+        first += len(block.rows)
+        if due is None or due.any():
+            yield block if due is None or due.all() else block.only(due)
+
+
+def _measured(
+    run: Runlike, used: Sequence[Scorer], groups: list[str] | None, engine: Engine | None, stored: bool,
+    comparing: Comparing, plan: MeasurePlan,
+) -> Results:  # fmt: skip
+    suite = run.suite
+    if (sample := getattr(run, "sample", None)) is not None and not sample.examples:
+        raise NothingEvaluated(
+            "The run was stopped before its first examples had all of their outputs. Rerun the same command."
+        )
+    spill = Spill()
+    validity = Validity(suite.task, suite.manifest.labels, suite.manifest.unchanged, spill)
+    sanity = Sanity(suite.task, suite.manifest.labels, comparing)
+    with KeptScores([run] if stored else [], engine) as kept:
+        pairs, notes = PairCodes(used, suite.task, kept), PromptNotes()
+        serving = Serving(plan.level) if isinstance(run, Run) and "requests" in run.used() else None
+        read = blocks_of(run, comparing)
+        if serving is not None:
+            read = joined_outputs(in_blocks(comparing.watch(serving.watch(items_of(run)))))
+        blocks, person = sanity.watch(validity.watch(read)), person_of(suite.manifest.people)
+        blocks = as_wrong(blocks) if plan.missing == "wrong" else blocks
+        table = read_table(notes.watch(blocks), suite.task, pairs, spill, comparing, person=person)
+        validity.check(table)
+        check_cluster(table.values, plan.cluster)
+        way = way_of(table.most_tries, plan.weigh, plan.worst_of)
+        slices, warnings = slices_of(table, groups, plan.cluster)
+        warnings += [said for scorer in used for said in rare_classes(table, scorer)]
+        main = used[0] if used else None
+        runs, how = [(table, run.identity)], decisive(plan, way)
+        how |= {"compared": comparing.name} if comparing.name else {}
+        signs = {scorer: Signer(runs, scorer, suite.signed, **how).sign for scorer in (main, *used[1:])}
+        questions = Questions(table, slices, signs, way, plan.cluster)
+        rules = stop_rules(run.manifest.stop_when) if isinstance(run, Run) else []
+        early = {rule.measure for rule in rules}
+        found = questions.answer(plan.level, early)
+        span = main.bounds[1] - main.bounds[0] if main else 1.0
+        apart = naming(questions, found.by(), span, plan.level, plan.seed)
+        ends: list[Questions] = []
+        if validity.counts["failed"] and plan.missing != "wrong":
+            filled = [
+                read_table(
+                    blocks_of(run, comparing), suite.task, PairCodes(used, suite.task, kept), spill, comparing, fill
+                )
+                for fill in FILLS
+            ]
+            ends = [Questions(table, slices, signs, way, plan.cluster) for table in filled]
+            found = found.bounded([end.answer(plan.level, early) for end in ends], widen=plan.missing == "bounds")
+        within = None
+        if plan.within is not None:
+            bounds = ends if plan.missing == "bounds" else []
+            operators, anytime = list(found.by()["operator"]), "drop" in early
+            within = within_margin(questions, operators, plan.within, plan.level, anytime, bounds)
+        again = None
+        if isinstance(run, Run) and run.manifest.repeats:
+            pairs, items = PairCodes(used[:1], suite.task, kept), _sampled(run.repeated(), run)
+            items = items if serving is None else serving.watch(items, repeats=True)
+            read = joined_outputs(in_blocks(comparing.watch(items)))
+            repeated = read_table(read, suite.task, pairs, spill, comparing)
+            again = summed_up(repeated, run.manifest.repeats, main)
+        clusters = clusters_of(table, plan.cluster)
+        people = measure_people(table, main, again, plan.level, signs[main], clusters, plan.cluster)
+        signature = signs[main]("flips", "all")
+        repeats = None if again is None else measure_repeats(again, table, main, plan.level, signature, clusters)
+        spread = measure_spread(table, main, notes, plan.level, plan.seed, signs[main])
+    whole = msgspec.structs.asdict(found.block(ALL, ALL))
+    return Results(
+        sanity=sanity.signs(whole["clean"], main.bounds[0] if main else 0.0),
+        score=main.name if main else "none",
+        task=suite.task.name,
+        suite=suite.id,
+        system=run.system,
+        flip_rate=whole.pop("flips"),
+        **whole,
+        sets=found.by(),
+        grid=found.nested(GRID),
+        scores=found.nested(SCORES),
+        worst_of=way.worst_of,
+        tries=tries_of(table),
+        weigh=way.weigh,
+        cluster=plan.cluster,
+        validity=validity.report([*warnings, *comparing.warnings()], plan.missing) | _sample(run),
+        naming=apart,
+        within=within,
+        compared=_compared(plan, comparing),
+        repeats=repeats,
+        spread=spread,
+        people=people,
+        requests=None if serving is None else serving.report(signature),
+    )
+
+
+def _compared(plan: MeasurePlan, comparing: Comparing) -> dict[str, str]:
+    """What was compared, as results state it and as `flips` takes it; empty where the task alone decides."""
+    stated = {"score": plan.scores[0] if plan.scores else "", "extract": comparing.extract}
+    stated |= {"equivalent": comparing.equivalent, "rubric": comparing.rubric, "rubric_file": plan.rubric or ""}
+    return {name: text for name, text in stated.items() if text}
+
+
+def _sample(run: Runlike) -> dict[str, Json]:
+    """Which share of the suite was measured, where that is not all of it."""
+    sample = getattr(run, "sample", None)
+    if sample is None:
+        return {}
+    shown = {"examples": sample.examples, "of": sample.of, "why": sample.why, "sentence": sample.sentence}
+    return {"sample": shown}
+
+
+def decisive(plan: MeasurePlan, way: Way) -> dict[str, object]:
+    """What decides a number besides its outputs, for its signature."""
+    more = {} if plan.cluster is None else {"cluster": plan.cluster}
+    more |= {"missing": plan.missing} if plan.missing != "leave" else {}
+    return {"level": plan.level, "weigh": way.weigh, "worst_of": way.worst_of, **more}
+
+
+def scorers_for(task: Task, names: Sequence[str] | None, comparing: Comparing | None = None) -> list[Scorer]:
+    """The named scorers, or the task's own, each once; where what is compared was declared, that is the score."""
+    comparing = comparing if comparing is not None and comparing.name else None
+    chosen = names or (("match",) if comparing is not None else task.scores)
+    return [Match(comparing) if name == "match" else scorers.get(name)() for name in dict.fromkeys(chosen)]
+
+
+def with_parts(used: list[Scorer], suite: Suite) -> list[Scorer]:
+    """The scorers, and behind them those of each kind of gold, such as each type of entity."""
+    divided = [scorer for scorer in used if type(scorer).parts is not Scorer.parts]
+    return used + [part for scorer in divided for part in scorer.parts((e.gold for e in suite.examples()), suite.task)]

@@ -1,0 +1,268 @@
+"""Mixed-effects regression of scores: a random intercept for each example, a fixed effect for each condition.
+
+With one score for every example under every condition the REML estimates have a closed form. With holes, or with
+several scores, the likelihood is profiled down to one number, the ratio of the two variances, and minimised over that.
+Conditions may vary unequally: errors come from examples left out one at a time (complete: the paired t-test).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import log, sqrt
+from typing import Literal, NamedTuple
+
+import msgspec
+import numpy as np
+
+from unswayed.core.errors import NothingEvaluated, UsageError
+from unswayed.core.estimate import Array, Ints, correct, digest, sign, t_p_value, t_quantile
+
+VERSION = 2  # of this definition; part of every signature
+_GOLDEN = (sqrt(5) - 1) / 2
+_Errors = Callable[[Array], tuple[float, float] | None]  # of a contrast of means: standard error, degrees of freedom
+
+
+class Coefficient(msgspec.Struct, frozen=True):
+    """A difference from the reference condition, with its error, interval and p by t with `df` degrees of freedom.
+
+    They allow each condition its own variance. None: the condition has too few examples. `pooled_se` is lme4's.
+    """
+
+    value: float
+    se: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    df: float | None
+    pooled_se: float
+    p_holm: float | None = None
+
+
+class Mixed(msgspec.Struct, frozen=True):
+    """The fitted regression. `incomplete` examples lack a condition; `missing` scores were no finite numbers."""
+
+    reference: str
+    intercept: Coefficient
+    coefficients: dict[str, Coefficient]
+    variance: dict[str, float]
+    method: Literal["closed form", "REML"]
+    n: int
+    examples: int
+    incomplete: int
+    missing: int
+    signature: str
+
+
+class _Fit(NamedTuple):
+    """Means of the conditions, their covariance, and the variances of examples and of the rest."""
+
+    means: Array
+    covariance: Array
+    between: float
+    within: float
+
+
+class _LeftOut(NamedTuple):
+    """The errors of contrasts of means by leaving out one example at a time, each condition with its own variance.
+
+    A row for each example: how many scores it has of each condition, their distances from the means (summed), how far
+    its own mean is shrunk. `between` is the variance of examples, `within` of each condition's scores inside them.
+    """
+
+    counts: Array
+    sums: Array
+    shrink: Array
+    between: float
+    within: Array
+
+    def error(self, contrast: Array) -> tuple[float, float] | None:
+        """The standard error of a contrast, and Satterthwaite's degrees of freedom.
+
+        None if the contrast can't be estimated without one of the examples.
+        """
+        n, k = self.counts.shape
+        crossed = self.counts[:, :, None] * self.counts[:, None, :]
+        weight = self.counts[:, :, None] * np.eye(k) - self.shrink[:, None, None] * crossed
+        without = weight.sum(axis=0) - weight
+        lever = np.linalg.pinv(without, rcond=1e-9, hermitian=True) @ contrast
+        if (np.abs(np.einsum("ijk,ik->ij", without, lever) - contrast) > 1e-6).any():
+            return None
+        lever = lever - (self.shrink * (self.counts * lever).sum(axis=1))[:, None]
+        moved = (lever * self.sums).sum(axis=1)
+        expected = (self.counts * lever**2) @ self.within + self.between * (self.counts * lever).sum(axis=1) ** 2
+        df = float(expected.sum() ** 2 / max((expected**2).sum(), 1e-300)) - 1
+        return sqrt((n - 1) / n * float(moved @ moved)), max(df, 1.0)
+
+
+def mixed_effects(
+    examples: Sequence[str], conditions: Sequence[str], scores: Sequence[float], reference: str | None = None,
+    level: float = 0.95,
+) -> Mixed:  # fmt: skip
+    """The regression of scores on conditions; the reference is the first condition by name unless given."""
+    if not 0 < level < 1:
+        raise UsageError(f"The level of intervals must lie between 0 and 1, not {level}.")
+    values = np.asarray(scores, dtype=np.float64)
+    known = np.isfinite(values)
+    names, condition = np.unique(np.asarray(conditions, dtype=str)[known], return_inverse=True)
+    _, example = np.unique(np.asarray(examples, dtype=str)[known], return_inverse=True)
+    order = _order([str(name) for name in names], reference)
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.arange(len(order))
+    return _summary(
+        [str(names[i]) for i in order], places[condition], example.astype(np.int64), values[known], level,
+        missing=int((~known).sum()),
+    )  # fmt: skip
+
+
+def complete_effects(scores: Array, names: Sequence[str], level: float = 0.95) -> Mixed:
+    """The same for a table without holes, one row an example; the first column is the reference."""
+    n, k = scores.shape
+    if n < 2 or k < 2:
+        raise NothingEvaluated(f"The regression needs two examples and two conditions, not {n} and {k}.")
+    sizes = (scores.size, n, 0, 0)
+    return _mixed(list(names), _closed_form(scores), _paired(scores), "closed form", sizes, level, digest(scores))
+
+
+def _order(names: list[str], reference: str | None) -> list[int]:
+    if len(names) < 2:
+        raise NothingEvaluated(f"The regression compares conditions, but the scores have only {names}.")
+    if reference is None:
+        return list(range(len(names)))
+    if reference not in names:
+        raise UsageError(f"There is no condition {reference!r}; there are {', '.join(names)}.")
+    first = names.index(reference)
+    return [first, *(i for i in range(len(names)) if i != first)]
+
+
+def _summary(names: list[str], condition: Ints, example: Ints, values: Array, level: float, missing: int) -> Mixed:
+    k, n = len(names), int(example.max()) + 1
+    if n < 2:
+        raise NothingEvaluated("The regression needs scores of at least two examples.")
+    counts = np.bincount(example * k + condition, minlength=n * k).reshape(n, k).astype(np.float64)
+    incomplete = int((counts == 0).any(axis=1).sum())
+    sizes = (len(values), n, incomplete, missing)
+    if (counts == 1).all():
+        table = np.empty((n, k))
+        table[example, condition] = values
+        return _mixed(names, _closed_form(table), _paired(table), "closed form", sizes, level, digest(table))
+    if len(values) <= n or len(values) <= k + 1:
+        raise NothingEvaluated("Every example has a single score, so examples can't be told from chance.")
+    fit = _reml(counts, condition, example, values)
+    errors = _left_out(fit, counts, condition, example, values).error
+    return _mixed(names, fit, errors, "REML", sizes, level, digest(condition, example, values))
+
+
+def _paired(scores: Array) -> _Errors:
+    """The errors of a table without holes: those of the examples' own contrasts, the paired t-test."""
+    n = len(scores)
+    return lambda contrast: (float((scores @ contrast).std(ddof=1)) / sqrt(n), n - 1.0)
+
+
+def _left_out(fit: _Fit, counts: Array, condition: Ints, example: Ints, values: Array) -> _LeftOut:
+    n, k = counts.shape
+    ratio = fit.between / fit.within
+    rest = values - fit.means[condition]
+    spread = np.bincount(condition, rest**2, k) / counts.sum(axis=0)
+    return _LeftOut(
+        counts,
+        np.bincount(example * k + condition, rest, n * k).astype(np.float64).reshape(n, k),
+        ratio / (1 + counts.sum(axis=1) * ratio),
+        fit.between,
+        np.maximum(spread - fit.between, 1e-9 * fit.within),
+    )
+
+
+def _closed_form(scores: Array) -> _Fit:
+    """Two-way analysis of variance. Where examples vary less than chance would have them, their variance is zero."""
+    n, k = scores.shape
+    means = scores.mean(axis=0)
+    middle = scores.mean(axis=1)
+    between = k * float(((middle - means.mean()) ** 2).sum())
+    within = float(((scores - middle[:, None] - (means - means.mean())) ** 2).sum())
+    error, spread = within / ((n - 1) * (k - 1)), between / (n - 1)
+    variance = (spread - error) / k
+    if variance < 0:
+        variance, error = 0.0, (between + within) / (n * k - k)
+    return _Fit(means, (np.eye(k) * error + variance) / n, variance, error)
+
+
+def _reml(counts: Array, condition: Ints, example: Ints, values: Array) -> _Fit:
+    """Profile REML over the ratio of variances; examples with the same number of scores are summed beforehand."""
+    n, k = counts.shape
+    total = np.bincount(example, values, n)
+    sizes, group = np.unique(counts.sum(axis=1), return_inverse=True)
+    parts = [group == i for i in range(len(sizes))]
+    many = np.array([part.sum() for part in parts])
+    crossed = np.stack([counts[part].T @ counts[part] for part in parts])
+    weighted = np.stack([total[part] @ counts[part] for part in parts])
+    squared = np.array([total[part] @ total[part] for part in parts])
+    sums, seen, square = np.bincount(condition, values, k), np.diag(counts.sum(axis=0)), float(values @ values)
+    freedom = len(values) - k
+
+    def solve(ratio: float) -> tuple[float, Array, Array, float]:
+        shrink = ratio / (1 + sizes * ratio)
+        matrix = seen - np.tensordot(shrink, crossed, 1)
+        vector = sums - shrink @ weighted
+        means = np.linalg.solve(matrix, vector)
+        rest = float(square - shrink @ squared - means @ vector)
+        within = max(rest, 1e-300) / freedom
+        deviance = freedom * log(within) + float(many @ np.log1p(sizes * ratio))
+        return deviance + float(np.linalg.slogdet(matrix)[1]), means, matrix, within
+
+    def deviance(share: float) -> float:
+        return solve(share / (1 - share))[0]
+
+    share = _minimum(deviance)
+    ratio = share / (1 - share)
+    _, means, matrix, within = solve(ratio)
+    covariance = np.asarray(np.linalg.inv(matrix) * within, dtype=np.float64)
+    return _Fit(means, covariance, within * ratio, within)
+
+
+def _minimum(function: Callable[[float], float], grid: int = 200, rounds: int = 60) -> float:
+    """Where a function on 0 up to 1 is smallest: the best point of a grid, then golden sections around it."""
+    shares = np.linspace(0, 1, grid, endpoint=False)
+    best = int(np.argmin([function(float(share)) for share in shares]))
+    low, high = float(shares[max(best - 1, 0)]), float(shares[best + 1]) if best + 1 < grid else 1 - 1e-9
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = function(left), function(right)
+    for _ in range(rounds):
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = function(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = function(right)
+    middle = (low + high) / 2
+    return 0.0 if function(0.0) <= function(middle) else middle
+
+
+def _mixed(
+    names: list[str], fit: _Fit, errors: _Errors, method: Literal["closed form", "REML"],
+    sizes: tuple[int, int, int, int], level: float, scores: str,
+) -> Mixed:  # fmt: skip
+    def coefficient(contrast: Array) -> Coefficient:
+        value = float(contrast @ fit.means)
+        pooled = sqrt(max(float(contrast @ fit.covariance @ contrast), 0.0))
+        found = errors(contrast)
+        if found is None:
+            return Coefficient(value, None, None, None, None, None, pooled)
+        se, df = found
+        wide = se * t_quantile((1 + level) / 2, df)
+        p = t_p_value(value / se, df) if se else float(value == 0)
+        return Coefficient(value, se, value - wide, value + wide, p, df, pooled)
+
+    one = np.eye(len(names))
+    found = [coefficient(one[j] - one[0]) for j in range(1, len(names))]
+    others = {
+        name: msgspec.structs.replace(each, p_holm=p)
+        for name, each, p in zip(names[1:], found, correct([each.p for each in found]), strict=True)
+    }
+    variance = {"example": fit.between, "residual": fit.within}
+    decided = {"measure": f"mixed:{VERSION}", "conditions": ",".join(names), "method": method, "scores": scores}
+    return Mixed(
+        names[0], coefficient(one[0]), others, variance, method, *sizes,
+        sign({**decided, "missing": sizes[3], "level": level}),
+    )  # fmt: skip

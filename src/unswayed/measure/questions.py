@@ -1,0 +1,333 @@
+"""The numbers of a report: which there are, what each is signed with, and the sets that they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from unswayed.core.errors import UnknownName, UsageError, option
+from unswayed.core.estimate import Ints, Numbers, Observations, sign
+from unswayed.core.estimate.anytime import anytime_level
+from unswayed.core.ids import content_id
+from unswayed.core.suite import Suite
+from unswayed.core.values import Estimate
+from unswayed.measure.definitions import (
+    ALTERED,
+    MEASURES,
+    SCORE_MEASURES,
+    VERSION,
+    Scope,
+    Way,
+    altered_column,
+    answer_columns,
+    no_column,
+    scope_of,
+    score_columns,
+    way_of,
+)
+from unswayed.measure.gathering import KEPT, Gathered
+from unswayed.measure.missing import bounded
+from unswayed.measure.results import Block
+from unswayed.measure.run_table import Bools, Part, Parted, RunTable, Scored
+from unswayed.measure.set_scores import Layout
+from unswayed.measure.sets import slice_key
+from unswayed.run.plan import MeasurePlan
+from unswayed.score import Scorer
+
+# A number's place: the kind of its set (or GRID, or SCORES), the set's name (or the operator's, or the scorer's),
+# and the measure (or the slice).
+Place = tuple[str, str, str]
+Sign = Callable[[str, str], str]
+ALL, GRID, SCORES = "", "×", "scores"
+
+
+class Questions:
+    """Questions by place. `add` takes in the parts of a table; `answer` makes all numbers at once.
+
+    `signs` has the signer of each score, the main one first; the one of None is for a run without scores.
+    """
+
+    def __init__(
+        self, table: RunTable, slices: Sequence[Slice], signs: Mapping[Scorer | None, Sign], way: Way,
+        cluster: str | None = None,
+    ) -> None:  # fmt: skip
+        self._spill, self._way, self._cluster = table.spill, way, cluster
+        self._clusters = len(table.values[cluster]) if cluster is not None else 0
+        self._main, *self._others = signs
+        self._slices, self._signs = slices, signs
+        self._questions: dict[Place, Gathered] = {}
+        self._layouts: dict[tuple[str, str, str], Layout] = {}
+        if any(scorer is not None and not scorer.linear for scorer in signs):
+            for part in table.parts():
+                self._see(part)
+        for part in table.parts():
+            self._add(part)
+
+    def _see(self, part: Part) -> None:
+        """Finds the layouts, before anything is laid out."""
+        for kind, name, scope in _scopes(part):
+            for scorer in (self._main, *(self._others if kind == ALL else ())):
+                if scorer is not None:
+                    self._layout(scorer, kind, name).see(part, part.scored[scorer.name], scope)
+
+    def _layout(self, scorer: Scorer, kind: str, name: str) -> Layout:
+        return self._layouts.setdefault((scorer.name, kind, name), Layout())
+
+    def _add(self, part: Part) -> None:
+        """All measures of every set under the main score, and the drops of operator × slice; then the other scores."""
+        cuts = [(cut, cut.inside(part)) for cut in self._slices]
+        for kind, name, scope in _scopes(part):
+            columns = self._columns(part, kind, name, scope)
+            self._add_block(part, kind, name, f"{kind}={name}" if kind else "all", columns)
+            for cut, inside in cuts if kind == ALL else ():
+                self._add_block(part, cut.key, cut.value, cut.name, columns, inside)
+            for cut, inside in cuts if kind == "operator" else ():
+                label = f"operator={name}&{cut.name}"
+                self._ask(part, (GRID, name, cut.name), columns["drop"], self._main, "drop", label, inside)
+        for scorer in self._others:
+            assert scorer is not None
+            scope, layout = scope_of(part), self._layout(scorer, ALL, ALL)
+            columns = score_columns(part, part.scored[scorer.name], scope, layout, self._way)
+            for measure, column in columns.items():
+                self._ask(part, (SCORES, scorer.name, measure), column, scorer, measure, "all")
+
+    def _columns(self, part: Part, kind: str, name: str, scope: Scope) -> dict[str, Observations]:
+        answers = answer_columns(part, scope, self._way) | {ALTERED: altered_column(part, scope, self._way)}
+        if self._main is None:
+            return {measure: no_column(part) for measure in SCORE_MEASURES} | answers
+        layout = self._layout(self._main, kind, name)
+        return score_columns(part, part.scored[self._main.name], scope, layout, self._way) | answers
+
+    def _add_block(
+        self, part: Part, kind: str, name: str, label: str, columns: dict[str, Observations],
+        inside: Bools | None = None,
+    ) -> None:  # fmt: skip
+        for measure in (*MEASURES, ALTERED):
+            self._ask(part, (kind, name, measure), columns[measure], self._main, measure, label, inside)
+
+    def _ask(
+        self, part: Part, at: Place, column: Observations, scorer: Scorer | None, measure: str, label: str,
+        inside: Bools | None = None,
+    ) -> None:  # fmt: skip
+        if at not in self._questions:
+            over = None if self._cluster is None else f"{self._cluster} (clusters)"
+            signature = self._signs[scorer](measure, label)
+            self._questions[at] = Gathered(column, signature, self._spill, over, measure in KEPT)
+        clusters = None if self._cluster is None else _clusters(part, self._cluster, self._clusters)
+        self._questions[at].add(column, inside, part.first, clusters)
+
+    def answer(self, level: float, anytime: Collection[str] = ()) -> Answers:
+        """All numbers. Of the whole run's measures, those named in `anytime` hold whenever the run stops."""
+        found = {at: question.estimate(level) for at, question in self._questions.items()}
+        for at in [(ALL, ALL, measure) for measure in anytime if found[ALL, ALL, measure].n]:
+            found[at] = self.at_level(at, anytime_level(found[at].n, level))
+        return Answers(found)
+
+    def at_level(self, at: Place, level: float) -> Estimate:
+        """One number with an interval of another level."""
+        return self._questions[at].estimate(level)
+
+    def places(self) -> list[Place]:
+        return list(self._questions)
+
+    def units(self, at: Place) -> tuple[Ints, Numbers]:
+        """The numbers of each example, or cluster, behind one of the measures in `KEPT`."""
+        return self._questions[at].units()
+
+
+def _scopes(part: Part) -> Iterator[tuple[str, str, Scope]]:
+    """The whole, each family's and each operator's variants, with the kind and the name of the set."""
+    yield ALL, ALL, scope_of(part)
+    for name, scope in family_scopes(part):
+        yield "family", name, scope
+    for name, scope in operator_scopes(part):
+        yield "operator", name, scope
+
+
+class Answers:
+    """Estimates by place."""
+
+    def __init__(self, found: dict[Place, Estimate]) -> None:
+        self._found = found
+
+    def block(self, kind: str, name: str) -> Block:
+        measures = {measure: self._found[kind, name, measure] for measure in MEASURES}
+        noticed = measures.pop("noticed")
+        controls = noticed.n + noticed.missing > 0  # without a control there is nothing to notice
+        altered = self._found[kind, name, ALTERED] if self._unaltered else None
+        return Block(**measures, noticed=noticed if controls else None, altered=altered)
+
+    @property
+    def _unaltered(self) -> bool:
+        """Do some variants equal their example? Else the share altered is not worth showing."""
+        share = self._found[ALL, ALL, ALTERED].value
+        return share is not None and share < 1
+
+    def by(self) -> dict[str, dict[str, Block]]:
+        sets = dict.fromkeys((kind, name) for kind, name, _ in self._found if kind not in (ALL, GRID, SCORES))
+        out: dict[str, dict[str, Block]] = {"operator": {}, "family": {}}
+        for kind, name in sets:
+            out.setdefault(kind, {})[name] = self.block(kind, name)
+        return out
+
+    def bounded(self, filled: Sequence[Answers], widen: bool) -> Answers:
+        """The same with bounds, which the answers to the same questions with nothing missing give."""
+        return Answers({
+            at: bounded(found, [other._found[at] for other in filled if at in other._found], widen)
+            for at, found in self._found.items()
+        })  # fmt: skip
+
+    def nested(self, kind: str) -> dict[str, dict[str, Estimate]]:
+        out: dict[str, dict[str, Estimate]] = {}
+        for (found, name, last), estimate in self._found.items():
+            if found == kind:
+                out.setdefault(name, {})[last] = estimate
+        return out
+
+
+_Column = npt.NDArray[Any]
+
+
+class Signer:
+    """Makes the signatures of the numbers of one run, or of a pair of runs that are compared."""
+
+    def __init__(self, runs: Sequence[tuple[Parted, str]], scorer: Scorer | None, suite: str, **more: object) -> None:
+        """`runs` are tables with the identities of the systems that answered; `more` is what else decides."""
+        answers = "-".join(answers_id(table) for table, _ in runs)
+        scores = "-".join(scores_id(table, scorer) for table, _ in runs) if scorer else answers
+        score = f"{scorer.name}:{scorer.version}" if scorer else "none"
+        self._scores = {"score": score}, {"outputs": scores}
+        self._answers = {"task": runs[0][0].task.name}, {"outputs": answers}
+        self._run = {"suite": suite, "system": "-".join(content_id(identity) for _, identity in runs)}
+        self._more = more
+
+    def sign(self, measure: str, set_: str) -> str:
+        """`set_` is "all" or what was selected, as in "operator=spoken/filler_end"."""
+        how, outputs = self._scores if measure in SCORE_MEASURES else self._answers
+        fields = {"measure": f"{measure}:{VERSION}", **how, "set": set_, **outputs, **self._run}
+        return sign({**fields, **self._more})
+
+
+def answers_id(table: Parted) -> str:
+    """An id of which answers there are and which differ from the clean ones."""
+    return _digest(table, [lambda part: part.clean_ok, lambda part: part.flip, lambda part: part.ok])
+
+
+def scores_id(table: Parted, scorer: Scorer) -> str:
+    """An id of all items' scores."""
+
+    def of(column: Callable[[Scored], _Column]) -> Callable[[Part], _Column]:
+        return lambda part: column(part.scored[scorer.name])
+
+    columns = [of(lambda s: s.clean), of(lambda s: s.varied), of(lambda s: s.clean_due), of(lambda s: s.due)]
+    if scorer.linear:
+        return _digest(table, columns)
+    rows = next(iter(table.parts())).scored[scorer.name].rows
+    return _digest(table, [*columns, of(lambda s: s.clean_codes), of(lambda s: s.codes)], rows)
+
+
+def _digest(table: Parted, columns: Sequence[Callable[[Part], _Column]], *more: _Column) -> str:
+    """Of each column from its first part to its last, one column after another."""
+    h = blake2b(digest_size=8)
+    for column in columns:
+        for part in table.parts():
+            h.update(column(part).tobytes())
+    for last in more:
+        h.update(last.tobytes())
+    return h.hexdigest()
+
+
+MOST_VALUES = 50  # of one slice; more would drown the report and slow the intervals
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The examples with one value of one slice."""
+
+    key: str  # as it is shown
+    value: str
+    group: str  # as it is in the data
+    code: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.key}={self.value}"
+
+    def inside(self, part: Part) -> Bools:
+        inside: Bools = part.groups[self.group] == self.code
+        return inside
+
+
+def operator_scopes(part: Part) -> Iterator[tuple[str, Scope]]:
+    for code, name in enumerate(part.operators):
+        yield name, scope_of(part, part.operator == code)
+
+
+def family_scopes(part: Part) -> Iterator[tuple[str, Scope]]:
+    for code, name in enumerate(part.families):
+        yield name, scope_of(part, part.family == code)
+
+
+def _clusters(part: Part, cluster: str, many: int) -> Ints:
+    """The number of each example's cluster; an example of no cluster stands for itself."""
+    known, alone = part.groups[cluster], many + part.first + np.arange(part.size)
+    return np.where(known >= 0, known, alone)
+
+
+def clusters_of(table: RunTable, cluster: str | None) -> Ints | None:
+    """The same for all examples of a table; None if they are not in clusters."""
+    if cluster is None:
+        return None
+    return np.concatenate([_clusters(part, cluster, len(table.values[cluster])) for part in table.parts()])
+
+
+def with_cluster(plan: MeasurePlan, suite: Suite) -> MeasurePlan:
+    """The plan with the suite's clusters, if it names none itself."""
+    if plan.cluster is not None:
+        return plan
+    return msgspec.structs.replace(plan, cluster=getattr(suite.manifest, "cluster", None))
+
+
+def check_cluster(fields: Iterable[str], cluster: str | None) -> None:
+    """Raises if the cluster is not among the fields that a suite has."""
+    fields = sorted(fields)
+    if cluster is None or cluster in fields:
+        return
+    there = f"It has {', '.join(map(repr, fields))}." if fields else "It has none."
+    raise UsageError(
+        f"The suite has no field {cluster!r} to cluster by. {there} A suite keeps a field of the data if it is made "
+        f"with {option('cluster')} {cluster} or {option('group')} {cluster}: make it again."
+    )
+
+
+def check_suite(suite: Suite, cluster: str | None, worst_of: int | None) -> None:
+    """Raises what can't be measured of a suite, before anything is asked."""
+    if cluster is not None and not any(cluster in example.groups for example in suite.examples()):
+        check_cluster({name for example in suite.examples() for name in example.groups}, cluster)
+    if worst_of is not None:
+        same = ([v.inputs for v in variants if v.meaning == "same"] for _, variants in suite.groups())
+        way_of(max((len(set(map(content_id, inputs))) for inputs in same), default=0), worst_of=worst_of)
+
+
+def slices_of(table: RunTable, wanted: list[str] | None, cluster: str | None = None) -> tuple[list[Slice], list[str]]:
+    """The slices of the wanted keys, all but the clusters by default; and a sentence for each key cut short."""
+    for key in wanted or ():
+        if key not in table.values:
+            raise UnknownName("slice", key, table.values)
+    slices: list[Slice] = []
+    warnings: list[str] = []
+    for key in [key for key in table.values if key != cluster] if wanted is None else wanted:
+        values, sizes = table.values[key], table.sizes(key)
+        largest = sorted(range(len(values)), key=lambda code: (-sizes[code], values[code]))[:MOST_VALUES]
+        slices += [Slice(slice_key(key), values[code], key, code) for code in sorted(largest)]
+        if len(values) > MOST_VALUES:
+            warnings.append(
+                f"The slice {key!r} has {len(values):,} values; the {MOST_VALUES} with the most examples are shown."
+            )
+    return slices, warnings

@@ -1,0 +1,145 @@
+"""What a system changes by itself: clean inputs asked again, and how far flips, consistency and drop go beyond that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb, isfinite, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from unswayed.core.estimate import Array, Ints, mean_interval, numbers_of
+from unswayed.core.values import Estimate
+from unswayed.measure.run_table import Part, RunTable
+from unswayed.measure.sampling import Repeats
+from unswayed.run.block import AS_IT_WAS
+from unswayed.score import Scorer
+
+
+@dataclass(frozen=True)
+class Again:
+    """For each example: repeats compared and changed, and the mean and the variance of all its clean scores."""
+
+    repeats: int
+    compared: Array
+    changed: Array
+    mean: Array
+    variance: Array
+
+
+def summed_up(table: RunTable, repeats: int, scorer: Scorer | None) -> Again:
+    """The repeats of each example. A score that is no mean of items has no mean and no variance here."""
+    name = scorer.name if scorer is not None and scorer.linear else None
+    parts = [_again(part, name) for part in table.parts()]
+    columns = [np.concatenate([part[i] for part in parts]) if parts else np.zeros(0) for i in range(4)]
+    return Again(repeats, *columns)
+
+
+def _again(part: Part, score: str | None) -> tuple[Array, Array, Array, Array]:
+    n = part.size
+    compared, changed = _flips(part, part.flip >= 0)
+    mean, variance = np.full(n, np.nan), np.full(n, np.nan)
+    if score is not None:
+        scored = part.scored[score]
+        known = ~np.isnan(scored.varied) & ~np.isnan(scored.clean[part.example])
+        at, values = part.example[known], scored.varied[known]
+        many = np.bincount(at, minlength=n) + 1
+        first = np.nan_to_num(scored.clean)
+        total = np.bincount(at, weights=values, minlength=n) + first
+        middle = total / many
+        squares = np.bincount(at, weights=(values - middle[at]) ** 2, minlength=n) + (first - middle) ** 2
+        mean = np.where(np.isnan(scored.clean), np.nan, middle)
+        variance = np.where((many > 1) & ~np.isnan(scored.clean), squares / np.maximum(many - 1, 1), np.nan)
+    return compared, changed, mean, variance
+
+
+def _flips(part: Part, known: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Of each example how many answers were compared, and how many of them differ."""
+    compared = np.bincount(part.example[known], minlength=part.size).astype(np.float64)
+    changed = np.bincount(part.example[known & (part.flip == 1)], minlength=part.size).astype(np.float64)
+    return compared, changed
+
+
+class _Varied:
+    """For each example the variants compared, changed and altered, and their mean score."""
+
+    def __init__(self, table: RunTable, score: str | None) -> None:
+        parts = [_varied(part, score) for part in table.parts()]
+        self.compared, self.changed, self.altered, self.average = (
+            np.concatenate([part[i] for part in parts]) if parts else np.zeros(0) for i in range(4)
+        )
+
+
+def _varied(part: Part, score: str | None) -> tuple[Array, Array, Array, Array]:
+    n = part.size
+    known = ~part.changed & (part.flip >= 0)
+    compared, changed = _flips(part, known)
+    altered = np.bincount(part.example[known & (part.text != AS_IT_WAS)], minlength=n).astype(np.float64)
+    average = np.full(n, np.nan)
+    if score is not None and part.scored[score].scorer.linear:
+        scored = ~part.changed & ~np.isnan(part.scored[score].varied)
+        many = np.bincount(part.example[scored], minlength=n)
+        total = np.bincount(part.example[scored], weights=part.scored[score].varied[scored], minlength=n)
+        average = np.where(many > 0, total / np.maximum(many, 1), np.nan)
+    return compared, changed, altered, average
+
+
+def measure_repeats(
+    again: Again, table: RunTable, scorer: Scorer | None, level: float, signed: str, clusters: Ints | None = None
+) -> Repeats:
+    """All numbers of the repeats; `signed` is the signature of the run's flips, on which they rest too.
+
+    A variant that equals its example has the clean answer and can't waver, so chance is that of the altered ones.
+    """
+    varied = _Varied(table, scorer.name if scorer else None)
+    both = (again.compared > 0) & (varied.compared > 0)
+    own = again.changed[both] / again.compared[both] * varied.altered[both] / varied.compared[both]
+    flips = varied.changed[both] / varied.compared[both]
+    size = np.minimum(again.compared[both], varied.compared[both])
+    kept = _chance_none(again.compared[both], again.changed[both], size, varied.compared[both], varied.altered[both])
+    kept_varied = _none_changed(varied.compared[both], varied.changed[both], size)
+
+    def estimate(name: str, values: Array, span: tuple[float, float], inside: npt.NDArray[np.bool_]) -> Estimate:
+        signature = f"measure=repeats.{name}:1|repeats={again.repeats}|{signed.partition('|')[2]}"
+        if not len(values):
+            return Estimate(None, None, None, 0, 0, signature)
+        numbers = numbers_of(values, clusters=None if clusters is None else clusters[inside])
+        low, high = mean_interval(numbers, span, level, "share" if span[0] == 0 else "difference")
+        return Estimate(float(values.mean()), low, high, len(values), 0, signature)
+
+    answered = again.compared > 0
+    asked = again.changed[answered] / again.compared[answered]
+    known = ~np.isnan(again.mean) & ~np.isnan(varied.average)
+    drop = None
+    if scorer is not None and known.any():
+        low, high = scorer.bounds
+        reach = high - low if isfinite(high - low) else float("inf")
+        drop = estimate("drop", (again.mean - varied.average)[known], (-reach, reach), known)
+    noise = again.variance[~np.isnan(again.variance)]
+    return Repeats(
+        repeats=again.repeats,
+        of=int(size.max(initial=0)),
+        disagreement=estimate("disagreement", asked, (0.0, 1.0), answered),
+        flips=estimate("flips", flips - own, (-1.0, 1.0), both),
+        agreement=estimate("agreement", kept, (0.0, 1.0), both),
+        consistency=estimate("consistency", kept_varied - kept, (-1.0, 1.0), both),
+        clean_sd=sqrt(float(noise.sum())) / len(noise) if len(noise) else None,
+        drop=drop,
+    )
+
+
+def _none_changed(of: Array, changed: Array, size: Array) -> Array:
+    """The chance that none of `size` answers, chosen at random from each example's, is one of the changed."""
+    chances = [comb(int(m - c), int(k)) / comb(int(m), int(k)) for m, c, k in zip(of, changed, size, strict=True)]
+    return np.array(chances, dtype=np.float64)
+
+
+def _chance_none(of: Array, changed: Array, size: Array, made: Array, altered: Array) -> Array:
+    """The same for `size` of an example's variants, of which only those that are altered were asked anew."""
+    chances = []
+    for m, c, k, n, a in zip(
+        *(column.astype(int).tolist() for column in (of, changed, size, made, altered)), strict=True
+    ):
+        ways = ((comb(a, j) * comb(n - a, k - j), comb(m - c, j) / comb(m, j)) for j in range(min(a, k) + 1))
+        chances.append(sum(many * none for many, none in ways) / comb(n, k))
+    return np.array(chances, dtype=np.float64)

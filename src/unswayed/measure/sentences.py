@@ -1,0 +1,279 @@
+"""What a run says, in sentences that need no statistics to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from unswayed.core.text import LABEL, includes_zero, interval, number, outside, percent, subject, typeset
+from unswayed.core.values import Estimate, Json
+from unswayed.measure.results import Block, Named, Results
+from unswayed.measure.severity import by_drop, severity
+
+if TYPE_CHECKING:
+    from unswayed.measure.gates import GateResult
+
+_SURELY = 0.05
+_NAMED = 3  # sets in a sentence
+_WAYS = {
+    "dialect": "dialect",
+    "keyboard": "typos",
+    "paraphrase": "paraphrases",
+    "prompt": "other prompts",
+    "speech": "speech recognition errors",
+    "spoken": "casual speech",
+    "surface": "surface noise",
+}
+
+
+def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
+    """The outcome in a few sentences, the most important first."""
+    said = [_broken(results.sanity)] if results.sanity else [_gates(gates)] if gates else []
+    if sample := results.validity.get("sample"):
+        said.append(outside(sample["sentence"], 1000))
+    if results.average.value is None or results.clean.value is None:
+        return [*said, *_unscored(results)]
+    flips = [_flips(results), *_again(results), _unaltered(results.altered)]
+    change = [_change(results), _missing(results), _chance(results.drop)]
+    first = [*change, *flips] if by_drop(results) else [*flips, *change]
+    found = [_graded(results, first), _lost(results.validity), *_sampled(results), _within(results), _hurt(results)]
+    return said + [sentence for sentence in found if sentence]
+
+
+def _graded(results: Results, sentences: Sequence[Markup | None]) -> Markup:
+    """The sentences, with the grade before them."""
+    said = Markup(" ").join(sentence for sentence in sentences if sentence)
+    grade = severity(results)
+    if grade is None:
+        return said
+    few = "" if grade.sure else " (too few examples to tell)"
+    name = str(grade)
+    return Markup('<strong class="{}">{}</strong>{}: {}').format(grade.high, name[:1].upper() + name[1:], few, said)
+
+
+def _again(results: Results) -> list[Markup]:
+    """What repeats of the same texts show."""
+    said = results.repeats.sentences(results.flip_rate) if results.repeats else []
+    return [Markup("{}").format(sentence) for sentence in said]
+
+
+def _sampled(results: Results) -> list[Markup]:
+    """What prompts and people show."""
+    said = [spread.sentence(operator) for operator, spread in results.spread.items()]
+    said += results.people.sentences() if results.people else []
+    return [Markup("{}").format(sentence) for sentence in said]
+
+
+def _unscored(results: Results) -> list[Markup]:
+    flips = _flips(results)
+    if flips is None:
+        return [Markup("Nothing could be measured: no variant has an answer.")]
+    found = [_graded(results, [flips, *_again(results)]), _lost(results.validity)]
+    unknown = Markup("Nothing could be scored, so it is unknown whether they were right.")
+    return [*(sentence for sentence in found if sentence), unknown]
+
+
+def _broken(signs: Sequence[str]) -> Markup:
+    """Said before anything else: what follows means nothing."""
+    reasons = Markup(" ").join(outside(sign, 1000) for sign in signs)
+    return Markup('<strong class="failed">The set-up looks broken, so the numbers mean nothing.</strong> {}').format(
+        reasons
+    )
+
+
+def _gates(gates: Sequence[GateResult]) -> Markup:
+    failed = sum(not gate.passed for gate in gates)
+    if not failed:
+        return Markup("All gates passed.") if len(gates) > 1 else Markup("The gate passed.")
+    which = f"{failed} of {len(gates)} gates" if len(gates) > 1 else "The gate"
+    return Markup('<strong class="failed">{} failed.</strong>').format(which)
+
+
+def plain(sentences: Sequence[Markup]) -> str:
+    """The sentences without markup, for terminals and files."""
+    return " ".join(sentence.striptags() for sentence in sentences)
+
+
+def _digits(*values: float | None) -> int:
+    """Two decimals, or three where two would hide a difference."""
+    known = {value for value in values if value is not None}
+    return 2 if len({f"{value:.2f}" for value in known}) == len(known) else 3
+
+
+def _change(results: Results) -> Markup:
+    clean, average, worst = results.clean.value, results.average, results.worst.value
+    assert clean is not None
+    assert average.value is not None
+    digits = _digits(clean, average.value, worst)
+    held = number(clean, digits) == number(average.value, digits)
+    if average.missing or results.clean.missing:
+        return _answered(results, digits)
+    moves = "stays at" if held else "falls from" if average.value < clean else "rises from"
+    span = interval(average, digits).replace(" to ", "–" if (average.low or 0) >= 0 else " to ")
+    figures = Markup("<strong>{}</strong>").format(typeset(number(average.value, digits)))
+    if span:
+        figures += f" ({span})"
+    start = "" if held else f"{typeset(number(clean, digits))} to "
+    said = Markup("{} {} {}{}").format(outside(_start(subject(results.score))), moves, start, figures)
+    if by_drop(results):
+        said += f" {_ways(results)}"
+    if worst is not None and results.worst_of > 1:
+        said += Markup("; on the worst of {} tries it is <strong>{}</strong>").format(
+            results.worst_of, typeset(number(worst, digits))
+        )
+    return said + "."
+
+
+def _start(text: str) -> str:
+    """As a sentence starts; chrF keeps its letters."""
+    return text if text.startswith("chrF") else text[:1].upper() + text[1:]
+
+
+def _answered(results: Results, digits: int) -> Markup:
+    """Where outputs are missing, nothing is said to hold or to fall: that is known of the answered inputs alone."""
+    return Markup("On the inputs that were answered, {} is {}, and <strong>{}</strong> {}.").format(
+        outside(subject(results.score)),
+        typeset(number(results.clean.value, digits)),
+        typeset(number(results.average.value, digits)),
+        _ways(results),
+    )
+
+
+def _missing(results: Results) -> Markup | None:
+    """How many outputs the average lacks, and what it could be with them."""
+    average = results.average
+    if not average.missing:
+        return None
+    if not average.bounds:
+        return Markup("{:,} varied inputs failed and are left out, not counted as wrong.").format(average.missing)
+    return Markup("{:,} varied inputs failed and are left out: with them it would lie between {} and {}.").format(
+        average.missing, *(typeset(number(bound, 2)) for bound in average.bounds)
+    )
+
+
+def _lost(validity: Mapping[str, Json]) -> Markup | None:
+    """How many outputs can't be read, and whether more is lost of varied inputs than of clean ones."""
+    said = []
+    lost: Mapping[str, Json] = validity.get("lost") or {}
+    items = validity.get("examples", 0) + validity.get("variants", 0)
+    if unreadable := validity.get("unreadable", 0):
+        said.append(Markup("{} of outputs can't be read and count as wrong.").format(percent(unreadable / items)))
+    if wrong := validity.get("counted_wrong", 0):
+        said.append(Markup("{} of inputs failed and count as wrong.").format(percent(wrong / items)))
+    if lost and lost["p_corrected"] < _SURELY:
+        more = "more" if lost["varied"] > lost["clean"] else "less"
+        said.append(
+            Markup("Varied inputs fail or have an unreadable answer {} often than clean ones: {} against {}.").format(
+                more, percent(lost["varied"]), percent(lost["clean"])
+            )
+        )
+    return Markup(" ").join(said) if said else None
+
+
+def _ways(results: Results) -> str:
+    """What was done to the inputs, such as `with typos or paraphrases`."""
+    families = sorted(set(results.sets.get("family", {})) - {"meaning"})  # controls are not another way to say it
+    if not families or len(families) > 3 or any(family not in _WAYS for family in families):
+        return "when people say the same thing differently"
+    *first, last = (_WAYS[family] for family in families)
+    return f"with {', '.join(first)} or {last}" if first else f"with {last}"
+
+
+def _chance(drop: Estimate) -> Markup | None:
+    if drop.value is None or not includes_zero(drop):
+        return None
+    if drop.low is None or drop.high is None:
+        return Markup("There is no interval for that difference, so it may be chance.")
+    return Markup("The drop's interval, {}, includes zero: the difference may be chance.").format(interval(drop))
+
+
+def _flips(results: Results) -> Markup | None:
+    flips = results.flip_rate
+    if flips.value is None:
+        return None
+    if flips.bounds:
+        return Markup(
+            "<strong>{}</strong> of the answers that can be compared change {}, and between {} and {} of all."
+        ).format(percent(flips.value), _ways(results), *map(percent, flips.bounds))
+    ends = None if flips.low is None or flips.high is None else (percent(flips.low), percent(flips.high))
+    span = "" if ends is None else f" ({ends[0]} to {ends[1]})"
+    return Markup("<strong>{}</strong>{} of answers change {}.").format(
+        _start(percent(flips.value)), span, _ways(results)
+    )
+
+
+def _unaltered(altered: Estimate | None) -> Markup | None:
+    """How many variants are the example itself, where some are."""
+    if altered is None or altered.value is None:
+        return None
+    share = _start(percent(1 - altered.value))
+    return Markup("{} of variants have the example's own text: the clean answer counts.").format(share)
+
+
+def slices(results: Results) -> dict[str, Mapping[str, Block]]:
+    """The blocks by slice, without operators and families."""
+    return {name: blocks for name, blocks in results.sets.items() if name not in ("operator", "family")}
+
+
+def _hurt(results: Results) -> Markup | None:
+    """The operators and slices that are surely affected more than the rest, or that none stands out."""
+    sets = results.naming.sets if results.naming else {}
+    said, same = [], []
+    for kind, named in sets.items():
+        if kind == "family":
+            continue
+        hurt = sorted((name for name, one in named.items() if one.hurt), key=lambda name: -(named[name].drop or 0.0))
+        if not hurt:
+            same.append("operators" if kind == "operator" else "slices")
+            continue
+        most = named[hurt[0]].hurt == "most"
+        shown = [_place(kind, name, named[name]) for name in (hurt[:1] if most else hurt[:_NAMED])]
+        more = f" and {len(hurt) - _NAMED} more" if len(hurt) > _NAMED and not most else ""
+        said.append(
+            Markup("{}: {}{}.").format("Affected most" if most else "Affected more than the rest", _and(shown), more)
+        )
+    kinds = list(dict.fromkeys(same))
+    if kinds and not said:
+        said.append(Markup("No drop stands out among the {}.").format(" and the ".join(kinds)))
+    return Markup(" ").join(said) if said else None
+
+
+def _place(kind: str, name: str, named: Named) -> Markup:
+    drop = typeset(number(named.drop, 2))
+    if kind == "operator":
+        return Markup("operator {} (drop {})").format(outside(name), drop)
+    return Markup("slice {} = {} (drop {})").format(outside(kind, LABEL // 2), outside(name, LABEL // 2), drop)
+
+
+def _and(parts: Sequence[Markup]) -> Markup:
+    return Markup(", ").join(parts)
+
+
+def _within(results: Results) -> Markup | None:
+    """Whether the drop is shown to lie within the margin that was asked for."""
+    if (found := results.within) is None:
+        return None
+    whole = found.whole
+    within = _points(found.margin)
+    if whole.shown:
+        who = "On the inputs that were answered, the system" if results.drop.missing else "The system"
+        said = Markup("{} is <strong>robust within {}</strong>: the drop lies between {} and {}.").format(
+            who, within, *(typeset(number(end, 3)) for end in (whole.low, whole.high))
+        )
+    elif whole.outside:
+        said = Markup("The system is not robust within {}.").format(within)
+    else:
+        more = f": more examples are needed (about {whole.needed:,})" if whole.needed else ""
+        said = Markup("The drop can't be shown to be within {}{}.").format(within, more)
+    each = [name for name, one in found.operators.items() if one.shown]
+    if len(found.operators) > 1:
+        said += Markup(" By operator, {} of {} are.").format(len(each), len(found.operators))
+    return said
+
+
+def _points(margin: float) -> str:
+    """A margin on scores from 0 to 1 as points of a hundred."""
+    points = f"{100 * margin:g}"
+    return f"{points} point" if points == "1" else f"{points} points"

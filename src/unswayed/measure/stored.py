@@ -1,0 +1,253 @@
+"""What was measured, kept with its run: `results.json`, and the scores of answers in `scores.sqlite`.
+
+Both are used again only as long as everything that decides them is the same: the suite, the system, its outputs, the
+scorers' code, how intervals are made, and the version of unswayed. Both are signed with a secret of this user, so
+that what somebody else measured, or made up, is measured again.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, suppress
+from hashlib import blake2b
+from math import isfinite
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from unswayed.core.errors import UnswayedError
+from unswayed.core.estimate import Array
+from unswayed.core.files import write_inside
+from unswayed.core.ids import canonical, content_id
+from unswayed.core.json import decode
+from unswayed.core.outside import own_key, read_bounded
+from unswayed.core.registry import VERSION
+from unswayed.core.store import AnswerStore, keyer
+from unswayed.core.task import Task
+from unswayed.core.values import Json, Output
+from unswayed.measure.definitions import VERSION as DEFINITIONS
+from unswayed.measure.naming import VERSION as NAMING
+from unswayed.measure.results import Results
+from unswayed.measure.sanity import VERSION as SANITY
+from unswayed.measure.spreading import VERSION as SPREAD
+from unswayed.run.plan import MeasurePlan
+from unswayed.run.record import Run
+from unswayed.run.scoring import scored_by
+from unswayed.run.workers import Engine, in_use
+from unswayed.score import Comparing, Scorer
+from unswayed.systems.sources import source_of
+
+RESULTS, SCORES = "results.json", "scores.sqlite"
+_FORMAT = 1
+_MOST = 8  # measurements of a run that are kept, such as under other scores or levels
+_MOST_SCORES = 1_000_000  # answers whose scores are kept
+
+
+class Decided(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that decides the results of a run."""
+
+    suite: str
+    system: str
+    identity: str
+    outputs: str
+    repeats: int
+    sample: str | None  # which examples of the suite were measured, None for all
+    stop_when: list[str]
+    scores: list[str]
+    compared: str
+    measured: MeasurePlan
+    groups: list[str] | None
+    versions: dict[str, str]
+
+
+class _Measurement(msgspec.Struct, frozen=True):
+    """One measurement; `id` signs the rest, so that a damaged file, or one from elsewhere, is noticed."""
+
+    decided: Decided
+    results: Results
+    id: str
+
+
+class _File(msgspec.Struct, frozen=True):
+    format: int
+    kept: list[_Measurement]
+
+
+def decided_by(
+    run: object, used: Sequence[Scorer], plan: MeasurePlan, groups: list[str] | None, comparing: Comparing
+) -> Decided | None:
+    """What decides the results of a run in a folder; None if that can't be known, so that nothing is kept."""
+    if not isinstance(run, Run) or own_key() is None:
+        return None
+    codes = [scorer_id(scorer, run.suite.task) for scorer in used]
+    scores = [code for code in codes if code is not None]
+    compared = comparing.decides
+    if len(scores) < len(codes) or compared is None:
+        return None
+    with AnswerStore.reader(run.path) as store:
+        outputs = store.content()
+    return Decided(
+        suite=run.suite.signed,
+        system=run.system,
+        identity=run.identity,
+        outputs=outputs,
+        repeats=run.manifest.repeats,
+        sample=run.sample.sentence if run.sample else None,
+        stop_when=run.manifest.stop_when,
+        scores=scores,
+        compared=compared,
+        measured=msgspec.structs.replace(plan, scores=(), sanity=True, agreement=None),  # these change no number
+        groups=groups,
+        versions={
+            "unswayed": VERSION,
+            "measures": str(DEFINITIONS),
+            "sanity": str(SANITY),
+            "naming": str(NAMING),
+            "spread": str(SPREAD),
+            "numpy": np.__version__,
+        },
+    )
+
+
+def scorer_id(scorer: Scorer, task: Task) -> str | None:
+    """A scorer with its version and its task; of code that is not in unswayed, also the content of its files.
+
+    None if the code is in no file, as at a prompt.
+    """
+    files = {}
+    for cls in (*type(scorer).__mro__, *type(task).__mro__):
+        if cls.__module__.partition(".")[0] in ("unswayed", "builtins"):
+            continue
+        file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+        if file is None or not Path(file).is_file():
+            return None
+        files[cls.__module__] = source_of(Path(file))  # also of what it imports or names beside it
+    if scorer.decides is None:
+        return None
+    more = [scorer.decides] if scorer.decides else []
+    return f"{scorer.name}:{scorer.version} {task.name} {content_id([type(scorer).__qualname__, files, *more])}"
+
+
+def find(run: Run, decided: Decided) -> Results | None:
+    """The results that were measured before, if nothing that decides them has changed."""
+    kept = next((kept for kept in _read(run.path / RESULTS) if kept.decided == decided), None)
+    return None if kept is None or kept.id != _id(kept.decided, kept.results) else kept.results
+
+
+def keep(run: Run, decided: Decided, results: Results) -> None:
+    """Stores results with their run, beside those of the same outputs under other settings."""
+    if not os.access(run.path, os.W_OK):
+        return
+    others = [kept for kept in _read(run.path / RESULTS) if kept.decided.outputs == decided.outputs]
+    others = [kept for kept in others if kept.decided != decided]
+    try:
+        new = _Measurement(decided, results, _id(decided, results))
+        content = msgspec.json.encode(_File(_FORMAT, [new, *others[: _MOST - 1]]))
+    except UnicodeEncodeError:  # a lone surrogate in a reason or a name: such results are measured each time
+        return
+    with suppress(UnswayedError):  # a full disk: the results are measured again next time
+        write_inside(run.path / RESULTS, msgspec.json.format(content, indent=1) + b"\n")
+
+
+def _id(decided: Decided, results: Results) -> str:
+    return blake2b(canonical([decided, results]), digest_size=16, key=own_key() or b"").hexdigest()
+
+
+def _read(file: Path) -> list[_Measurement]:
+    """What a file holds; nothing if it is absent, damaged or of another format, since all can be measured again."""
+    try:
+        found = decode(read_bounded(file), _File)
+    except (OSError, UnswayedError, msgspec.MsgspecError):
+        return []
+    return found.kept if found.format == _FORMAT else []
+
+
+class KeptScores:
+    """Scores of answers, kept with runs: only pairs of output and gold that are new are scored, on the engine.
+
+    Only scorers whose rows do not depend on other answers (`apart`) are kept.
+    """
+
+    def __init__(self, runs: Iterable[object], engine: Engine | None = None) -> None:
+        folders = dict.fromkeys(run.path for run in runs if isinstance(run, Run))
+        self._engine, self._stack = engine or in_use(), ExitStack()
+        self._stores = [store for folder in folders if (store := _open(folder / SCORES)) is not None]
+
+    def __enter__(self) -> KeptScores:
+        self._stats = self._stack.enter_context(scored_by(self._engine))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+        for store in self._stores:
+            with suppress(UnswayedError, sqlite3.Error):
+                store.close()
+
+    def __call__(self, scorer: Scorer, pairs: Sequence[tuple[Json, Json]], task: Task) -> Array:
+        code = scorer_id(scorer, task) if scorer.apart and self._stores and len(pairs) else None
+        if code is None:
+            return self._stats(scorer, pairs, task)
+        key = keyer(f"{VERSION} {code}")
+        keys = [_key(key, pair) for pair in pairs]
+        known = self._known(keys)
+        if len({len(row) for row in known.values()}) > 1:  # not what this scorer wrote
+            return self._stats(scorer, pairs, task)
+        new = list({k: pair for k, pair in zip(keys, pairs, strict=True) if k not in known}.items())
+        if new:
+            rows = self._stats(scorer, [pair for _, pair in new], task)
+            made = {k: row for (k, _), row in zip(new, rows.tolist(), strict=True)}
+            known |= made
+            self._put(made)
+        return np.array([known[k] for k in keys], dtype=np.float64)
+
+    def _known(self, keys: Sequence[bytes]) -> dict[bytes, list[float]]:
+        known: dict[bytes, list[float]] = {}
+        for store in self._stores:
+            with suppress(UnswayedError, sqlite3.Error):  # what can't be read is scored again
+                missing = [k for k in keys if k not in known]
+                found = ((k, _row_of(k, output.value)) for k, output in store.get(missing).items())
+                known |= {k: row for k, row in found if row is not None}
+        return known
+
+    def _put(self, rows: dict[bytes, list[float]]) -> None:
+        for store in self._stores:
+            with suppress(UnswayedError, sqlite3.Error):  # a full disk
+                if store.size < _MOST_SCORES:
+                    store.put((k, Output([_sum(k, row), *row])) for k, row in rows.items() if all(map(isfinite, row)))
+
+
+def _open(file: Path) -> AnswerStore | None:
+    """The store in a file; None if nothing can be written there. One that is damaged is made anew."""
+    if not os.access(file.parent, os.W_OK) or own_key() is None:
+        return None
+    for _ in range(2):
+        try:
+            return AnswerStore.shared(file)
+        except UnswayedError:
+            with suppress(OSError):
+                for suffix in ("", "-wal", "-shm", "-journal"):
+                    file.with_name(file.name + suffix).unlink(missing_ok=True)
+    return None
+
+
+def _row_of(key: bytes, value: Json) -> list[float] | None:
+    """A stored row; None if it is not what was written under that key."""
+    if not isinstance(value, list) or not all(isinstance(x, float) for x in value[1:]):
+        return None
+    return value[1:] if value[:1] == [_sum(key, value[1:])] else None
+
+
+def _sum(key: bytes, row: list[float]) -> int:
+    signed = blake2b(key + msgspec.json.encode(row), digest_size=6, key=own_key() or b"")
+    return int.from_bytes(signed.digest(), "big")
+
+
+def _key(key: Callable[[Json], bytes], pair: tuple[Json, Json]) -> bytes:
+    try:
+        return key(list(pair))
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can't hold
+        return key(ascii(pair))

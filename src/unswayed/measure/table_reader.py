@@ -1,0 +1,250 @@
+"""The table of a run, made of its blocks: they are sorted, scored and put aside as soon as a part of it is full."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from unswayed.core.estimate import Ints
+from unswayed.core.task import Task
+from unswayed.core.values import Inputs, Json, Output
+from unswayed.measure.block_answers import Compared, Fill, compared
+from unswayed.measure.pair_scores import NO_GOLD, PairCodes
+from unswayed.measure.run_table import RunTable, ordered
+from unswayed.measure.spill import Kept, Spill
+from unswayed.run.block import AS_IT_WAS, Block, Kind, first_of_each
+from unswayed.run.record import NOT_ASKED
+from unswayed.score import Comparing
+
+PersonOf = Callable[[Kind, str], str | None]
+VARIANTS_A_PART = 1 << 16
+_COLUMNS = ("rows", "clean_ok", "variants", "kind", "ok", "flip", "text", "person")
+
+
+class RunTableReader:
+    """Takes the blocks of a run, in the order of the suite; `table` gives the columns once all are in."""
+
+    def __init__(
+        self, task: Task, pairs: PairCodes, spill: Spill, comparing: Comparing | None = None,
+        fill: Fill | None = None, person: PersonOf | None = None,
+    ) -> None:  # fmt: skip
+        self.task, self.pairs, self.spill, self._fill, self._person_of = task, pairs, spill, fill, person
+        self._people: dict[str, int] = {}
+        self._compared = comparing or Comparing(task)
+        self._kinds: dict[tuple[int, str, bool, str], int] = {}
+        self._made = np.zeros(0, dtype=np.int64)
+        self._values: dict[str, dict[str, int]] = {}
+        self._stored: list[dict[Any, Kept]] = []
+        self._last = -1
+        self._most_tries = 0
+        self._examples = self._clean_answers = self._answers = 0
+        self._start()
+
+    def _start(self) -> None:
+        """Empties the part."""
+        self._columns: dict[str, list[Ints]] = {name: [] for name in _COLUMNS}
+        self._groups: list[tuple[int, dict[str, Ints]]] = []
+        self._clean_codes: list[list[Ints]] = [[] for _ in self.pairs.columns()]
+        self._codes: list[list[Ints]] = [[] for _ in self.pairs.columns()]
+        self._size = self._repeated = 0
+
+    def add(self, block: Block) -> None:
+        """Takes a block in; a part ends with the example that fills it."""
+        rest: Block | None = block if len(block.rows) else None
+        while rest is not None:
+            filled = np.cumsum(rest.sizes + 1) + self._size >= VARIANTS_A_PART
+            end = int(filled.argmax()) + 1 if filled.any() else len(rest.rows)
+            now = np.arange(len(rest.rows)) < end
+            self._add(rest if now.all() else rest.only(now))
+            if filled.any() or self.pairs.full:
+                self._put_aside()
+            rest = None if now.all() else rest.only(~now)
+
+    def _add(self, block: Block) -> None:
+        found = compared(block, self._compared, self._fill)
+        kind = np.array([self._kind(each) for each in block.kinds], dtype=np.int64)[block.kind]
+        columns: dict[str, Any] = {
+            "rows": np.array(block.rows, dtype=np.int64),
+            "clean_ok": found.before >= 0,
+            "variants": block.sizes,
+            "kind": kind,
+            "ok": found.after >= 0,
+            "flip": found.flip,
+            "text": block.text,
+            "person": self._persons(block),
+        }
+        for name, column in columns.items():
+            self._columns[name].append(column)
+        self._size += len(block.rows) + len(kind)
+        self._clean_answers += int((found.before > 0).sum())
+        self._answers += int((found.after > 0).sum())
+        self._see_texts(block)
+        self._code(block, found)
+        self._group(block)
+
+    def _kind(self, kind: Kind) -> int:
+        known = (kind.draw, kind.source, kind.meaning == "changed", kind.family)
+        return self._kinds.setdefault(known, len(self._kinds))
+
+    def _persons(self, block: Block) -> Ints:
+        if self._person_of is None:
+            return np.zeros(0, dtype=np.int64)
+        named = (
+            self._person_of(block.kinds[k], note) for k, note in zip(block.kind.tolist(), block.notes, strict=True)
+        )
+        people = self._people
+        codes = [-1 if who is None else people.setdefault(who, len(people)) for who in named]
+        return np.array(codes, dtype=np.int64)
+
+    def _see_texts(self, block: Block) -> None:
+        """How many texts of an example are alike, and how many distinct ones of the same meaning it has at most."""
+        if not len(block.text):
+            return
+        starts = (np.cumsum(block.sizes) - block.sizes)[block.sizes > 0]
+        most, least = np.maximum.reduceat(block.text, starts), np.minimum.reduceat(block.text, starts)
+        distinct = most + (least == AS_IT_WAS)  # texts are numbered as they come, from 1 if none is the example's own
+        self._repeated += len(block.text) - int(distinct.sum())
+        same = np.array([kind.meaning == "same" for kind in block.kinds])[block.kind]
+        if not same.all():
+            texts = block.owner * (int(most.max()) + 1) + block.text
+            distinct = np.bincount(np.unique(texts[same]) // (int(most.max()) + 1), minlength=1)
+        self._most_tries = max(self._most_tries, int(distinct.max()))
+
+    def _code(self, block: Block, found: Compared) -> None:
+        """Numbers the pairs of output and gold, each distinct one once."""
+        n = len(block.rows)
+        clean = block.in_turn(np.ones(n, dtype=np.int64), np.zeros(len(block.kind), dtype=np.int64))
+        state = np.minimum(block.in_turn(found.before, found.after), 1) + 1  # none, unreadable, an answer
+        gold, out = block.in_turn(block.clean_gold, block.gold), block.in_turn(block.clean_out, block.out)
+        each, most = (
+            ((gold * len(block.outputs) + out) * 3 + state) * 2 + clean,
+            len(block.golds) * len(block.outputs) * 6,
+        )
+        if self.pairs.see_inputs:
+            each, most = np.arange(len(each)), len(each)
+        first, place = first_of_each(each, most)
+        into, owner = self.pairs.columns(), block.in_turn(np.arange(n), block.owner)
+        for at in first.tolist():
+            filled = self._fill is not None and (self._fill.clean if clean[at] else self._fill.varied)
+            output, inputs = block.outputs[out[at]], block.inputs[owner[at]]
+            self._pair(output, int(state[at]), block.golds[gold[at]], into, inputs, filled)
+        for reader, codes in enumerate(into):
+            column = _ints(codes)[place]
+            self._clean_codes[reader].append(column[clean == 1])
+            self._codes[reader].append(column[clean == 0])
+
+    def _pair(
+        self, output: Output, state: int, gold: Json, into: list[array[int]], inputs: Inputs, right: bool
+    ) -> None:
+        """Appends what is scored: an answer as it is, an unreadable one as nothing, a missing one as it is filled."""
+        none, unreadable = state == 0, state == 1
+        if output.error == NOT_ASKED.error:
+            gold = None  # no score is due
+        elif gold is not None and (unreadable or (none and self._fill is not None)):
+            output, none = Output(self.task.right(gold) if none and right else self.task.nothing(gold)), False
+        self.pairs.code(output, not none, gold, into, inputs)
+
+    def _group(self, block: Block) -> None:
+        found: dict[str, Ints] = {}
+        for key in dict.fromkeys(key for groups in block.groups for key in groups):
+            values = self._values.setdefault(key, {})
+            named = (groups.get(key) for groups in block.groups)
+            codes = [-1 if value is None else values.setdefault(value, len(values)) for value in named]
+            found[key] = np.array(codes, dtype=np.int64)[block.group]
+        self._groups.append((len(block.rows), found))
+
+    def _put_aside(self) -> None:
+        """Sorts, scores and stores the part."""
+        whole = {name: _joined(columns) for name, columns in self._columns.items()}
+        rows, sizes, kind = whole["rows"], whole["variants"], whole["kind"]
+        order = np.argsort(rows, kind="stable")
+        if len(rows) and rows[order[0]] <= self._last:
+            raise ValueError(f"row {rows[order[0]]} of the suite comes after row {self._last}")
+        self._last = int(rows[order[-1]]) if len(rows) else self._last
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        sort = np.lexsort((self._ranks()[kind], np.repeat(place, sizes)))
+        columns: dict[Any, Any] = {
+            "clean_ok": whole["clean_ok"][order] == 1,
+            "variants": sizes[order].astype(np.int32),
+            "kind": kind[sort].astype(np.int32),
+            "ok": whole["ok"][sort] == 1,
+            "flip": whole["flip"][sort].astype(np.int8),
+            "text": whole["text"][sort].astype(np.int32),
+            "repeated": np.zeros(min(self._repeated, 1), dtype=np.int8),
+        }
+        if self._person_of is not None:
+            columns["person"] = whole["person"][sort].astype(np.int32)
+        for key in dict.fromkeys(key for _, groups in self._groups for key in groups):
+            codes = _joined([groups.get(key, np.full(size, -1)) for size, groups in self._groups])
+            columns["group", key] = codes[order].astype(np.int32)
+        clean_codes = [_joined(codes)[order] for codes in self._clean_codes]
+        columns |= self._scores(clean_codes, [_joined(codes)[sort] for codes in self._codes])
+        self._stored.append({name: self.spill.put(column) for name, column in columns.items()})
+        self._examples += len(rows)
+        counts = np.bincount(kind, minlength=len(self._kinds))
+        counts[: len(self._made)] += self._made
+        self._made = counts
+        self._start()
+
+    def _scores(self, clean_codes: list[Ints], codes: list[Ints]) -> dict[Any, Any]:
+        columns: dict[Any, Any] = {}
+        self.pairs.score()
+        for reader, (clean, varied) in enumerate(zip(clean_codes, codes, strict=True)):
+            columns["clean due", reader], columns["due", reader] = clean != NO_GOLD, varied != NO_GOLD
+        for scorer in self.pairs.scorers:
+            reader = self.pairs.reader_of[scorer.name]
+            columns["clean", scorer.name] = self.pairs.values(scorer, clean_codes[reader])
+            columns["varied", scorer.name] = self.pairs.values(scorer, codes[reader])
+        self.pairs.forget()
+        return columns
+
+    def _ranks(self) -> Ints:
+        """The order of each kind of variant within its example: by draw, operator, then whether it is a control."""
+        ranks = {key: rank for rank, key in enumerate(sorted({kind[:3] for kind in self._kinds}))}
+        return np.array([ranks[kind[:3]] for kind in self._kinds], dtype=np.int64)
+
+    def table(self) -> RunTable:
+        if self._size or not self._stored:
+            self._put_aside()
+        found = {key: ordered(list(values)) for key, values in sorted(self._values.items())}
+        return RunTable(
+            task=self.task,
+            pairs=self.pairs,
+            spill=self.spill,
+            kinds=list(self._kinds),
+            values={key: names for key, (names, _) in found.items()},
+            stored=self._stored,
+            places={key: place for key, (_, place) in found.items()},
+            examples=self._examples,
+            clean_answers=self._clean_answers,
+            answers=self._answers,
+            made=self._made,
+            most_tries=self._most_tries,
+            people=list(self._people),
+        )
+
+
+def _ints(values: array[int]) -> Ints:
+    return np.array(values, dtype=np.int64)
+
+
+def _joined(columns: Sequence[Ints]) -> Ints:
+    return np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64)
+
+
+def read_table(
+    blocks: Iterable[Block], task: Task, pairs: PairCodes, spill: Spill, comparing: Comparing | None = None,
+    fill: Fill | None = None, person: PersonOf | None = None,
+) -> RunTable:  # fmt: skip
+    """The table of a run's blocks; `comparing` says which answers are the same, `person` who made a variant.
+
+    With `fill`, it is as if nothing that was asked were missing.
+    """
+    reader = RunTableReader(task, pairs, spill, comparing, fill, person)
+    for block in blocks:
+        reader.add(block)
+    return reader.table()

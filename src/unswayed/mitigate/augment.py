@@ -1,0 +1,152 @@
+"""Augmentation: training data with altered copies of its examples, labels kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from unswayed.core.errors import DataError, UsageError
+from unswayed.core.files import replacing_or_printing
+from unswayed.core.ids import content_id
+from unswayed.core.seeds import Seeds
+from unswayed.core.task import guess_task
+from unswayed.core.values import Example, Variant
+from unswayed.data.conll import SUFFIXES as CONLL
+from unswayed.data.conll import conll_sentence
+from unswayed.vary.block import blocks_of
+from unswayed.vary.engine import Variation, Varier
+from unswayed.vary.operator import Operator, PromptOperator
+
+BY, NOTE = "augmented", "augmented_note"  # the groups that tell a copy: by which operator, and what it did
+SET = "set/random"
+
+
+def augment(
+    examples: Iterable[Example], operators: Sequence[Operator], seed: int = 0, *, task: str | None = None,
+    language: str = "en", copies: int = 1, people: int = 1, unchanged: Counter[str] | None = None,
+    mapped: Mapped | None = None,
+) -> Iterator[Example]:  # fmt: skip
+    """Each example followed by its copies, each altered by one operator at random; another where that finds nothing.
+
+    A copy keeps the label even where the operator is a control, as augmentation does. Where operators simulate a
+    person, `people` is how many there are; each example goes to one of them. A text that the person left unaltered is
+    no copy. `unchanged` counts, under `set/random`, the examples that have no copies. `mapped` does the work elsewhere:
+    it is an engine's `map`.
+    """
+    if not operators:
+        raise UsageError("No operator was given to augment with. See `unswayed list operators`.")
+    twice = next((name for name, count in Counter(op.name for op in operators).items() if count > 1), None)
+    if twice:
+        raise UsageError(f"The operator {twice} is asked for twice.")
+    stream = iter(examples)
+    first = next(stream, None)
+    if first is None:
+        raise DataError("there are no examples to augment.")
+    prompted = next((operator.name for operator in operators if isinstance(operator, PromptOperator)), None)
+    if prompted:
+        raise UsageError(f"{prompted} varies prompts, of which training data has none. Leave it out.")
+    settings = Variation(
+        operators=(), task=task or guess_task(first).name, language=language, draws=copies, seed=seed, set="random"
+    )
+    if people < 1:
+        raise UsageError(f"people must be 1 or more, not {people}.")
+    job, row = Augmenting(operators, settings, people), 0
+    with (mapped or _here)(job, _doing) as do:
+        for block, variants in do(blocks_of(chain([first], stream))):
+            left = len(block) - len({variant.row for variant in variants})
+            if unchanged is not None and left:
+                unchanged[SET] += left
+            for example in _joined(block, variants):
+                yield msgspec.structs.replace(example, row=row)
+                row += 1
+
+
+Done = Iterator[tuple[Sequence[Example], Sequence[Variant]]]
+Map = Callable[[Iterable[Sequence[Example]]], Done]  # blocks → each with its copies, in order
+Mapped = Callable[["Augmenting", Callable[[Any], str]], AbstractContextManager[Map]]
+
+
+class Augmenting(NamedTuple):
+    """All that another process needs to make the same copies."""
+
+    operators: Sequence[Operator]
+    settings: Variation
+    people: int
+
+    def start(self) -> AugmentingWork:
+        return AugmentingWork(self)
+
+
+class AugmentingWork:
+    def __init__(self, job: Augmenting) -> None:
+        settings = [_of_person(job.settings, k) for k in range(job.people)]
+        self._variers = [Varier(one, job.operators, keep_gold=True) for one in settings]
+        self._lots = Seeds(job.settings.seed, "augment/people", 1)
+
+    def do(self, block: Sequence[Example]) -> list[Variant]:
+        """The altered copies of a block's examples, in their order."""
+        whose = [self._lots.stream(example.id, 0).below(len(self._variers)) for example in block]
+        variants: list[Variant] = []
+        for k in sorted(set(whose)):
+            variants += self._variers[k].block([e for e, owner in zip(block, whose, strict=True) if owner == k])[0]
+        place = {example.row: at for at, example in enumerate(block)}
+        variants = [variant for variant in variants if variant.inputs != block[place[variant.row]].inputs]
+        return sorted(variants, key=lambda variant: place[variant.row])
+
+    def close(self) -> None:
+        """Operators hold nothing that needs to be let go of."""
+
+
+@contextmanager
+def _here(job: Augmenting, doing: Callable[[Any], str]) -> Iterator[Map]:
+    work = job.start()
+    yield lambda blocks: ((block, work.do(block)) for block in blocks)
+
+
+def _doing(block: Sequence[Example]) -> str:
+    return f"augment rows {block[0].row} to {block[-1].row} of the data"
+
+
+def _of_person(settings: Variation, k: int) -> Variation:
+    """The settings under which copies are another person's; the first has the seed itself."""
+    return settings if k == 0 else msgspec.structs.replace(settings, seed=int(content_id([settings.seed, k]), 16))
+
+
+def _joined(block: Sequence[Example], variants: Sequence[Variant]) -> Iterator[Example]:
+    """The examples with their variants as examples behind them; both are in the same order."""
+    waiting = iter(variants)
+    variant = next(waiting, None)
+    for example in block:
+        yield example
+        while variant is not None and variant.row == example.row:
+            told = {BY: variant.source, NOTE: variant.note}
+            yield Example(
+                0, f"{example.id}+{variant.draw + 1}", variant.inputs, variant.gold, {**example.groups, **told}
+            )
+            variant = next(waiting, None)
+
+
+def write_examples(examples: Iterable[Example], to: str | Path) -> Counter[str]:
+    """Writes examples as JSON lines in unswayed's own form; counts them by the operator that made them, "" for none.
+
+    A file that has a name as CoNLL's, such as `train.conll`, gets tokens and tags. The file appears when it is whole.
+    `-` is standard output.
+    """
+    in_columns = Path(to).suffix.lower() in CONLL
+    with replacing_or_printing(to) as write:
+        return _written(examples, write, in_columns)
+
+
+def _written(examples: Iterable[Example], write: Callable[[bytes], object], in_columns: bool) -> Counter[str]:
+    encode = msgspec.json.Encoder().encode
+    counts: Counter[str] = Counter()
+    for example in examples:
+        write(conll_sentence(example).encode() if in_columns else encode(example) + b"\n")
+        counts[example.groups.get(BY, "")] += 1
+    return counts

@@ -1,0 +1,251 @@
+"""NATURE (2021): spoken-language operators on test sets of slot filling and intent detection, Tables 1 to 5."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import ClassVar
+
+from unswayed.core import Suite, UsageError, option_name
+from unswayed.papers.nature import page, tables
+from unswayed.papers.nature.attention import looks
+from unswayed.papers.nature.corpora import SluCorpus, find_corpora
+from unswayed.papers.nature.families import by_filler, compared
+from unswayed.papers.nature.training import LINEAR, Training, selector_of, train_all
+from unswayed.report import Given, Option, Printed, Study, StudyContext, StudyTable, chosen_for
+from unswayed.run import NATURE, make_suite, run_system
+from unswayed.systems import System, minilm_folder, open_system
+from unswayed.vary import operators
+
+_AUGMENTED = "+augmented"
+_BEYOND = 1000
+_SUITES = ("datasets", "selector", "seed", "no-guard")  # decide test sets
+_RUN = (*_SUITES, "model", "encoder", "system", "seeds", "repetitions", "epochs", "lr")  # decide runs
+
+
+class _Stages(StudyContext):
+    """The parts of the study, each made when it is first needed and kept on disk."""
+
+    def __init__(self, data: Path, given: Given, to: Path, chosen: Sequence[str]) -> None:
+        super().__init__(data, given, to, chosen)
+        absent = [name for name in NATURE if name not in operators]
+        if absent:
+            raise UsageError(f"The study needs NATURE's ten operators, and there is no {', '.join(absent)}.")
+        names = [name.strip() for name in (given.get("datasets") or "").split(",") if name.strip()]
+        self.corpora = find_corpora(data, names)
+        self.seed, self.augments = int(given.get("seed") or 0), not given.get("no_augmentation")
+
+    @property
+    def inputs(self) -> Sequence[Path]:
+        return [part for c in self.corpora for part in (c.train, c.valid, c.test) if part is not None]
+
+    @cached_property
+    def systems(self) -> dict[str, list[System]]:
+        """By data set, one for each training."""
+        return self._tested([corpus.name for corpus in self.corpora])
+
+    @cached_property
+    def augmented_systems(self) -> dict[str, list[System]]:
+        """Those trained with augmentation, which have a `+augmented` behind the name."""
+        return self._tested([corpus.name + _AUGMENTED for corpus in self.corpora])
+
+    def _tested(self, names: Sequence[str]) -> dict[str, list[System]]:
+        named = _named(self.given.get("system") or (), self._wanted, option_name("system"))
+        return {name: self._opened(self.model, name, named.get(name, [])) for name in names}
+
+    @property
+    def model(self) -> str:
+        return self.given.get("model") or "bilstm"
+
+    def family(self, model: str) -> dict[str, list[System]]:
+        """The systems of another model, by data set, trained without augmentation."""
+        return {corpus.name: self._opened(model, corpus.name, []) for corpus in self.corpora}
+
+    def _opened(self, model: str, name: str, specs: Sequence[str]) -> list[System]:
+        if not specs:
+            trainings = [self._training(model, name, seed) for seed in self.seeds]
+            train_all(trainings)
+            specs = [str(training.to) for training in trainings]
+        return [open_system(spec) for spec in specs]
+
+    @property
+    def _wanted(self) -> list[str]:
+        plain = [corpus.name for corpus in self.corpora]
+        return plain + [name + _AUGMENTED for name in plain if self.augments]
+
+    @property
+    def _named_parts(self) -> list[str]:
+        """What epochs and learning rates can be set for: a model, a data set, or a model on a data set."""
+        families = (self.given.get("families") or "").split(",")
+        models = [name.strip() for name in (self.model, *families) if name.strip()]
+        sets = [corpus.name for corpus in self.corpora]
+        return [*models, *sets, *(f"{model}/{name}" for model in models for name in sets)]
+
+    @property
+    def seeds(self) -> range:
+        return range(self.seed, self.seed + int(self.given.get("seeds") or 3))
+
+    def _training(self, model: str, name: str, seed: int) -> Training:
+        """A linear model gets seeds beyond those of others: the first is the selector's."""
+        given, corpus = self.given, next(c for c in self.corpora if c.name == name.removesuffix(_AUGMENTED))
+        kind, _, on = model.partition("+")
+        place = self.to / "models" / model / name / str(seed)
+        if kind == LINEAR:
+            seed += _BEYOND
+        encoder = given.get("encoder")
+        if encoder is None and (kind == "jointbert" or on):
+            encoder = str(minilm_folder())
+        names = (f"{model}/{corpus.name}", model, corpus.name)
+        epochs, lr = (chosen_for(given.get(option), *names, known=self._named_parts) for option in ("epochs", "lr"))
+        return Training(
+            corpus, name.endswith(_AUGMENTED), place, kind, encoder, seed,
+            None if epochs is None else int(epochs), lr,
+        )  # fmt: skip
+
+    @cached_property
+    def suites(self) -> dict[str, dict[str, Suite]]:
+        """By data set: each operator's variants, Random, and Hard."""
+        if {"table4", "table5", "attention"} & set(self.chosen):
+            _ = self.systems  # the longest part first
+        return {corpus.name: self._suites_of(corpus, self._selector(corpus)) for corpus in self.corpora}
+
+    def _selector(self, corpus: SluCorpus) -> str | None:
+        """What was given for this data set, or else for all."""
+        given, names = self.given.get("selector") or (), [c.name for c in self.corpora]
+        own = [spec.partition("=")[2] for spec in given if spec.startswith(f"{corpus.name}=")]
+        return next(iter(own + [spec for spec in given if spec.partition("=")[0] not in names]), None)
+
+    def _suites_of(self, corpus: SluCorpus, selector: str | None) -> dict[str, Suite]:
+        place = self.to / "suites" / corpus.name
+        print(f"{corpus.name}: making its test sets", file=sys.stderr)
+        chooser = selector or selector_of(corpus, self.to / "models" / f"{corpus.name}+selector", self.seed)
+        guard = None if self.given.get("no_guard") else corpus.train
+        make = partial(make_suite, corpus.test, NATURE, seed=self.seed, task="slu", language="en", guard=guard)
+        repetitions = int(self.given.get("repetitions") or 10)
+        return {
+            "each": make(to=place / "each"),
+            "random": make(to=place / "random", set="random", draws=repetitions),
+            "hard": make(to=place / "hard", set="hard", selector=chooser),
+        }
+
+    @cached_property
+    def runs(self) -> dict[str, list[tables.Runs]]:
+        """By data set, one for each training."""
+        return {c.name: self.runs_of(c.name, self.systems[c.name], f"{self.model}/{c.name}") for c in self.corpora}
+
+    @cached_property
+    def augmented_runs(self) -> dict[str, list[tables.Runs]]:
+        names = [c.name for c in self.corpora] if self.augments else []
+        return {
+            n: self.runs_of(
+                n, self.augmented_systems[n + _AUGMENTED], f"{self.model}/{n}{_AUGMENTED}", ("random", "hard")
+            )
+            for n in names
+        }
+
+    def runs_of(
+        self, name: str, systems: Sequence[System], place: str, sets: Sequence[str] = ("random", "hard", "each")
+    ) -> list[tables.Runs]:
+        suites, to = self.suites[name], self.to / "runs" / place
+        return [
+            tables.Runs(**{s: run_system(suites[s], system, to / str(n) / s) for s in sets})
+            for n, system in enumerate(systems)
+        ]
+
+    def table1(self) -> Printed:
+        table = tables.table1(self.corpora)
+        return Printed(table, [page.sizes(table)])
+
+    def table2(self) -> Printed:
+        table = tables.table2({name: suites["hard"] for name, suites in self.suites.items()})
+        return Printed(table, [page.chosen(table)])
+
+    def table3(self) -> Printed:
+        survey = self.given.get("survey")
+        files = tuple(part.strip() for part in survey.split(",")) if survey else None
+        if files is not None and len(files) > 2:
+            raise UsageError(f"{option_name('survey')} takes ANSWERS, or ANSWERS,ITEMS, not {survey!r}.")
+        table = tables.table3(files, [s["each"] for s in self.suites.values()])
+        return Printed(table, [page.judged(table)])
+
+    def table4(self) -> Printed:
+        table = tables.table4(self.runs)
+        return Printed(table, [page.scores(table)], list(page.harm(table)))
+
+    def table5(self) -> Printed:
+        table = tables.table5(self.runs, self.augmented_runs)
+        return Printed(table, [page.augmented(table)], list(page.helped(table)))
+
+    def fillers(self) -> Printed:
+        table = by_filler(self.runs)
+        return Printed(table, [page.fillers(table)])
+
+    def families(self) -> Printed:
+        """Other models beside the first, on the same sets."""
+        models = [name.strip() for name in (self.given.get("families") or "").split(",") if name.strip()]
+        runs = {}
+        for model in models:
+            systems = self.family(model)
+            runs[model] = {n: self.runs_of(n, systems[n], f"{model}/{n}", ("random", "hard")) for n in systems}
+        table = compared({self.model: self.runs, **runs}) if runs else {}
+        return Printed(table, [page.families(table)] if table else [])
+
+    def attention(self) -> Printed:
+        looked = (looks(runs[0].each, self.systems[n][0], n) for n, runs in self.runs.items() if runs[0].each)
+        cases = [case for cases in looked for case in cases]
+        return Printed(cases, [page.attention(cases)] if cases else [])
+
+
+def _named(pairs: Sequence[str], known: Sequence[str], option: str) -> dict[str, list[str]]:
+    """`NAME=SPEC` options as a mapping; a name that is given several times has several trainings."""
+    found: dict[str, list[str]] = {}
+    for name, _, spec in (pair.partition("=") for pair in pairs):
+        found.setdefault(name, []).append(spec)
+    unknown = next((name for name in found if name not in known), None)
+    if unknown is not None:
+        raise UsageError(f"{option} takes NAME=SYSTEM with a NAME of {', '.join(known)}, not {unknown!r}.")
+    return found
+
+
+class Nature(Study):
+    """NATURE (2021): do slot filling and intent detection survive small changes of spoken language?
+
+    Trains a model for each data set of DIR, with and without augmented training data, and the system that selects
+    the Hard set; builds the sets; and sets Tables 1 to 5 beside the paper's, with attention maps of utterances that
+    come out wrong. Writes study.json, study.md and study.html. Given again, it goes on where it was stopped.
+
+    \b
+      unswayed study nature --data shared/data/slu --datasets atis,snips -o out/ --format json
+    """
+
+    title = page.TITLE
+    context = _Stages
+    tables: ClassVar[Mapping[str, StudyTable]] = {
+        "table1": StudyTable(_Stages.table1, ("datasets",)),
+        "table2": StudyTable(_Stages.table2, _SUITES),
+        "table3": StudyTable(_Stages.table3, ("datasets", "survey", "seed", "no-guard")),
+        "table4": StudyTable(_Stages.table4, _RUN),
+        "fillers": StudyTable(_Stages.fillers, _RUN),
+        "families": StudyTable(_Stages.families, (*_RUN, "families")),
+        "table5": StudyTable(_Stages.table5, (*_RUN, "no-augmentation")),
+        "attention": StudyTable(_Stages.attention, _RUN),
+    }
+    options = (
+        Option("to", "Folder of models, sets, runs and pages.", "nature", short="-o"),
+        Option("datasets", "Folders in DIR, or next to it. Default: those of atis, snips and nlu_ed that exist."),
+        Option("model", "What to train: bilstm, birnn, stackprop, jointbert, or linear.", "bilstm"),
+        Option("encoder", "A Hugging Face encoder for the model. Default for jointbert: the installed MiniLM."),
+        Option("families", "More models to compare, such as birnn,stackprop,jointbert,stackprop+encoder."),
+        Option("system", "NAME=SYSTEM: test this instead of training; NAME is atis, atis+augmented, …", multiple=True),
+        Option("selector", "[NAME=]SYSTEM that selects Hard. Default: the built-in classifier.", multiple=True),
+        Option("survey", "ANSWERS of `unswayed collect export`, which fill Table 3; ANSWERS,ITEMS if written by hand."),
+        Option("seed", "Seed of the sets, and of the first training.", 0),
+        Option("seeds", "Trainings of each model. Intervals include how much they differ.", 3),
+        Option("repetitions", "Draws of the Random set.", 10),
+        Option("epochs", "Epochs at most, such as 10 or 10,snips=4,jointbert/snips=1. Default: the model's own."),
+        Option("lr", "Learning rate, such as jointbert=3e-4. Default: the model's own."),
+        Option("no-guard", "Also use words that the training labels contradict, as the paper does.", flag=True),
+        Option("no-augmentation", "Leave out the models of Table 5.", flag=True),
+    )

@@ -1,0 +1,166 @@
+"""The neural entailment models: training, saving, opening and answering; and the two that are registered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import msgspec
+
+from unswayed.core import DataError, Example, Inputs, Json, canonical, decode_json
+from unswayed.systems import Failed
+from unswayed.systems.device import learning, placed
+from unswayed.systems.training import (
+    ModelCard,
+    TrainedSystem,
+    TrainingSettings,
+    changed,
+    held_out,
+    learnable,
+    need,
+    seeded,
+    threads,
+)
+
+if TYPE_CHECKING:
+    from unswayed.papers.parte.networks import PairNetwork
+
+VERSION_OF_MODELS = 1
+
+
+class LabelledPair(NamedTuple):
+    """A pair to learn from, or to be tested on."""
+
+    premise: str
+    hypothesis: str
+    label: Json
+
+
+class _Made(msgspec.Struct, frozen=True):
+    """What a network is made from, besides its weights; kept in the weights' file."""
+
+    system: str
+    version: int
+    settings: TrainingSettings
+    labels: list[Json]
+    fields: tuple[str, str]
+    words: list[str]
+
+
+class NliSystem(TrainedSystem):
+    """Extend with a name, defaults and a network."""
+
+    batch_size = 256
+    version_of_models = VERSION_OF_MODELS
+    defaults: ClassVar[TrainingSettings] = TrainingSettings(
+        epochs=15, patience=15, batch_size=32, lr=5e-3, average=0.0, dropout=0.0
+    )
+
+    def __init__(self, network: PairNetwork, labels: list[Json], fields: tuple[str, str], card: ModelCard) -> None:
+        self.network, self.labels, self.fields, self.card = network, labels, fields, card
+
+    @classmethod
+    def network_class(cls) -> type[PairNetwork]:
+        """The network of the same name; imported here, as torch is."""
+        from unswayed.papers.parte import networks
+
+        named: type[PairNetwork] = getattr(networks, cls.__name__)
+        return named
+
+    @classmethod
+    def train(
+        cls, examples: Iterable[Example], dev: Iterable[Example] | None = None, *, vectors: str | Path,
+        to: str | Path | None = None, overwrite: bool = False, progress: bool = False, **options: Any,
+    ) -> Self:  # fmt: skip
+        """A model of these examples over the word vectors of a text file; the same for the same of everything.
+
+        `dev` decides which epoch is kept and when to stop; without it, a tenth of the examples is held out. Given
+        `to`, each epoch leaves a checkpoint there, the same call goes on after a kill, and the model is saved.
+        """
+        settings = changed(cls.defaults, options)
+        need(cls.name)
+        from unswayed.papers.parte.networks import LONGEST, PairLoop
+        from unswayed.papers.parte.vectors import Vectors, words_of
+
+        fields, pairs = _pairs(cls.name, examples)
+        dev_pairs = None if dev is None else _pairs(cls.name, dev, fields)[1]
+        learnt, tested = held_out(pairs, dev_pairs, lambda pair: pair.premise)
+        by_key = {canonical(pair.label): pair.label for pair in learnt}  # in JSON, 1 is not true
+        labels = [by_key[key] for key in sorted(by_key)]
+        known = Vectors.read(vectors, (words_of(text, LONGEST) for pair in learnt for text in pair[:2]))
+        seeds = cls.seeds(settings)
+        with threads(settings.threads):
+            with seeded(seeds.stream("weights", 0).bits() >> 1):
+                network = cls.network_class()(known, len(labels), settings)
+            begins = sha256(known.rows.tobytes() + "\n".join(known.words).encode()).hexdigest()
+            system = cls(network, labels, fields, cls.new_card(settings, learnt, tested, begins, "classify"))
+            return system.fitted(lambda: PairLoop(network, labels, learnt, tested, seeds), to, overwrite, progress)
+
+    def _packed(self) -> bytes:
+        """The word vectors are kept with the weights."""
+        import torch
+
+        from unswayed.systems.loop import packed
+
+        network = self.network
+        words = network.vectors.words
+        made = _Made(self.name, VERSION_OF_MODELS, network.settings, self.labels, self.fields, words)
+        rows = torch.from_numpy(network.vectors.rows)
+        return packed(network.state_dict() | {"vectors": rows}, canonical(made))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """The model that was saved; raises if a file is missing, changed or of another version."""
+        place, card = cls._place_of(folder)
+        from unswayed.papers.parte.vectors import Vectors
+        from unswayed.systems.loop import read_packed
+
+        tensors, text = read_packed(place.weights)
+        made = decode_json(text, _Made)
+        rows = tensors.pop("vectors").numpy()
+        network = cls.network_class()(Vectors(made.words, rows), len(made.labels), made.settings)
+        network.load_state_dict(tensors)
+        return cls(placed(network.eval(), learning()), made.labels, made.fields, card)
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        first, second = self.fields
+        there = [i for i, inputs in enumerate(batch) if first in inputs and second in inputs]
+        numbers = self.network.numbers
+        with threads(self.network.settings.threads):
+            found = self.network.answers([(numbers(batch[i][first]), numbers(batch[i][second])) for i in there])
+        out: list[Json | Failed] = [Failed(f"the input has no {first!r} and {second!r}", final=True)] * len(batch)
+        for i, label in zip(there, found, strict=True):
+            out[i] = self.labels[label]
+        return out
+
+
+def _pairs(
+    name: str, examples: Iterable[Example], fields: tuple[str, str] | None = None
+) -> tuple[tuple[str, str], list[LabelledPair]]:
+    """The names of the two texts, and the pairs; raises for the first example that can't be learnt from."""
+    learnt = learnable(name, examples, "classify")
+    for example in learnt:
+        names = list(example.inputs)
+        if set(names) == {"premise", "hypothesis"}:
+            names = ["premise", "hypothesis"]
+        if len(names) != 2 or (fields is not None and set(names) != set(fields)):
+            wanted = " and ".join(fields or ("premise", "hypothesis"))
+            raise DataError(f"example {example.id!r} (row {example.row}) needs the texts {wanted}, not {names}")
+        fields = fields or (names[0], names[1])
+    assert fields is not None
+    return fields, [LabelledPair(e.inputs[fields[0]], e.inputs[fields[1]], e.gold) for e in learnt]
+
+
+class Bow(NliSystem):
+    """Means of word vectors → premise, hypothesis, difference, product → three layers → label."""
+
+    name = "nli/bow"
+
+
+class Bilstm(NliSystem):
+    """Word vectors → BiLSTM, largest over words → premise, hypothesis, difference, product → three layers → label."""
+
+    name = "nli/bilstm"
+    defaults: ClassVar[TrainingSettings] = msgspec.structs.replace(NliSystem.defaults, hidden=64, layers=2)

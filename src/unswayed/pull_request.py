@@ -1,0 +1,89 @@
+"""A check of a pull request: the plan is run, compared with the main branch's run, written as pages, and commented."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from unswayed.api import carry_out
+from unswayed.measure.comparison import compare_by
+from unswayed.report.ci.comment import write_comment
+from unswayed.report.compare_page import write_comparison
+from unswayed.report.html import write_report
+from unswayed.report.junit import write_comparison_junit, write_junit
+from unswayed.report.tables import escaped, gates_first, render
+from unswayed.run.plan import Plan
+from unswayed.run.record import Run
+
+BASELINE = "main"  # the folder of the run that others are compared with
+
+
+class Checked(NamedTuple):
+    """What a check found: the text of the comment, the pages, what became of the comment, and the exit code."""
+
+    text: str
+    pages: list[Path]
+    comment: str
+    exit_code: int
+
+
+def check_pull_request(
+    plan: Plan, folder: Path, name: str = "unswayed", keep: bool = False, comment: bool = True,
+    environment: Mapping[str, str] | None = None,
+) -> Checked:  # fmt: skip
+    """Runs the plan in `folder`/run and compares it with `folder`/main, if that is there. `keep` makes it the new main.
+
+    `name` tells the comments of several plans apart. A comparison with another suite is left out, and the comment says
+    so.
+    """
+    given = os.environ if environment is None else environment
+    folder.mkdir(parents=True, exist_ok=True)
+    verdict = carry_out(plan, folder / "run")
+    run = verdict.results.run
+    assert isinstance(run, Run)
+    pages = [write_report(run, verdict.results, folder / "report.html", gates=verdict.gates, plan=plan)]
+    write_junit(folder / "run.xml", verdict.results, verdict.gates)
+    text, code = gates_first(render(verdict.results, "md"), verdict.gates), verdict.exit_code
+    base = folder / BASELINE
+    if (base / "run.json").is_file() and not keep:
+        compared, found = _compared(plan, base, run, folder)
+        text, code = f"{compared}\n\n{_folded('This branch by itself', text)}", found or code
+        pages += [page for page in [folder / "compare.html"] if page.is_file()]
+    if keep:
+        shutil.rmtree(base, ignore_errors=True)
+        run.save(base)
+    said = write_comment(text, name, page_address(given), given) if comment and _asked_for(given) else ""
+    return Checked(text, pages, said, code)
+
+
+def _compared(plan: Plan, base: Path, run: Run, folder: Path) -> tuple[str, int]:
+    if Run(base).suite.id != run.suite.id:
+        return "The data or the operators changed, so there is no comparison with the main branch.", 0
+    found = compare_by(plan, base, run.path)
+    write_comparison(found, folder / "compare.html")
+    write_comparison_junit(folder / "compare.xml", found)
+    head, *_ = found.sentences
+    changes = [escaped(sentence) for sentence in found.changes] or ["No difference is more than chance."]
+    said = "\n".join(f"- {sentence}" for sentence in [found.outcome(), *changes])
+    gates = [gate for _, one in found.lettered() for gate in one.gates]
+    whole = _folded("All differences", render(found, "md"))
+    return f"{gates_first(said, gates)}\n\n{escaped(head)}\n\n{whole}", found.exit_code
+
+
+def _folded(title: str, text: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"
+
+
+def page_address(given: Mapping[str, str]) -> str:
+    """The page of this build, which has the artifacts."""
+    if given.get("GITLAB_CI"):
+        return f"{given['CI_JOB_URL']}/artifacts/browse" if given.get("CI_JOB_URL") else ""
+    parts = [given.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")]
+    return f"{parts[0]}/{parts[1]}/actions/runs/{parts[2]}" if all(parts) else ""
+
+
+def _asked_for(given: Mapping[str, str]) -> bool:
+    return given.get("GITHUB_EVENT_NAME") == "pull_request" or bool(given.get("CI_MERGE_REQUEST_IID"))

@@ -1,0 +1,98 @@
+"""The contract of an exporter, and what those that write a folder of plain files share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from unswayed.core.errors import UsageError, option
+from unswayed.core.files import free, growing_folder, refuse_foreign, unwritable
+from unswayed.core.ids import content_id
+from unswayed.core.json import decode
+from unswayed.core.registry import VERSION
+from unswayed.core.suite import Suite
+from unswayed.core.values import Json
+
+FACTS = "unswayed.json"  # in every folder that was exported: what it was made from
+
+
+class _Facts(msgspec.Struct):
+    """What is needed of them to know an export, and all that belongs to it."""
+
+    unswayed: str
+    suite: str
+    files: list[str]
+
+
+class Exporter:
+    """Extend, and put in `report/export/NAME.py` or behind the entry point `unswayed.exporters`.
+
+    What `__init__` takes are its options.
+    """
+
+    def export(self, path: str, to: str | None, overwrite: bool) -> str:
+        """Brings what is in folder `path` to `to`; returns a sentence that tells what was done."""
+        raise NotImplementedError
+
+
+class FolderExporter(Exporter):
+    """A suite as a folder of plain files. The folder appears only when it is complete."""
+
+    def write(self, suite: Suite, folder: Path) -> tuple[str, dict[str, Json]]:
+        """Writes the files; returns how they are used, and facts for those who read them."""
+        raise NotImplementedError
+
+    def export(self, path: str, to: str | None, overwrite: bool) -> str:
+        if to is None:
+            raise UsageError(f"Name the folder to make with {option('o', 'to')}.")
+        suite, place = Suite(path), Path(to)
+        refuse = partial(_refuse_existing, place, overwrite)
+        with growing_folder(place, "the folder", refuse) as new, unwritable(place, "the folder"):
+            usage, facts = self.write(suite, new)
+            facts |= {"unswayed": VERSION, "suite": suite.id, "task": suite.task.name}
+            files = sorted(f.relative_to(new).as_posix() for f in new.rglob("*") if f.is_file())
+            write_json(new / FACTS, {**facts, "files": [*files, FACTS]})
+        return usage.replace("FOLDER", str(place))
+
+
+def _refuse_existing(place: Path, overwrite: bool) -> None:
+    """Raises unless `place` is free, an empty folder, or an export that may be overwritten."""
+    if free(place):
+        return
+    try:
+        files = decode((place / FACTS).read_bytes(), _Facts).files
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"{place} exists and is not an export. Choose another folder with {option('o', 'to')}."
+        ) from error
+    if not overwrite:
+        raise UsageError(
+            f"{place} holds another export. "
+            f"Use {option('overwrite')}, or choose another folder with {option('o', 'to')}."
+        )
+    refuse_foreign(place, "an export", files)
+
+
+def write_json(file: Path, value: Json) -> None:
+    file.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+
+
+def safe_names(names: Iterable[str], unsafe: str, longest: int = 100) -> dict[str, str]:
+    """For each name one without the characters that `unsafe`, a pattern, matches; no two are alike.
+
+    What the tool would not tell apart, or what had to be cut, gets an id of the whole name at its end.
+    """
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        plain = re.sub(unsafe, "_", name)
+        lost = re.sub("[_/]", "", plain) != re.sub("[_/]", "", name) or len(plain) > longest or not plain
+        if lost or plain.casefold() in taken:
+            plain = f"{plain[: longest - 9]}_{content_id(name, 4)}"
+        taken.add(plain.casefold())
+        found[name] = plain
+    return found

@@ -1,0 +1,166 @@
+"""A suite as prompts with their right answers, which is what harnesses of language models take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from unswayed.core.chat import CHAT, as_sent, is_chat
+from unswayed.core.errors import UsageError, option
+from unswayed.core.identify import by_script
+from unswayed.core.ids import canonical
+from unswayed.core.prompt import Template
+from unswayed.core.reprompt import prompt_of
+from unswayed.core.suite import Suite
+from unswayed.core.tasks.translate import references_of
+from unswayed.core.values import Example, Inputs, Json, Variant
+from unswayed.score import texts_of
+from unswayed.score.bleu import TOKENIZERS
+from unswayed.systems.http import PROMPTS, parsed_answers
+
+Way = Literal["choice", "match", "bleu", "none"]
+
+# A task's main score → how a harness can tell that an answer is right.
+_WAYS: dict[str, Way] = {"accuracy": "choice", "exact_match": "match", "bleu": "bleu"}
+_INSTRUCTIONS: dict[Way, str] = {
+    "choice": "Answer with one of: {words}.\nAnswer:",
+    "match": "Give the answer and nothing else.\nAnswer:",
+}
+CLEAN = "clean"
+
+
+class Prompt(msgspec.Struct, frozen=True):
+    """One prompt; of a chat, its messages as JSON. Without `targets` it is asked and not scored."""
+
+    id: int
+    prompt: str
+    targets: list[str]
+    example_id: str
+    source: str  # an operator's or a person's name, or `clean`
+    part: str  # clean, variants or controls
+    family: str
+    draw: int
+    inputs: str  # as JSON, by which an answer finds its way back
+
+
+class Prompted:
+    """The prompts of a suite. A variant that equals its example has none: the clean answer stands for it.
+
+    `prompt` is a template's file; `answers`, as SAID=LABEL,…, are words for its labels. `chats` says whether the tool
+    takes messages.
+    """
+
+    def __init__(self, suite: Suite, prompt: str | None, answers: str | None, chats: bool = False) -> None:
+        first = next(suite.examples(), None)
+        if first is None:
+            raise UsageError(f"{suite.path} has no examples.")
+        if is_chat(first.inputs) and (prompt is not None or not chats):
+            raise UsageError(
+                f"{suite.path} holds chats, which are messages and need no {option('prompt')}."
+                if chats
+                else f"{suite.path} holds chats. Export it for inspect_ai or promptfoo, which take messages."
+            )
+        self.suite = suite
+        self.way = _way(suite, first)
+        self.words = _words(suite, answers) if self.way == "choice" else {}
+        self._template = None if prompt is None else Template.read(prompt, PROMPTS)
+        if self._template is not None:
+            self._template.require(first.inputs)
+        elif self.way == "bleu":
+            names = " ".join(f"{{{name}}}" for name in first.inputs)
+            raise UsageError(
+                f"Translations need {option('prompt')}: a file that says how to ask for one, with {names} in it."
+            )
+
+    @property
+    def tokenizer(self) -> str:
+        """How BLEU splits the references, as in the scorer `bleu`."""
+        golds = (example.gold for example in self.suite.examples())
+        return TOKENIZERS.get(by_script(text for gold in golds for text in references_of(gold)), "13a")
+
+    def sources(self) -> dict[str, str]:
+        """Who made the suite's items → which part these are; clean first, then in the order of the alphabet."""
+        found = {variant.source: _part(variant) for _, variants in self._groups() for variant in variants}
+        if CLEAN in found:
+            raise UsageError(f"{self.suite.path}: a source is called {CLEAN!r}, as the examples themselves would be.")
+        return {CLEAN: CLEAN, **dict(sorted(found.items()))}
+
+    def items(self) -> Iterator[Prompt]:
+        number = 0
+        for example, variants in self._groups():
+            for thing in (example, *variants):
+                number += 1
+                yield self._item(number, example, thing if isinstance(thing, Variant) else None)
+
+    def _groups(self) -> Iterator[tuple[Example, list[Variant]]]:
+        for example, variants in self.suite.groups():
+            yield example, [variant for variant in variants if variant.inputs != example.inputs]
+
+    def _item(self, number: int, example: Example, variant: Variant | None) -> Prompt:
+        inputs, gold = (variant.inputs, variant.gold) if variant else (example.inputs, example.gold)
+        return Prompt(
+            id=number,
+            prompt=self._prompt(inputs),
+            targets=self._targets(gold),
+            example_id=example.id,
+            source=variant.source if variant else CLEAN,
+            part=_part(variant) if variant else CLEAN,
+            family=variant.family if variant else CLEAN,
+            draw=variant.draw if variant else 0,
+            inputs=canonical(inputs).decode(),
+        )
+
+    def _prompt(self, inputs: Inputs) -> str:
+        if self._template is not None:
+            return prompt_of(self._template, inputs)
+        if CHAT in inputs and is_chat(inputs):
+            return canonical(as_sent(inputs)["messages"]).decode()
+        texts = list(inputs.values()) if len(inputs) == 1 else [f"{name}: {text}" for name, text in inputs.items()]
+        asked = _INSTRUCTIONS.get(self.way, "").replace("{words}", ", ".join(self.words.values()))
+        return "\n\n".join([*texts, asked] if asked else texts)
+
+    def _targets(self, gold: Json) -> list[str]:
+        if gold is None or self.way == "none":
+            return []
+        if self.way == "choice":
+            label = self.suite.task.label(gold)
+            return [self.words[label]] if label is not None else []
+        return list(dict.fromkeys(texts_of(gold) or ()))
+
+
+def _way(suite: Suite, first: Example) -> Way:
+    task = suite.task
+    way = _WAYS.get(task.scores[0], "none") if task.scores else "none"
+    if way == "none" and (problem := task.output_problem("text", first.inputs)):
+        raise UsageError(
+            f"{suite.path}: a language model's text can't answer the task {task.name} ({problem}). "
+            f"Export it for datasets, or ask your system with `unswayed run`."
+        )
+    return way
+
+
+def _words(suite: Suite, answers: str | None) -> dict[str, str]:
+    """Labels → what a model says for them; the label itself where nobody said otherwise."""
+    label = suite.task.label
+    golds = {label(e.gold) for e in suite.examples()} | {label(v.gold) for v in suite.variants()}
+    labels = list(dict.fromkeys([*(suite.manifest.labels or ()), *sorted(g for g in golds if g is not None)]))
+    if not labels:
+        raise UsageError(
+            f"{suite.path} has no labels. Make it again with {option('labels')}, or from data that has gold."
+        )
+    said = {str(output): word.strip() for word, output in parsed_answers(answers).items()} if answers else {}
+    words = {label: said.get(label, label) for label in labels}
+    if wrong := next((label for label in said if label not in words), None):
+        raise UsageError(f"{option('answers')}: {wrong!r} is not a label of {suite.path}; it has {', '.join(labels)}.")
+    spoken = [word.strip().casefold() for word in words.values()]
+    if "" in spoken or len(set(spoken)) < len(spoken):
+        raise UsageError(
+            f"Labels that are empty or alike can't be answered with. Set words for them with {option('answers')}."
+        )
+    return words
+
+
+def _part(variant: Variant) -> str:
+    return "variants" if variant.meaning == "same" else "controls"

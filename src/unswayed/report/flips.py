@@ -1,0 +1,256 @@
+"""Changed answers to be shown: what differs, and a fair sample of them."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import Counter
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from markupsafe import Markup
+from rapidfuzz.distance import Postfix, Prefix
+
+from unswayed.core.ids import content_id
+from unswayed.core.text import ANSWER, outside, spelled, visible
+from unswayed.core.values import Example, Output, Variant
+from unswayed.measure.changes import Case, Flip, FlipBlock
+from unswayed.run.block import Kind as VariantKind
+
+LIMIT = 500  # characters shown of one text
+
+Kind = Literal["same", "del", "ins", "cut"]
+_common_start, _common_end = Prefix.similarity, Postfix.similarity  # looked up here once, not for each of a million
+
+_UNSPACED = r"\u0e00-\u0e7f\u2e80-\u2fdf\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_MARKS = r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_STOPS = r"!-&(-,./:-@\[-`{-~\u2010-\u2018\u201a-\u205e\u3000-\u303f\uff01-\uff0f\uff1a-\uff20"
+# A word is whatever is not space, punctuation or unspaced script, so that accents and joiners stay in it.
+_TOKEN = re.compile(rf"\s+|[{_UNSPACED}][{_MARKS}]*|[^\s{_STOPS}{_UNSPACED}]+|.", re.DOTALL)
+
+
+class Piece(NamedTuple):
+    """A stretch that stayed, was taken out, was put in, or (`cut`) is not shown."""
+
+    kind: Kind
+    text: str
+
+
+def diff(before: str, after: str, limit: int = LIMIT) -> list[Piece]:
+    """The pieces of both texts in order; of long ones only what is around the first change."""
+    start, end = common(before, after)
+    tail = before[len(before) - end :] if end else ""
+    old, new = before[start : len(before) - end], after[start : len(after) - end]
+    changed = max(len(old), len(new))
+    whole = max(len(before), len(after)) <= limit
+    room = limit if whole else limit * 3 // 5
+    side = limit if whole else (limit - min(changed, room)) // 2
+    pieces = []
+    if start > side:
+        pieces.append(_cut(start - side))
+    pieces.append(Piece("same", before[max(0, start - side) : start]))
+    pieces += _changes(old[:room], new[:room])
+    if changed > room:
+        pieces.append(_cut(changed - room + end))
+    else:
+        pieces.append(Piece("same", tail[:side]))
+        if end > side:
+            pieces.append(_cut(end - side))
+    return [piece for piece in pieces if piece.text]
+
+
+def _cut(count: int) -> Piece:
+    return Piece("cut", f"… {count:,} character{'' if count == 1 else 's'} …")
+
+
+def common(before: str, after: str) -> tuple[int, int]:
+    """Lengths of the common start and end, moved outwards so that neither splits a word."""
+    start = _common_start(before, after)
+    if start and not (_apart(before[start - 1 : start + 1]) and _apart(after[start - 1 : start + 1])):
+        start = next((i for i in _nearby(start) if _ends(before, i) and _ends(after, i)), start)
+    one, other = len(before), len(after)
+    end, most = _common_end(before, after), (one if one < other else other) - start
+    if end > most:
+        end = most
+    if end and not (_ends(before, one - end) and _ends(after, other - end)):
+        end = next((i for i in _nearby(end) if _ends(before, one - i) and _ends(after, other - i)), end)
+    return start, end
+
+
+def _nearby(length: int) -> range:
+    """Lengths to try, longest first; a word that is longer than this is split."""
+    return range(length, max(-1, length - 100), -1)
+
+
+def _ends(text: str, at: int) -> bool:
+    """Does a token end before that character of a text?"""
+    return not at or _apart(text[at - 1 : at + 1])
+
+
+@lru_cache(maxsize=1 << 14)
+def _apart(two: str) -> bool:
+    """Are two characters of two tokens? The last one of a text, which is alone here, ends its token."""
+    match = _TOKEN.match(two)
+    return match is not None and match.end() == 1
+
+
+def _changes(before: str, after: str) -> list[Piece]:
+    a, b = _TOKEN.findall(before), _TOKEN.findall(after)
+    pieces = []
+    for kind, a1, a2, b1, b2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if kind == "equal":
+            pieces.append(Piece("same", "".join(a[a1:a2])))
+        else:
+            pieces += [Piece("del", "".join(a[a1:a2])), Piece("ins", "".join(b[b1:b2]))]
+    return pieces
+
+
+def marked(pieces: list[Piece]) -> Markup:
+    """The pieces as HTML: `<del>` and `<ins>`, with changed spaces made visible."""
+    shape = {
+        "same": Markup("{}"),
+        "del": Markup("<del>{}</del>"),
+        "ins": Markup("<ins>{}</ins>"),
+        "cut": Markup('<span class="cut">{}</span>'),
+    }
+    return Markup("").join(shape[kind].format(_shown(kind, text)) for kind, text in pieces)
+
+
+def _shown(kind: Kind, text: str) -> str:
+    if kind in ("del", "ins") and text.isspace():
+        text = text.replace(" ", "␣").replace("\n", "␊\n").replace("\t", "␉")
+    return visible(text)
+
+
+SHOWN = 50
+FIELDS = 6  # inputs of one example that are shown
+NOTE = 200
+
+
+class Field(NamedTuple):
+    """One input of a flip: its name, its differences, and whether it has any."""
+
+    name: str
+    text: Markup
+    changed: bool
+
+
+class Card(NamedTuple):
+    """One flip, ready to show. All texts are bounded, so a card is small however long the texts were."""
+
+    source: str
+    rank: int
+    kind: str
+    example: str
+    draw: int
+    groups: list[tuple[str, str]]
+    fields: list[Field]
+    note: Markup
+    gold: Markup
+    new_gold: Markup | None
+    before: Markup
+    after: Markup
+
+
+KINDS = (
+    *("right, then wrong", "wrong, then differently wrong", "wrong, then right", "a control, which should differ"),
+    *("right, then differently right", "changed, and no gold says which is right"),
+)
+
+
+_RANKS = {(True, False): 0, (False, False): 1, (False, True): 2, (True, True): 4}
+
+
+def kind_of(case: Case) -> int:
+    """The place of its kind in KINDS, which begins with what matters most."""
+    if case.kind.meaning == "changed":
+        return 3
+    if case.right_before is None or case.right_after is None:
+        return 5
+    return _RANKS[case.right_before, case.right_after]
+
+
+class FlipSample:
+    """Keeps up to `size` flips an operator: right-then-wrong ones first, else by a hash, so order changes nothing."""
+
+    def __init__(self, size: int = SHOWN) -> None:
+        self.size = size
+        self.counts: Counter[str] = Counter()
+        self.kinds: Counter[int] = Counter()
+        self._kept: dict[str, list[tuple[int, str, Card]]] = {}
+
+    def add(self, flips: FlipBlock) -> None:
+        ranks, wanted = [kind_of(case) for case in flips.cases], set[int]()
+        for number, count in Counter(flips.numbers).items():
+            source, rank = flips.cases[number].kind.source, ranks[number]
+            self.counts[source] += count
+            self.kinds[rank] += count
+            kept = self._kept.setdefault(source, [])
+            if len(kept) < self.size or -rank >= kept[0][0]:
+                wanted.add(number)
+        for at, number in enumerate(flips.numbers):
+            if number in wanted:
+                self._offer(flips, at, ranks[number])
+
+    def _offer(self, flips: FlipBlock, at: int, rank: int) -> None:
+        kind = flips.cases[flips.numbers[at]].kind
+        kept = self._kept[kind.source]
+        # heapq keeps the smallest on top, which is the one to lose: the highest rank, then the lowest hash
+        entry = (-rank, _chance(flips.examples[at], kind))
+        if len(kept) == self.size and entry <= kept[0][:2]:
+            return
+        full = (*entry, card(flips.flip(at), rank))
+        if len(kept) < self.size:
+            heapq.heappush(kept, full)
+        else:
+            heapq.heapreplace(kept, full)
+
+    def cards(self) -> list[Card]:
+        """The sample: right-then-wrong first, and within a kind each operator in turn."""
+        turns = []
+        for source in sorted(self._kept):
+            seen: Counter[int] = Counter()
+            for worst, _, shown in sorted(self._kept[source], key=lambda entry: entry[:2], reverse=True):
+                turns.append((-worst, seen[worst], source, shown))
+                seen[worst] += 1
+        turns.sort(key=lambda turn: turn[:3])
+        return [turn[3] for turn in turns[: self.size]]
+
+
+def _chance(example: Example, kind: VariantKind) -> str:
+    # repr first: an id from outside may hold a lone surrogate, which JSON can't
+    return content_id([ascii(example.id), ascii(kind.source), kind.draw])
+
+
+def card(flip: Flip, rank: int) -> Card:
+    example, variant, before, after, *_ = flip
+    names = sorted(variant.inputs, key=lambda name: variant.inputs[name] == example.inputs.get(name, ""))
+    gold, new_gold = spelled(example.gold, example.inputs), spelled(variant.gold, variant.inputs)
+    return Card(
+        source=variant.source,
+        rank=rank,
+        kind=KINDS[rank],
+        example=example.id,
+        draw=variant.draw,
+        groups=list(example.groups.items())[:FIELDS],
+        fields=[_field(name, example, variant) for name in names[:FIELDS]],
+        note=outside(variant.note, NOTE),
+        gold=outside(gold, ANSWER),
+        new_gold=None if new_gold == gold else outside(new_gold, ANSWER),
+        before=_answer(before, example),
+        after=_answer(after, variant),
+    )
+
+
+def _field(name: str, example: Example, variant: Variant) -> Field:
+    old, new = example.inputs.get(name, ""), variant.inputs[name]
+    if old == new:
+        return Field(name, outside(new, ANSWER), False)
+    return Field(name, marked(diff(old, new)), True)
+
+
+def _answer(output: Output, item: Example | Variant) -> Markup:
+    if output.error is not None:
+        return Markup("<em>no answer:</em> {}").format(outside(output.error, ANSWER))
+    return outside(spelled(output.value, item.inputs), ANSWER)

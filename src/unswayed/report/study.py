@@ -1,0 +1,348 @@
+"""What a study is: named tables, each a function from a context to what the paper prints; and the pages of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import msgspec
+from markupsafe import Markup
+
+from unswayed.core.errors import UnknownName, UsageError, option
+from unswayed.core.files import write_atomically
+from unswayed.core.ids import content_id
+from unswayed.core.json import decode
+from unswayed.core.registry import VERSION, Registry
+from unswayed.core.text import one_line
+from unswayed.core.values import Json
+from unswayed.report.html import style, template
+from unswayed.report.tables import Figure, Row, cell, column_names, escaped, markdown, render, table
+from unswayed.systems.process import files_in
+
+Given = Mapping[str, Any]  # the values of the study's own options
+_WRITTEN = ("models", "runs", "scores", "suites", "tables", "study.html", "study.json", "study.md")
+_FIGURE = "figure"  # marks, in a file, a cell that is set as a number is
+
+
+class SectionTable(NamedTuple):
+    """A table of a section: its caption and its rows."""
+
+    caption: str
+    rows: Sequence[Row]
+
+
+class Picture(NamedTuple):
+    """A chart of a section: its caption and the SVG element."""
+
+    caption: str
+    svg: Markup
+
+
+class Section(NamedTuple):
+    """A part of a study: what it says, its tables, its pictures. Pictures are for pages only."""
+
+    title: str
+    sentences: Sequence[str] = ()
+    tables: Sequence[SectionTable] = ()
+    pictures: Sequence[Picture] = ()
+
+
+def as_markdown(title: str, sections: Sequence[Section]) -> str:
+    """The sections as one Markdown text."""
+    parts = [f"# {escaped(title)}"]
+    for section in sections:
+        parts += [f"## {escaped(section.title)}", *map(escaped, section.sentences)]
+        for caption, rows in section.tables:
+            parts += [f"**{escaped(caption)}**", markdown(rows)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def as_text(sections: Sequence[Section], width: int | None = None) -> str:
+    """The sections as plain text for a terminal."""
+    parts = []
+    for section in sections:
+        parts += [one_line(section.title).upper(), *map(one_line, section.sentences)]
+        for caption, rows in section.tables:
+            parts += [one_line(caption), table(rows, width)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def as_page(title: str, sections: Sequence[Section]) -> str:
+    """The page's text; every string of a section is escaped by the template."""
+    return template("study.html.jinja").render(
+        css=style(),
+        title=title,
+        sections=[
+            {
+                "title": section.title,
+                "sentences": section.sentences,
+                "pictures": section.pictures,
+                "tables": [
+                    {
+                        "caption": caption,
+                        "heads": column_names(rows),
+                        "rows": [[cell(row.get(head)) for head in column_names(rows)] for row in rows],
+                    }
+                    for caption, rows in section.tables
+                ],
+            }
+            for section in sections
+        ],
+    )
+
+
+class Option(NamedTuple):
+    """An option that a study adds to its command: `--NAME VALUE`, or `--NAME` alone for a flag."""
+
+    name: str
+    help: str
+    default: str | int | float | None = None
+    multiple: bool = False
+    short: str | None = None
+    kind: type[str | int | float] | None = None  # what the value is, where no default says so
+    flag: bool = False
+
+    @property
+    def key(self) -> str:
+        return self.name.replace("-", "_")
+
+
+def chosen_for(given: str | int | None, *names: str, known: Collection[str] | None = None) -> float | None:
+    """The number in `10,snips=4,jointbert/snips=1` of the first of these names that has one, or else that of all.
+
+    A name that is not among those `known` is an error.
+    """
+    found: dict[str, float] = {}
+    for part in str(given or "").split(","):
+        name, _, number = part.rpartition("=")
+        if part.strip():
+            try:
+                found[name.strip()] = float(number)
+            except ValueError:
+                raise UsageError(f"{part!r} is not a number, nor NAME=NUMBER.") from None
+    for name in found:
+        if name and known is not None and name not in known:
+            raise UnknownName("model or data set", name, known)
+    return next((found[name] for name in (*names, "") if name in found), None)
+
+
+class StudyContext:
+    """What the tables of a study are made of. Extend it with what they share, each made when it is first needed."""
+
+    def __init__(self, data: Path, given: Given, to: Path, chosen: Sequence[str]) -> None:
+        self.data, self.given, self.to, self.chosen = data, given, to, chosen
+
+    @property
+    def inputs(self) -> Sequence[Path]:
+        """The files and folders that decide the tables, besides those that options name."""
+        return [self.data]
+
+    def deciding(self, table: str, option: str) -> Any:
+        """What of an option's value decides a table: all of it, unless a study knows better."""
+        return self.given.get(option.replace("-", "_"))
+
+
+class Printed(NamedTuple):
+    """A table for programs, its sections for people, and sentences for the top of the page."""
+
+    value: Json
+    sections: Sequence[Section] = ()
+    findings: Sequence[str] = ()
+
+
+class StudyTable(NamedTuple):
+    """How a table is made, and the options that decide it (None: all of them).
+
+    A quick table alone leaves no folder behind: it is kept only where other tables are.
+    """
+
+    make: Callable[[Any], Printed]
+    options: tuple[str, ...] | None = None
+    quick: bool = False
+
+
+class Study:
+    """Extend, and register with the entry point `unswayed.studies`. The docstring is the command's help."""
+
+    title: ClassVar[str]
+    tables: ClassVar[Mapping[str, StudyTable]]
+    options: ClassVar[tuple[Option, ...]] = ()
+    context: ClassVar[type[StudyContext]] = StudyContext
+
+    def run(self, data: Path, only: Sequence[str] = (), given: Given | None = None) -> Outcome:
+        """Makes the chosen tables, all where none is named, and writes the pages of every table that is kept.
+
+        A table that an earlier run kept stays on the pages as long as the data and the options that decide it are
+        those of today; otherwise the pages leave it out, and a message says so.
+        """
+        for name in only:
+            if name not in self.tables:
+                raise UnknownName("table in this study", name, self.tables)
+        chosen = [name for name in self.tables if name in (only or self.tables)]
+        values = {o.key: _value(o, (given or {}).get(o.key)) for o in self.options}
+        to = Path(str(values.get("to") or type(self).__name__.lower()))
+        context = self.context(Path(data), values, to, chosen)
+        made = {name: self.tables[name].make(context) for name in chosen}
+        if (to / "tables").exists() or not all(self.tables[name].quick for name in chosen):
+            _Folder(self, context).keep(made)
+        return Outcome(self, made)
+
+    def joined(self, tables: Mapping[str, Json]) -> Json:
+        """What programs get: the tables by name, unless a study puts them together otherwise."""
+        return dict(tables)
+
+    def lines(self, value: Json) -> list[Json]:
+        """The same as rows of JSON lines."""
+        return [{"name": name, "value": one} for name, one in value.items()]
+
+
+def _value(option: Option, given: Any) -> Any:
+    """An option's value, or its default where nothing is given; 0 is a value."""
+    return option.default if given is None or given == "" or given == () or given is False else given
+
+
+class Outcome(NamedTuple):
+    """The tables that a study made just now."""
+
+    study: Study
+    tables: Mapping[str, Printed]
+
+    @property
+    def value(self) -> Any:
+        findings = [sentence for one in self.tables.values() for sentence in one.findings]
+        joined = self.study.joined({name: one.value for name, one in self.tables.items()})
+        return joined | {"findings": findings} if findings else joined
+
+    def text(self, format_: str) -> str:
+        """As `table`, `md`, `json` or `jsonl`. A single table stands for itself in JSON."""
+        if format_ == "md":
+            return as_markdown(self.study.title, _sections(self.tables))
+        if format_ == "table":
+            return as_text(_sections(self.tables))
+        if format_ == "jsonl":
+            return render(self.study.lines(self.value), "jsonl")
+        whole = self.value
+        return render(next(iter(whole.values())) if list(whole) == list(self.tables)[:1] else whole, "json")
+
+
+def _sections(tables: Mapping[str, Printed]) -> list[Section]:
+    findings = [sentence for one in tables.values() for sentence in one.findings]
+    first = [Section("What was found", findings)] if findings else []
+    return first + [section for one in tables.values() for section in one.sections]
+
+
+class _Folder:
+    """A study's folder: `tables/NAME.json` for each table, and the pages of all that belong together."""
+
+    def __init__(self, study: Study, context: StudyContext) -> None:
+        self.study, self.to = study, context.to
+        seen = list(_traces(context.inputs, context.to))
+        self._basis = {name: self._decided(name, context, seen) for name in study.tables}
+
+    def _decided(self, table: str, context: StudyContext, seen: list[Json]) -> str:
+        """Stands for all that decides a table: the data, its options, the files that they name, and this version."""
+        chosen = self.study.tables[table].options
+        names = [o.name for o in self.study.options if o.name != "to"] if chosen is None else chosen
+        values = {name: context.deciding(table, name) for name in names}
+        named = [path for value in values.values() for path in _paths_in(value)]
+        return content_id([type(self.study).__name__, VERSION, values, seen, list(_traces(named, context.to))], 16)
+
+    def keep(self, made: Mapping[str, Printed]) -> None:
+        for name, printed in made.items():
+            write_atomically(self._file(name), msgspec.json.encode(_stored(printed, self._basis[name])) + b"\n")
+        kept = Outcome(self.study, {name: old for name in self.study.tables if (old := self._read(name)) is not None})
+        sections = _sections(kept.tables)
+        write_atomically(self.to / "study.json", msgspec.json.format(msgspec.json.encode(kept.value), indent=2) + b"\n")
+        write_atomically(self.to / "study.md", as_markdown(self.study.title, sections).encode())
+        page = as_page(self.study.title, sections)
+        write_atomically(self.to / "study.html", page.encode("utf-8", "xmlcharrefreplace"))
+        print(f"The study is in {self.to / 'study.html'}, study.md and study.json", file=sys.stderr)
+
+    def _file(self, name: str) -> Path:
+        return self.to / "tables" / f"{name}.json"
+
+    def _read(self, name: str) -> Printed | None:
+        """A table that is kept, if it belongs to the data and the options of today."""
+        try:
+            stored = decode(self._file(name).read_bytes(), dict[str, Any])
+            if stored["basis"] == self._basis[name]:
+                return _restored(stored)
+        except FileNotFoundError:
+            return None
+        except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
+            pass  # not a table that this version wrote
+        print(
+            f"{self._file(name)} was made with other data, options or another version, so the pages leave {name} out. "
+            f"Make it again with {option('only')}{'' if option('only').endswith('=') else ' '}{name}.",
+            file=sys.stderr,
+        )
+        return None
+
+
+def _stored(printed: Printed, basis: str) -> dict[str, Json]:
+    sections = [
+        {
+            "title": str(section.title),
+            "sentences": [str(sentence) for sentence in section.sentences],
+            "tables": [[str(caption), [_cells(row) for row in rows]] for caption, rows in section.tables],
+            "pictures": [[str(caption), str(svg)] for caption, svg in section.pictures],
+        }
+        for section in printed.sections
+    ]
+    return {"basis": basis, "value": printed.value, "findings": list(printed.findings), "sections": sections}
+
+
+def _cells(row: Mapping[str, Any]) -> dict[str, Json]:
+    return {head: {_FIGURE: str(cell)} if isinstance(cell, Figure) else cell for head, cell in row.items()}
+
+
+def _restored(stored: Mapping[str, Any]) -> Printed:
+    sections = [
+        Section(
+            one["title"],
+            one["sentences"],
+            [SectionTable(caption, [_row(row) for row in rows]) for caption, rows in one["tables"]],
+            [Picture(caption, Markup(svg)) for caption, svg in one["pictures"]],  # noqa: S704  as it was written
+        )
+        for one in stored["sections"]
+    ]
+    return Printed(stored["value"], sections, stored["findings"])
+
+
+def _row(cells: Mapping[str, Any]) -> dict[str, Any]:
+    return {head: Figure(cell[_FIGURE]) if isinstance(cell, dict) else cell for head, cell in cells.items()}
+
+
+def _paths_in(value: Any) -> Iterator[Path]:
+    """The files that an option names: `FILE`, `FILE,FILE`, `NAME=FILE`, `NAME:FILE`, `cmd:COMMAND`, `module:name`."""
+    for text in value if isinstance(value, (list, tuple)) else [value]:
+        if (command := str(text).partition("cmd:")[2]) or (command := str(text).partition("command:")[2]):
+            yield from map(Path, files_in(command))
+        for part in str(text).split(",") if text else ():
+            place = part.rpartition("=")[2].strip()
+            module, colon, rest = place.partition(":")
+            here = Path(module.replace(".", "/") + ".py")
+            with suppress(ImportError, ValueError, OSError):
+                yield from (path for path in (Path(place), Path(rest), here) if str(path) != "." and path.exists())
+                if colon and (spec := find_spec(module)) and spec.origin:
+                    yield Path(spec.origin)
+
+
+def _traces(paths: Sequence[Path], to: Path) -> Iterator[Json]:
+    """Which files there are, how large and how old; without those that the study itself wrote."""
+    own = to.resolve()
+    for path in paths:
+        inside = path.resolve() in own.parents
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            whole = file.resolve()
+            written = own in whole.parents and (inside or whole.relative_to(own).parts[0] in _WRITTEN)
+            if file.is_file() and not written:
+                yield [str(whole), file.stat().st_size, file.stat().st_mtime_ns]
+
+
+studies: Registry[Study] = Registry("study", Study)
+studies.group = "unswayed.studies"

@@ -1,0 +1,244 @@
+"""A page to explore runs in: every changed answer with filters, two runs side by side, and many over time.
+
+The page is one file that works from disk: its data is columns, compressed, and its script may load nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+from markupsafe import Markup
+
+from unswayed.core.errors import UsageError, option
+from unswayed.core.files import replacing
+from unswayed.core.text import label, title
+from unswayed.core.values import Estimate, Json
+from unswayed.measure.answers import Changed
+from unswayed.measure.changes import FlipBlock, as_measured, flips_by_block
+from unswayed.measure.comparison import compare
+from unswayed.measure.measuring import measure_run
+from unswayed.measure.results import Results
+from unswayed.measure.sentences import plain, slices, verdict
+from unswayed.report.html import style, template
+from unswayed.report.json_stream import json_pieces
+from unswayed.report.view_columns import Columns
+from unswayed.run.block import Block, Ints
+from unswayed.run.record import Run
+
+_LABELS = 12  # rows and columns of a table of answers against gold
+_HERE = "(the data)"  # in whose place a page has its data
+_SHOWN = ("clean", "average", "worst", "drop", "flips", "consistency")
+
+
+def write_view(runs: str | Path | Run | Sequence[str | Path | Run], path: str | Path) -> Path:
+    """Writes a page to explore runs in. The last run's changed answers are on it, compared with the first run's.
+
+    Example: `unswayed.write_view(["before/", "after/"], "view.html")`.
+    """
+    given = [runs] if isinstance(runs, (str, Path, Run)) else list(runs)
+    if not given:
+        raise UsageError("A view needs at least one run.")
+    opened = [run if isinstance(run, Run) else Run(run) for run in given]
+    measured = [measure_run(run) for run in opened]
+    last, page = opened[-1], _Page(measured[-1], compared=len(opened) > 1)
+    for _ in page.gathered(last):
+        pass
+    versus = _versus(opened[0], last, page.columns) if len(opened) > 1 else None
+    history = [_moment(run, one) for run, one in zip(opened, measured, strict=True)] if len(opened) > 1 else []
+    return page.write(Path(path), versus, history)
+
+
+def flips_and_view(results: Results, run: Run, path: Path) -> Iterator[FlipBlock]:
+    """The run's changed answers, by the report's main score, of which a page is written when the last has passed."""
+    page = _Page(results)
+    yield from page.gathered(run)
+    page.write(path)
+
+
+class _Page:
+    """Gathers a run's changed answers as they pass, and writes the page of them."""
+
+    def __init__(self, results: Results, compared: bool = False) -> None:
+        self._results, self.columns = results, Columns(several=compared)
+        self._confusion = Confusion() if results.task == "classify" else None
+
+    def gathered(self, run: Run) -> Iterator[FlipBlock]:
+        for block, flips in flips_by_block(run, *as_measured(self._results)):
+            if self._confusion is not None:
+                self._confusion.see(block)
+            self.columns.add(flips)
+            yield flips
+
+    def write(self, path: Path, versus: dict[str, Json] | None = None, history: Sequence[Json] = ()) -> Path:
+        data: dict[str, Json] = {
+            **_about(self._results, self._confusion),
+            "sets": [self.columns.flips(), *(versus.pop("sets") if versus else [])],
+            "compared": versus,
+            "history": history,
+        }
+        return _write(self.columns, data, self._results, path)
+
+
+def _about(results: Results, confusion: Confusion | None) -> dict[str, Json]:
+    """What the page has besides lists of answers."""
+    return {
+        "measures": {name: _figure(getattr(results.whole, name)) for name in _SHOWN},
+        "worst_of": results.worst_of,
+        "grid": {
+            operator: {column: _figure(cell) for column, cell in cells.items()}
+            for operator, cells in results.grid.items()
+        },
+        "operators": {name: _figure(block.drop) for name, block in results.sets.get("operator", {}).items()},
+        "slices": list(slices(results)),
+        "confusion": None if confusion is None else confusion.table(),
+    }
+
+
+def _figure(estimate: Estimate | None) -> list[float | None]:
+    return [None, None, None] if estimate is None else [estimate.value, estimate.low, estimate.high]
+
+
+class Confusion:
+    """How often each gold label got each answer, of clean inputs and of variants."""
+
+    def __init__(self) -> None:
+        self._before: Counter[tuple[str, str]] = Counter()
+        self._after: Counter[tuple[str, str]] = Counter()
+
+    def see(self, block: Block) -> None:
+        same = np.array([kind.meaning == "same" for kind in block.kinds], dtype=bool)[block.kind]
+        _count(self._before, block, block.clean_gold, block.clean_out)
+        _count(self._after, block, block.gold[same], block.out[same])
+
+    def table(self) -> dict[str, Json]:
+        """The counts of the most frequent labels."""
+        before, after = self._before, self._after
+        often: Counter[str] = Counter()
+        for (gold, answer), count in (before + after).items():
+            often[gold] += count
+            often[answer] += count * (gold != answer)
+        names = sorted(name for name, _ in sorted(often.items(), key=lambda entry: (-entry[1], entry[0]))[:_LABELS])
+        counts = [[[kind[gold, answer] for answer in names] for gold in names] for kind in (before, after)]
+        return {"labels": [label(name, 300) for name in names], "before": counts[0], "after": counts[1],
+                "more": len(often) - len(names)}  # fmt: skip
+
+
+def _count(counts: Counter[tuple[str, str]], block: Block, gold: Ints, out: Ints) -> None:
+    pairs, many = np.unique(gold * len(block.outputs) + out, return_counts=True)
+    for pair, count in zip(pairs.tolist(), many.tolist(), strict=True):
+        true, output = block.golds[pair // len(block.outputs)], block.outputs[pair % len(block.outputs)]
+        if output.ok and true is not None:
+            counts[str(true), str(output.value)] += count
+
+
+def _versus(first: Run, last: Run, columns: Columns) -> dict[str, Json] | None:
+    """The comparison of two runs on one suite; none where the suites differ."""
+    if first.suite.id != last.suite.id:
+        return None
+    compared = compare(first, last)
+    changed: Iterable[Changed] = compared.iter_flips()
+    return {
+        "sentences": [label(sentence, 1000) for sentence in [*compared.remarks, *compared.sentences]],
+        "rows": [
+            [label(d.set or "all"), d.measure, d.a, d.b, d.difference, d.low, d.high, d.shown]
+            for d in compared.differences
+        ],
+        "sets": [columns.changed(changed)],
+    }
+
+
+def _moment(run: Run, results: Results) -> dict[str, Json]:
+    when = datetime.fromtimestamp(os.stat(run.path / "run.json").st_mtime, UTC)
+    return {
+        "name": label(run.path.name),
+        "system": label(run.system),
+        "suite": results.suite,
+        "date": when.strftime("%Y-%m-%d %H:%M"),
+        **{name: _figure(getattr(results.whole, name)) for name in _SHOWN},
+    }
+
+
+def _write(columns: Columns, data: dict[str, Json], results: Results, path: Path) -> Path:
+    script = _script()
+    page = template("view.html.jinja").render(
+        css=style() + _own_style(),
+        script=script,
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+        data=_HERE,
+        results=results,
+        score=title(results.score),
+        verdict=plain(verdict(results)),
+    )
+    before, _, after = page.encode("utf-8", "xmlcharrefreplace").rpartition(_HERE.encode())
+    with replacing(path) as write:  # in pieces, as the data of a large run is many times its page
+        write(before)
+        for piece in _in_base64(_packed({**data, **columns.shared()})):
+            write(piece)
+        write(after)
+    return path
+
+
+def _packed(data: dict[str, Json]) -> Iterator[bytes]:
+    packer = zlib.compressobj(6, wbits=31)  # gzip, without the time
+    yield from map(packer.compress, json_pieces(data))
+    yield packer.flush()
+
+
+def _in_base64(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Of pieces of any length: three bytes become four letters, and what is left over waits for the next piece."""
+    left = b""
+    for piece in pieces:
+        left += piece
+        whole = len(left) // 3 * 3
+        yield b64encode(left[:whole])
+        left = left[whole:]
+    yield b64encode(left)
+
+
+@cache
+def _script() -> Markup:
+    return Markup((Path(__file__).parent / "view.js").read_text("utf-8"))  # noqa: S704  our own file
+
+
+@cache
+def _own_style() -> Markup:
+    return Markup((Path(__file__).parent / "view.css").read_text("utf-8"))  # noqa: S704  our own file
+
+
+def serve_page(page: Path, port: int, started: Callable[[str], None]) -> None:
+    """Serves the page, and nothing else, on this machine until it is interrupted."""
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = self.path == "/"
+            body = page.read_bytes() if found else b"There is only one page here: /\n"
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", "text/html; charset=utf-8" if found else "text/plain")
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("X-Content-Type-Options", "nosniff")
+            self.send_header("Cache-Control", "no-store")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing: requests need no log."""
+
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), Answer)
+    except OSError as error:
+        raise UsageError(
+            f"Port {port} can't be used: {error.strerror}. Choose another with {option('port')}."
+        ) from error
+    with server:
+        started(f"http://127.0.0.1:{server.server_port}/")
+        server.serve_forever()

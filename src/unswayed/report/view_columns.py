@@ -1,0 +1,241 @@
+"""Changed answers as columns: each text once, numbers elsewhere, so that a hundred thousand fit in a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+
+import msgspec
+
+from unswayed.core.text import ANSWER, shorten, spelled, visible
+from unswayed.core.values import Example, Inputs, Json, Output
+from unswayed.measure.answers import Changed
+from unswayed.measure.changes import Case, FlipBlock
+from unswayed.measure.spill import Spill
+from unswayed.report.flips import KINDS, NOTE, common, kind_of
+from unswayed.report.json_stream import LongList
+
+_SIDE = 400  # characters kept on each side of a change
+_CHANGE = 1000  # characters kept of a change
+_SHORT, _MOST = 64, 4096  # characters of a text that is remembered, and how many are
+_TOGETHER = 1 << 12  # answers that are taken apart into columns together
+_CHANGES = ("right in A, wrong in B", "wrong in A, right in B")
+
+
+_Span = tuple[int, str, str, str, str]  # field, then what stays before the change, the change (old, new), what follows
+_SPAN = ("field", "head", "old", "new", "tail")
+
+
+class Columns:
+    """Collects lists of changed answers; `shared` has the texts and the examples that they refer to.
+
+    Those of a run come example by example. `several` says that another list follows, which may name any of them again.
+    """
+
+    def __init__(self, several: bool = False) -> None:
+        self._spill, self._several = Spill(), several
+        self._texts, self._count = LongList(self._spill), 0
+        self._numbers: dict[str, int] = {}  # of texts, but examples' own: there may be millions, of which few are alike
+        self._known = _Known(self._text)
+        self._examples: dict[str, int] = {}  # the places of those that may be named again
+        self._size = 0  # of examples
+        self._rows = LongList(self._spill)
+        self._flips = _Set("Changed answers", KINDS, "before", "after", self._spill)
+
+    def shared(self) -> dict[str, Json]:
+        return {"texts": self._texts, "examples": self._rows}
+
+    def flips(self) -> dict[str, Json]:
+        """The changed answers that were added."""
+        return self._flips.columns()
+
+    def add(self, flips: FlipBlock) -> None:
+        """Texts are numbered as they come: fields, the example's, what was said, then the note."""
+        known, said_of = self._known, list[tuple[Json, ...] | None]([None] * len(flips.cases))
+        places, said, notes = list[int](), list[tuple[Json, ...]](), list[int]()
+        spans, ends = list[_Span](), list[int]()
+        last, place, plain, own = None, -1, False, dict[str, str]()
+        for example, inputs, note, number in flips.rows():
+            is_new = example is not last
+            if is_new:
+                last, own = example, example.inputs
+                plain = all(map(_plain, own.values()))
+            for name, after in inputs.items():
+                before = own.get(name, "")
+                if before != after:
+                    spans.append(_span(known[name], before, after, plain))
+            ends.append(len(spans))
+            if is_new:
+                place = self._example(example.id, example, plain)
+            places.append(place)
+            told = said_of[number]
+            if told is None:
+                told = self._said(flips.cases[number], own, inputs)
+                if _as_texts(flips.cases[number]):
+                    said_of[number] = told
+            said.append(told)
+            notes.append(known[note] if len(note) <= NOTE else self._text(note, NOTE))
+        self._put_aside()
+        if places:
+            self._flips.add([places, *zip(*said, strict=True), notes], spans, ends)
+
+    def _said(self, case: Case, own: Inputs, inputs: Inputs) -> tuple[Json, ...]:
+        """The columns of a changed answer that are neither its example's nor its note's."""
+        kind, gold, clean, varied, *_, loss = case
+        return (
+            self._known[kind.source],
+            kind.draw,
+            kind_of(case),
+            self._answer(clean, own),
+            self._answer(varied, inputs),
+            -1 if gold is None else self._known[gold if type(gold) is str else spelled(gold, inputs)],
+            None if loss is None else round(loss, 6),
+        )
+
+    def changed(self, answers: Iterable[Changed]) -> dict[str, Json]:
+        """The answers that one run has right and another wrong."""
+        made = _Set("Lost and gained between A and B", _CHANGES, "A", "B", self._spill)
+        stream = iter(answers)
+        while some := list(islice(stream, _TOGETHER)):
+            found = [self._changed(one) for one in some]
+            spans = [span for span, _ in found]
+            self._put_aside()
+            made.add(list(zip(*(row for _, row in found), strict=True)), spans, range(1, len(spans) + 1))
+        return made.columns()
+
+    def _changed(self, one: Changed) -> tuple[_Span, tuple[Json, ...]]:
+        known = self._known
+        span = known["text"], _kept(one.text, _CHANGE), "", "", ""
+        row = (
+            self._example(one.example),
+            known[one.operator or "clean input"],
+            -1 if one.draw is None else one.draw,
+            int(one.change == "gained"),
+            known[one.answer_a],
+            known[one.answer_b],
+            known[one.gold],
+            1 if one.change == "lost" else -1,
+            known[""],
+        )
+        return span, row
+
+    def _text(self, text: str, limit: int = ANSWER) -> int:
+        shown = visible(shorten(text, limit))
+        number = self._numbers.get(shown)
+        if number is None:
+            number = self._numbers[shown] = self._new_text(shown)
+        return number
+
+    def _new_text(self, shown: str) -> int:
+        self._texts.append(shown)
+        self._count += 1
+        return self._count - 1
+
+    def _put_aside(self) -> None:
+        self._texts.put_aside()
+        self._rows.put_aside()
+
+    def _answer(self, output: Output, inputs: Inputs) -> int:
+        if output.error is not None:
+            return self._known[f"no answer: {output.error}"]
+        value = output.value
+        return self._known[value if type(value) is str else spelled(value, inputs)]
+
+    def _example(self, name: str, example: Example | None = None, plain: bool = False) -> int:
+        """The place of an example, whose texts, `plain` or not, are noted when a flip first names it."""
+        place = self._examples.get(name)
+        if place is None:
+            if not self._several:
+                self._examples.clear()
+            place = self._examples[name] = self._size
+            self._size += 1
+            known = self._known
+            groups: dict[str, int] = {}
+            inputs: list[list[int]] = []
+            if example is not None:
+                if example.groups:
+                    groups = {visible(key): known[value] for key, value in example.groups.items()}
+                for key, text in example.inputs.items():
+                    short = plain and len(text) <= ANSWER  # as most are: it stays as it is
+                    inputs.append([known[key], self._new_text(text if short else visible(shorten(text, ANSWER)))])
+            self._rows.append(_Row(visible(shorten(name, ANSWER)), groups, inputs))
+        return place
+
+
+class _Row(msgspec.Struct, frozen=True, gc=False):
+    """An example as it stands on the page."""
+
+    id: str
+    groups: dict[str, int]
+    inputs: list[list[int]]
+
+
+class _Known(dict[str, int]):
+    """The numbers of short texts, which come again and again."""
+
+    def __init__(self, number: Callable[[str], int]) -> None:
+        super().__init__()
+        self._number = number
+
+    def __missing__(self, text: str) -> int:
+        number = self._number(text)
+        if len(text) <= _SHORT and len(self) < _MOST:
+            self[text] = number
+        return number
+
+
+def _as_texts(case: Case) -> bool:
+    """Is it spelled the same whatever the inputs are?"""
+    golds, answers = (case.gold is None, type(case.gold) is str), (case.clean, case.varied)
+    return any(golds) and all(answer.error is not None or type(answer.value) is str for answer in answers)
+
+
+def _span(field: int, before: str, after: str, plain: bool) -> _Span:
+    """`plain` says whether all of `before` is: then all of `after` is if what is new in it is."""
+    start, end = common(before, after)
+    stop, last = len(before) - end, len(after) - end
+    old, new = before[start:stop], after[start:last]
+    if plain and len(before) <= _SIDE and last <= _SIDE - end and new.isascii() and new.isprintable():
+        return field, before[:start], old, new, before[stop:]
+    head, tail = before[max(0, start - _SIDE) : start], before[stop : stop + _SIDE]
+    head, tail = f"…{head}" if start > _SIDE else head, f"{tail}…" if end > _SIDE else tail
+    return field, visible(head), _kept(old, _CHANGE), _kept(new, _CHANGE), visible(tail)
+
+
+def _plain(text: str) -> bool:
+    """Does `visible` leave all of it as it is?"""
+    return text.isascii() and text.isprintable()
+
+
+def _kept(text: str, limit: int) -> str:
+    return visible(shorten(text, limit))
+
+
+_ROW = ("example", "operator", "draw", "kind", "before", "after", "gold", "loss", "note")
+_ON_A_PAGE = ("spans", *_SPAN, *_ROW[:-2], "note", "loss")  # in which order
+
+
+class _Set:
+    """One list of answers, column by column. `spans` has where each answer's changed fields begin."""
+
+    def __init__(self, name: str, kinds: tuple[str, ...], before: str, after: str, spill: Spill) -> None:
+        self._about = {"name": name, "kinds": kinds, "heads": [before, after]}
+        self._columns = {name: LongList(spill) for name in _ON_A_PAGE}
+        self._columns["spans"].append(0)
+        self._size = self._end = 0
+
+    def add(self, columns: Sequence[Sequence[Json]], spans: Sequence[_Span], ends: Iterable[int]) -> None:
+        """Adds answers: their columns of `_ROW`, all their changes, and where among these each one's end."""
+        self._extend(("spans",), [[self._end + end for end in ends]])
+        self._extend(_ROW, columns)
+        self._extend(_SPAN, list(zip(*spans, strict=True)))
+        self._end += len(spans)
+        self._size += len(columns[0])
+
+    def _extend(self, names: Sequence[str], columns: Sequence[Sequence[Json]]) -> None:
+        for name, column in zip(names, columns, strict=False):  # without a change there are no spans
+            self._columns[name].extend(column)
+            self._columns[name].put_aside()
+
+    def columns(self) -> dict[str, Json]:
+        return {**self._about, "size": self._size, **self._columns}

@@ -1,0 +1,102 @@
+"""Who answers: the system here, or the same one opened in other processes."""
+
+from __future__ import annotations
+
+import msgspec
+
+from unswayed.core.asking import Asker, Asking
+from unswayed.core.errors import SystemBroken, UsageError, option
+from unswayed.core.reprompt import PROMPT
+from unswayed.core.suite import Manifest, Suite
+from unswayed.core.task import Task
+from unswayed.core.values import Inputs, Json
+from unswayed.run.workers import Engine
+from unswayed.systems.opening import open_system
+from unswayed.systems.system import System
+
+
+class Answering(msgspec.Struct, frozen=True, kw_only=True):
+    """All that another process needs to ask the same system about the same suite."""
+
+    system: str
+    options: dict[str, Json]
+    identity: str
+    suite: str
+    manifest: Manifest
+    asking: Asking
+    worked: bool = False  # is it known to answer?
+
+    def start(self) -> Asker:
+        suite = Suite.known(self.suite, self.manifest)
+        system = open_system(self.system, **self.options)
+        system.prepare(suite)
+        if system.identity != self.identity:
+            raise SystemBroken(
+                f"{self.system} is another system in a worker: {system.identity!r} there, {self.identity!r} here. "
+                f"Give the workers the same files, or use one process."
+            )
+        asker = asker_of(system, suite, self.asking)
+        asker.worked = self.worked
+        return asker
+
+
+def asker_of(system: System, suite: Suite, asking: Asking) -> Asker:
+    """Asks a system about a suite: what the task can't read, or a label outside its set, is a failure."""
+    task, labels = suite.task, set(suite.manifest.labels) if suite.manifest.labels else None
+
+    def problem(value: Json, inputs: Inputs) -> str | None:
+        return task.output_problem(value, inputs) or _label_problem(value, task, labels)
+
+    # Most tasks read outputs as they are, and some have nothing to say against any: then nothing is called for each.
+    reads = type(task).read is not Task.read
+    checks = labels is not None or type(task).output_problem is not Task.output_problem
+    return Asker(system, asking, problem if checks else None, read=task.read if reads else None)
+
+
+def _label_problem(value: Json, task: Task, labels: set[str] | None) -> str | None:
+    label = task.label(value) if labels is not None else None
+    if labels is None or label is None or label in labels:
+        return None
+    return f"the label {label!r} is not in the set: {', '.join(sorted(labels))}"
+
+
+def shared_rate(asking: Asking, engine: Engine) -> Asking:
+    """For each of the engine's workers, its share of the requests a second."""
+    if asking.rate is None:
+        return asking
+    if engine.workers is None:
+        raise UsageError(f"{option('rate')} is shared out among the workers. Set how many: {option('workers')}.")
+    return msgspec.structs.replace(asking, rate=asking.rate / engine.workers)
+
+
+def placed_options(engine: Engine, options: dict[str, Json]) -> dict[str, Json]:
+    """What opens a system on Ray, whose workers see the GPUs that they have for themselves, and no other.
+
+    This machine may have others, so that `auto` would be another device here than there.
+    """
+    if engine.name == "local" or options.get("device", "auto") != "auto":
+        return options
+    return {**options, "device": "cuda" if engine.gpus else "cpu"}
+
+
+def reference_of(system: System) -> tuple[str, dict[str, Json]]:
+    """What opens the same system in another process."""
+    if system.reference is None:
+        raise UsageError(
+            f"{system.name or type(system).__name__} can't be opened in worker processes: it was made in this one. "
+            f"Name it, as in module:function, a saved model's folder, cmd:COMMAND or a URL, or use one worker."
+        )
+    return system.reference
+
+
+def require_prompt(suite: Suite, system: System) -> None:
+    """Raises where variants differ in the prompt and the system has none, so that all would be asked the same."""
+    made = [str(op.get("name")) for op in suite.manifest.operators]
+    if "prompt" in system.prompts or not any(name.startswith("prompt/") for name in made):
+        return
+    found = next((v for v in suite.variants() if PROMPT in v.inputs), None)
+    if found is not None:
+        raise UsageError(
+            f"{found.source} varies the prompt, and {system.name} has none. Set {option('prompt')} to its file; a "
+            f"function or a program then gets the filled prompt as the input 'prompt'."
+        )

@@ -1,0 +1,334 @@
+"""Workers in other processes: who is given what, the blocks of workers that die, and processes on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
+from typing import Any, NamedTuple
+
+from unswayed.core.collecting import collect_no_more, collect_seldom
+from unswayed.core.errors import SystemBroken, UnswayedError, UsageError
+from unswayed.run.workers import Job, Lost, Pool, Raised, Work, done
+
+READY = 0  # the number under which a worker says that it is
+_ALONE = 2  # workers that may die under a block while they have no other, before it is given up
+_RESERVE = 0.25  # seconds of work that a worker has waiting, while this process reads, or writes what came before
+_MOST = 32  # blocks that it has waiting, however quick they are
+
+
+@dataclass
+class Ticket:
+    """A block on its way, and how often a worker died of it, as far as one can tell."""
+
+    number: int
+    block: Any
+    suspect: bool = False
+    deaths: int = 0
+
+
+class Gone(NamedTuple):
+    """What is heard of a worker that died."""
+
+    reason: str
+
+
+@dataclass(eq=False)
+class Worker(ABC):
+    """A process elsewhere. It is given blocks once it has said that it is ready."""
+
+    ready: bool = False
+    tickets: dict[int, Ticket] = field(default_factory=dict)
+    since: float = 0.0  # when it began with the block that it is at
+
+    @abstractmethod
+    def send(self, ticket: Ticket) -> None: ...
+
+    @abstractmethod
+    def leave(self) -> None:
+        """Asks it to end by itself, without waiting for that."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Sees to it that it ended."""
+
+
+class Crew(Pool):
+    """Workers in other processes. One that dies is replaced, and its blocks are given to others.
+
+    A block under which a worker died is given out alone from then on, so that no other is taken for the culprit.
+    """
+
+    def __init__(self, size: int, threads: int = 1) -> None:
+        self.size, self._threads = size, threads
+        self._pace = 0.0  # seconds that a block takes
+        self._give_each(threads + max(1, threads // 2))  # something to do next, while a result travels
+        self._workers: list[Worker] = []
+        self._queue: deque[Ticket] = deque()
+        self._suspects: deque[Ticket] = deque()
+        self._done: deque[tuple[int, Any]] = deque()
+        self._false_starts = 0
+
+    def _give_each(self, blocks: int) -> None:
+        self._each = blocks
+        self.ahead = self.size * blocks
+
+    @property
+    def begun(self) -> int:
+        """How many workers are ready."""
+        return sum(worker.ready for worker in self._workers)
+
+    @abstractmethod
+    def _hire(self) -> Worker: ...
+
+    @abstractmethod
+    def _hear(self, wait: bool) -> list[tuple[Worker, int, Any]]:
+        """What workers say: a number and a result, an error, or that they are gone."""
+
+    def _hand_over(self, number: int, block: Any, alone: bool) -> None:
+        (self._suspects if alone else self._queue).append(Ticket(number, block, alone))
+        self._assign()
+
+    def _next(self) -> tuple[int, Any]:
+        while not self._done:
+            self._assign()
+            for heard in self._hear(wait=True):
+                self._note(*heard)
+        return self._done.popleft()
+
+    def ready(self) -> Iterator[tuple[int, Any]]:
+        for heard in self._hear(wait=False):
+            self._note(*heard)
+        self._assign()
+        while self._done:
+            self._under_way -= 1
+            yield self._done.popleft()
+
+    def finished(self) -> list[tuple[int, Any]]:
+        with suppress(UnswayedError):
+            while heard := self._hear(wait=False):
+                for one in heard:
+                    self._note(*one)
+        return [(number, result) for number, result in self._done if not isinstance(result, Lost)]
+
+    def __enter__(self) -> Pool:
+        try:
+            self._fill()  # they start while the first blocks are made
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def _fill(self) -> None:
+        while len(self._workers) < self.size:
+            self._workers.append(self._hire())
+
+    def _assign(self) -> None:
+        self._fill()
+        free = [w for w in self._workers if w.ready and not any(ticket.suspect for ticket in w.tickets.values())]
+        while self._suspects:  # nothing new is given out until each of them has found a worker that has no other
+            idle = next((worker for worker in free if not worker.tickets), None)
+            if idle is None:
+                return
+            free.remove(idle)
+            self._send(idle, self._suspects.popleft())
+        while self._queue and free:
+            least = min(free, key=lambda worker: len(worker.tickets))  # so that none waits while others have many
+            if len(least.tickets) >= self._each:
+                return
+            self._send(least, self._queue.popleft())
+
+    def _send(self, worker: Worker, ticket: Ticket) -> None:
+        if not worker.tickets:
+            worker.since = time.monotonic()
+        worker.tickets[ticket.number] = ticket
+        worker.send(ticket)
+
+    def _note(self, worker: Worker, number: int, said: Any) -> None:
+        if worker not in self._workers:
+            return  # the last words of one that was given up
+        if isinstance(said, Gone):
+            self._replace(worker, said.reason)
+        elif isinstance(said, Raised):
+            raise said.error()
+        elif number == READY:
+            worker.ready = True
+            self._false_starts = 0
+        else:
+            del worker.tickets[number]
+            self._done.append((number, said))
+            self._time(worker)
+
+    def _time(self, worker: Worker) -> None:
+        """Learns how long a block takes. Of quick ones, workers have more waiting, so that none waits for us."""
+        now = time.monotonic()
+        took, worker.since = now - worker.since, now
+        self._pace = (self._pace + took) / 2 if self._pace else took
+        if self._threads == 1:
+            self._give_each(max(2, min(_MOST, int(_RESERVE / max(self._pace, 1e-6)))))
+
+    def _replace(self, worker: Worker, reason: str) -> None:
+        self._workers.remove(worker)
+        worker.end()
+        if not worker.ready:
+            self._false_starts += 1
+            if self._false_starts > 2 * self.size:
+                raise SystemBroken(f"Workers die before they have begun, {self._false_starts} so far: {reason}")
+        alone = len(worker.tickets) == 1
+        for ticket in worker.tickets.values():
+            ticket.suspect = True
+            ticket.deaths += alone
+            if ticket.deaths == _ALONE:
+                self._done.append((ticket.number, Lost(reason)))
+            else:
+                self._suspects.append(ticket)
+
+    def close(self) -> None:
+        workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.leave()
+        for worker in workers:
+            worker.end()
+
+
+_GRACE = 2.0  # seconds in which a worker may let go of what it holds
+# Not multiprocessing's own start, which runs the caller's main module again and so asks a guard of every script.
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); import unswayed.run.crew as w; w.serve(sys.argv[1])"
+
+
+class LocalCrew(Crew):
+    """Processes that each make the job's work once."""
+
+    def __init__(self, job: Job, size: int, threads: int = 1) -> None:
+        super().__init__(size, threads)
+        try:
+            self._job = bytes(ForkingPickler.dumps((job, threads)))
+        except Exception as error:  # whatever it holds that only this process has
+            raise UsageError(f"This can't be sent to worker processes: {error}. Use one worker.") from error
+
+    def _hire(self) -> Worker:
+        return _Process(self._job)
+
+    def _hear(self, wait: bool) -> list[tuple[Worker, int, Any]]:
+        by_connection = {w.connection: w for w in self._workers if isinstance(w, _Process)}
+        heard: list[tuple[Worker, int, Any]] = []
+        for connection in _readable(list(by_connection), None if wait else 0):
+            worker = by_connection[connection]
+            heard.append((worker, *worker.said()))
+        return heard
+
+
+def _readable(connections: list[Connection], timeout: float | None) -> list[Connection]:
+    return [c for c in wait(connections, timeout) if isinstance(c, Connection)]
+
+
+class _Process(Worker):
+    def __init__(self, job: bytes) -> None:
+        super().__init__()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
+                [sys.executable, "-c", _START, str(theirs.fileno()), json.dumps(list(map(str, sys.path)))],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Ctrl-C is ours to handle, and its whole group can be ended
+            )
+        self.connection = Connection(ours.detach())
+        self._tell(job)
+
+    def send(self, ticket: Ticket) -> None:
+        self._tell(ForkingPickler.dumps((ticket.number, ticket.block)))
+
+    def _tell(self, message: Any) -> None:
+        with suppress(BrokenPipeError, ConnectionResetError):  # it is dead, which is heard next
+            self.connection.send_bytes(message)
+
+    def said(self) -> tuple[int, Any]:
+        try:
+            number, result = self.connection.recv()
+        except (EOFError, OSError):
+            return READY, Gone(self._death())
+        return number, result
+
+    def _death(self) -> str:
+        with suppress(subprocess.TimeoutExpired):
+            code = self._process.wait(_GRACE)
+            return f"it was ended by {signal.Signals(-code).name}" if code < 0 else f"it ended with code {code}"
+        return "it no longer speaks"
+
+    def leave(self) -> None:
+        self.connection.close()
+
+    def end(self) -> None:
+        self.connection.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GRACE + 1)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+def serve(descriptor: str) -> None:
+    """What a worker process does: makes its work, then does what it is given until nobody is there any more."""
+    collect_seldom()
+    os.dup2(2, 1)  # what a system prints must not stand among the results
+    connection = Connection(int(descriptor))
+    job, threads = connection.recv()
+    speaking = threading.Lock()
+
+    def say(number: int, result: Any) -> None:
+        with speaking, suppress(BrokenPipeError, ConnectionResetError):
+            connection.send((number, result))
+
+    inbox: queue.SimpleQueue[tuple[int, Any] | None] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(connection, inbox), daemon=True).start()
+    try:
+        work = job.start()
+    except Exception as error:
+        return say(READY, Raised.of(error))
+    say(READY, None)
+    try:
+        _work_off(inbox, work, say, threads)
+    finally:
+        work.close()
+        collect_no_more()
+    return None
+
+
+def _listen(connection: Connection, inbox: queue.SimpleQueue[tuple[int, Any] | None]) -> None:
+    try:
+        while True:
+            inbox.put(connection.recv())
+    except (EOFError, OSError):  # the one who gave us work has closed, or is dead
+        inbox.put(None)
+        time.sleep(_GRACE)
+        os._exit(1)  # still at work on what nobody waits for
+
+
+def _work_off(
+    inbox: queue.SimpleQueue[tuple[int, Any] | None], work: Work, say: Callable[[int, Any], None], threads: int
+) -> None:
+    def one(number: int, block: Any) -> None:
+        say(number, done(work, block))
+
+    if threads == 1:
+        while (given := inbox.get()) is not None:
+            one(*given)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        while (given := inbox.get()) is not None:
+            pool.submit(one, *given)

@@ -1,0 +1,143 @@
+"""Hard sets: of each example's candidates, the one on which a selector does worst.
+
+Worst is the lowest main score of the task; then the greatest loss, where the selector has one; then, where gold has
+tags, the most wrong tags; then the task's other scores; then an answer that differs from the clean one. Ties are broken
+at random, so no operator is favoured, and counted; a text that a simulated person left unaltered is taken only where
+nothing altered is as bad.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby, islice
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from unswayed.core.errors import SystemBroken, UsageError
+from unswayed.core.seeds import Seeds
+from unswayed.core.suite import Manifest, Suite, plan_id, write_suite
+from unswayed.core.task import Task
+from unswayed.core.values import Example, Inputs, Json, Output, Variant
+from unswayed.run.engine import run_system
+from unswayed.run.plan import Plan
+from unswayed.run.record import Run
+from unswayed.score import Comparing, Match, Scorer, comparing_for, due_of, scorers, tags_of
+from unswayed.systems.system import System
+from unswayed.vary import operators as known_operators
+
+VERSION = 2  # of how candidates are ranked
+_BLOCK = 256  # examples scored together
+
+Badness = tuple[float, ...]
+_Candidate = tuple[Example, Output, Variant, Output]
+
+
+def hard_manifest(candidates: Manifest, selector: System) -> Manifest:
+    """The manifest of the hard set that this system selects from such candidates."""
+    names = [str(operator["name"]) for operator in candidates.operators]
+    control = next((name for name in names if known_operators.get(name).meaning == "changed"), None)
+    if control:
+        raise UsageError(f"{control} changes what is said: no answer to it is right, so none is the worst.")
+    chosen = {"name": "hard", "selector": selector.name, "identity": selector.identity}
+    return msgspec.structs.replace(candidates, set=chosen, plan=plan_id(candidates.plan, chosen, VERSION))
+
+
+def write_hard_set(
+    to: Path, manifest: Manifest, candidates: Suite, selector: System, place: Path, plan: Plan, overwrite: bool
+) -> Suite:
+    """Runs the selector on all candidates, in folder `place`, where a selection that was stopped resumes; then writes
+    the suite of those on which it did worst."""
+    run = run_system(candidates, selector, place, plan.vary.asking, plan.engine)
+    unchanged, ties = candidates.manifest.unchanged, Counter[str]()
+    suite = write_suite(
+        to, manifest, candidates.examples, lambda: hardest(run, selector, plan.vary.seed, ties), overwrite, unchanged,
+        lambda: ties["ties"],
+    )  # fmt: skip
+    print(
+        f"unswayed: hard: {ties['ties']:,} of {ties['choices']:,} choices were ties, broken at random", file=sys.stderr
+    )
+    return suite
+
+
+def hardest(run: Run, selector: System, seed: int, ties: Counter[str]) -> Iterator[Variant]:
+    """For each example and draw the candidate on which the run's system did worst, in the examples' order.
+
+    `ties` counts the choices, and those among several that were equally bad.
+    """
+    task = run.suite.task
+    comparing = comparing_for(run.suite).at(run.path)
+    judged = [Match(comparing) if name == "match" else scorers.get(name)() for name in task.scores]
+    lots = Seeds(seed, "set/hard", 1)
+    items = comparing.watch(run.items())
+    while block := list(islice(items, _BLOCK)):
+        candidates = [
+            (example, clean, variant, output) for example, clean, varied in block for variant, output in varied
+        ]
+        own = {example.row: example.inputs for example, *_ in block}
+        badness = _badness(candidates, comparing, judged, _losses(selector, candidates))
+        ranked = sorted(
+            zip(badness, (variant for _, _, variant, _ in candidates), strict=True),
+            key=lambda pair: (pair[1].row, pair[1].draw, pair[1].source),
+        )
+        for (_, draw), group in groupby(ranked, key=lambda pair: (pair[1].row, pair[1].draw)):
+            rivals = list(group)
+            worst = max(bad for bad, _ in rivals)
+            equals = [variant for bad, variant in rivals if bad == worst]
+            altered = [variant for variant in equals if variant.inputs != own[variant.row]] or equals
+            texts = {tuple(variant.inputs.values()) for variant in altered}  # two operators may make the same one
+            ties.update({"choices": 1, "ties": len(texts) > 1})
+            yield lots.stream(equals[0].example_id, draw).choice(altered)
+
+
+def _losses(selector: System, candidates: list[_Candidate]) -> list[float]:
+    """The selector's losses, rounded, since their last bits depend on the processor; zero where it has none."""
+    known = [i for i, (_, _, variant, _) in enumerate(candidates) if variant.gold is not None]
+    variants = [candidates[i][2] for i in known]
+    found = selector.losses([v.inputs for v in variants], [v.gold for v in variants]) if variants else None
+    losses = [0.0] * len(candidates)
+    for i, loss in zip(known, found or (), strict=False):
+        losses[i] = round(float(loss), 6)
+    return losses
+
+
+def _badness(
+    candidates: list[_Candidate], comparing: Comparing, judged: list[Scorer], losses: list[float]
+) -> list[Badness]:
+    """How badly the selector did on each candidate; greater is worse."""
+    for _, _, variant, output in candidates:
+        if not output.ok:
+            raise SystemBroken(
+                f"The selector has no answer to a candidate ({variant.source} of example {variant.example_id!r}): "
+                f"{output.error} A hard set needs all answers. Fix the selector, then rerun."
+            )
+    outputs = [output.value for _, _, _, output in candidates]
+    golds = [variant.gold for _, _, variant, _ in candidates]
+    inputs = [example.inputs for example, *_ in candidates]
+    scores = [_scores(scorer, outputs, golds, inputs, comparing.task) for scorer in judged]
+    bad: list[Badness] = []
+    for i, (example, clean, variant, output) in enumerate(candidates):
+        main, *others = [-column[i] for column in scores] or [0.0]
+        before, after = comparing.answer(clean), comparing.varied(example, variant, output)
+        flipped = comparing.flip(example.row, before, after) == 1
+        bad.append((main, losses[i], _wrong_tags(output.value, golds[i]), *others, float(flipped)))
+    return bad
+
+
+def _scores(scorer: Scorer, outputs: list[Json], golds: list[Json], inputs: list[Inputs], task: Task) -> list[float]:
+    """Each item's score, the best where none is due or defined."""
+    due = [i for i, gold in enumerate(golds) if gold is not None and scorer.gold_key(gold, task) is not None]
+    best = scorer.bounds[1]
+    scores = np.full(len(golds), best)
+    if due:
+        rows = scorer.stats([outputs[i] for i in due], [due_of(scorer, golds[i], inputs[i]) for i in due], task)
+        scores[due] = np.nan_to_num(scorer.aggregate(rows), nan=best)
+    return [float(score) for score in scores]
+
+
+def _wrong_tags(output: Json, gold: Json) -> int:
+    said, true = tags_of(output), tags_of(gold)
+    return sum(a != b for a, b in zip(said, true, strict=False)) if said and true else 0

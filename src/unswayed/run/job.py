@@ -1,0 +1,88 @@
+"""What a run is to do, checked, and the manifest that says what it did."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from unswayed.core.asking import Asking
+from unswayed.core.errors import UsageError, option
+from unswayed.core.files import write_inside
+from unswayed.core.registry import VERSION
+from unswayed.core.secrets import without_known
+from unswayed.core.suite import Suite
+from unswayed.run.order import seed_of
+from unswayed.run.record import PROMPT_FILE, Run, RunManifest
+from unswayed.run.spending import Purse, Spending
+from unswayed.systems.system import System
+
+
+class Until(NamedTuple):
+    """Rules by which a run ends early, as texts, and whether they all hold for a run as it is now."""
+
+    rules: tuple[str, ...]
+    hold: Callable[[Run], bool]
+
+
+class Job(NamedTuple):
+    """What is to be done, whoever answers."""
+
+    suite: Suite
+    folder: Path
+    asking: Asking
+    limit: int | None
+    fresh: bool
+    until: Until | None
+    repeats: int
+    spending: Spending
+
+
+def checked_repeats(repeats: int, system: System) -> int:
+    if isinstance(repeats, bool) or not hasattr(repeats, "__index__") or repeats < 0:
+        raise UsageError(f"{option('repeats')} must be a whole number of 0 or more, not {repeats!r:.60}.")
+    if repeats and system.deterministic:
+        raise UsageError(
+            f"{system.name} is declared deterministic: it gives the same answer to the same input. "
+            f"Leave out {option('repeats')}, or declare it otherwise."
+        )
+    return repeats
+
+
+def checked_limit(limit: int | None) -> int | None:
+    if limit is not None and (isinstance(limit, bool) or not hasattr(limit, "__index__") or limit < 1):
+        raise UsageError(f"{option('limit')} must be a whole number of 1 or more, not {limit!r:.60}.")
+    return limit
+
+
+def write_manifest(job: Job, system: System, asked: int | None, purse: Purse, over: bool) -> None:
+    suite, folder = job.suite, job.folder
+    place = suite.path.resolve()
+    try:
+        shown = os.path.relpath(place, folder.resolve())
+    except ValueError:  # another drive
+        shown = str(place)
+    manifest = RunManifest(
+        unswayed=VERSION,
+        suite=shown,
+        suite_id=suite.id,
+        system=system.name,
+        identity=system.identity,
+        order=seed_of(suite),
+        limit=job.limit,
+        asked=asked,
+        stop_when=list(job.until.rules) if job.until else [],
+        repeats=job.repeats,
+        budget=purse.limit,
+        stopped="budget" if over else "",
+        prices=purse.prices,
+        judge_prices=purse.judge_prices,
+        settings=system.settings(),
+        prompts={name: without_known(text) for name, text in system.prompts.items()},
+    )
+    if "prompt" in manifest.prompts:  # also as a file, with which the run can be made again
+        write_inside(folder / PROMPT_FILE, f"{manifest.prompts['prompt']}\n".encode("utf-8", "surrogatepass"))
+    write_inside(folder / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")

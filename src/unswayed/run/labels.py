@@ -1,0 +1,96 @@
+"""Do the labels of a suite's variants hold? Counts, by operator, those that can be checked without people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from unswayed.core.edits import slots_of
+from unswayed.core.suite import Suite
+from unswayed.core.task import Task
+from unswayed.core.values import Example, Variant
+from unswayed.data import ReadOptions, read_examples
+from unswayed.vary import operators
+from unswayed.vary.guard import LabelGuard
+
+SHOWN = 3  # variants of an operator that are named
+
+
+class LabelCheck(msgspec.Struct, kw_only=True):
+    """What was counted of one operator's variants.
+
+    `misfit`: gold does not fit the text, such as five tags for six tokens. `lost`: a labelled value is gone, or there
+    is one more. `reworded`: a labelled value has other words. `contradicted`: the training labels speak against a
+    word; None if no training data was given.
+    """
+
+    source: str
+    variants: int = 0
+    misfit: int = 0
+    lost: int = 0
+    reworded: int = 0
+    contradicted: int | None = None
+    shown: list[str] = []
+
+    @property
+    def fails(self) -> bool:
+        return bool(self.misfit or self.lost or self.contradicted)
+
+
+def learnt_guard(path: str | Path, reading: ReadOptions) -> LabelGuard:
+    """The guard of labelled data in a file or folder."""
+    assert reading.task is not None
+    return LabelGuard.learn(read_examples(path, reading), reading.task)
+
+
+def check_labels(suite: Suite, guard: LabelGuard | None = None) -> list[LabelCheck]:
+    """The counts for each operator or person of a suite, for variants that keep the meaning."""
+    found: dict[str, LabelCheck] = {}
+    for example, variants in suite.groups():
+        for variant in variants:
+            if variant.meaning == "same":
+                name = variant.source
+                check = found.setdefault(name, LabelCheck(source=name, contradicted=None if guard is None else 0))
+                _count(check, example, variant, suite.task, guard)
+    return [found[name] for name in sorted(found)]
+
+
+def _count(check: LabelCheck, example: Example, variant: Variant, task: Task, guard: LabelGuard | None) -> None:
+    check.variants += 1
+    asked = msgspec.structs.replace(example, inputs=variant.inputs, gold=variant.gold)
+    problem = task.gold_problem(asked) if variant.gold is not None else None
+    if problem is not None:
+        check.misfit += 1
+        _show(check, variant, problem)
+        return
+    before, after = _values(example, task), _values(asked, task)
+    if [kind for kind, _ in before] != [kind for kind, _ in after]:
+        check.lost += 1
+        _show(check, variant, "other values are labelled than in the example")
+    elif before != after:
+        check.reworded += 1
+    if guard is not None and check.contradicted is not None:
+        rewords = variant.source in operators and operators.get(variant.source).rewords
+        if objection := guard.objection(example, variant.inputs, variant.gold, rewords):
+            check.contradicted += 1
+            _show(check, variant, f"{objection.word!r}: {objection.reason}")
+
+
+def _values(example: Example, task: Task) -> Sequence[tuple[str, str]]:
+    """The type and text of each labelled value."""
+    tags = task.tags(example.gold)
+    if tags is None:
+        return [
+            ("", text[start:end])
+            for field, text in example.inputs.items()
+            for start, end in (task.marked(example.gold, field, text) if task.aligned else ())
+        ]
+    tokens = example.inputs["text"].split(" ")
+    return [(kind, " ".join(tokens[first:last])) for kind, first, last in slots_of(tags)]
+
+
+def _show(check: LabelCheck, variant: Variant, why: str) -> None:
+    if len(check.shown) < SHOWN:
+        check.shown.append(f"{variant.example_id}, draw {variant.draw}: {why}")

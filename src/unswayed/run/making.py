@@ -1,0 +1,295 @@
+"""From a Plan to a Suite: reads the data once, varies it, and writes both where they belong."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+
+from unswayed.core.chat import CHAT, Turn
+from unswayed.core.errors import NothingEvaluated, UsageError, option
+from unswayed.core.files import as_path, clear_left, temporary_folder
+from unswayed.core.ids import content_id
+from unswayed.core.secrets import masked_data
+from unswayed.core.suite import Manifest, Suite, languages_counted, plan_id, refuse_existing, write_pieces
+from unswayed.core.task import task_named
+from unswayed.core.values import Example, Variant
+from unswayed.data import Source, likely_groups, open_source, read_examples
+from unswayed.run.labels import learnt_guard
+from unswayed.run.passing import Passing
+from unswayed.run.plan import DataPlan, Plan, SetName, VaryPlan, from_arguments, kept, listed
+from unswayed.run.varying import encoding_on, vary_on
+from unswayed.run.workers import Engine, in_use
+from unswayed.systems.device import chosen
+from unswayed.systems.opening import open_system
+from unswayed.systems.system import System
+from unswayed.vary import operators
+from unswayed.vary.engine import OperatorSpec, Variation
+from unswayed.vary.guard import LabelGuard
+from unswayed.vary.left_out import in_other_languages
+from unswayed.vary.presets import Preset, expand, tell
+
+Selector = System | Callable[..., Any] | str
+
+
+def make_suite(
+    data: object, operators: str | OperatorSpec | Sequence[str | OperatorSpec] = (), *, to: str | Path | None = None,
+    input: str | Sequence[str] | None = None, gold: str | None = None, id: str | None = None,
+    groups: str | Sequence[str] | None = None, labels: Sequence[str] | None = None, format: str | None = None,
+    task: str | None = None, language: str | None = None, turn: Turn = "last-user", set: SetName = "each",
+    encoding: str | None = None, sheet: str | None = None,
+    selector: Selector | None = None, draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (),
+    overwrite: bool = False, engine: Engine | None = None, cluster: str | None = None, guard: str | Path | None = None,
+) -> Suite:  # fmt: skip
+    """Makes variants of your data.
+
+    Example: `unswayed.make_suite(df, "keyboard/adjacent", input="utterance", gold="intent")`.
+
+    - `data`: the path of a file or folder; a list of texts, mappings or Examples; a pandas or polars DataFrame; or a
+      `datasets.Dataset`.
+    - `operators`: an operator's name, a preset such as `@typing`, a family, a pattern such as `keyboard/*`, or several.
+    - `to`: the folder of the suite. Without it, the suite is in a temporary folder until the process ends; `save`
+      copies it. If the same plan made the suite in `to` already, it is kept as it is.
+    - `input`, `gold`, `id`, `groups`: the fields or columns that hold texts, the right answer, ids, and slices.
+      Unless you name them, they are guessed from their names. In a DataFrame or a list of records, every other
+      column of few values is a slice unless you set `groups`.
+    - `cluster`: the field whose examples belong together, such as the paragraph of a question. Intervals then are for
+      paragraphs like these.
+    - `language`: a tag or a name, such as `pt-BR` or `German`; `mul` for rows in several languages. Unless you set it,
+      it is identified from the texts.
+    - `encoding`, `sheet`: of a file that is not UTF-8, and of a workbook.
+    - `turn`: the messages of a chat that are varied: `last-user`, `first-user`, `system` or `all`.
+    - `set`: `each`, `random` or `hard`. A hard set needs a `selector`: any system that `run_system` takes.
+    - `draws`: the variants of each example and operator. The same `seed` gives the same variants.
+    - `guard`: the path of labelled training data. No variant gets a word that its labels contradict.
+    """
+    if data is None:
+        raise UsageError("data is None. Give a path, a list of texts or records, a DataFrame or a Dataset.")
+    inputs, gold, id, cluster = tuple(map(_column, listed(input))), _column(gold), _column(id), _column(cluster)
+    to = temporary_folder() / "suite" if to is None else as_path(to, "to")
+    if groups is None:
+        groups = likely_groups(data, [*inputs, gold, id, cluster])
+    plan = from_arguments(Plan,
+        data=from_arguments(DataPlan,
+            path=str(data) if isinstance(data, (str, Path)) else None, format=format, task=task, language=language,
+            inputs=inputs, gold=gold, id=id,
+            groups=tuple(map(_column, listed(groups))), cluster=cluster,
+            labels=None if labels is None else tuple(map(_column, listed(labels))), turn=turn,
+            encoding=encoding, sheet=sheet,
+        ),
+        vary=from_arguments(VaryPlan,
+            operators=listed(operators), set=set, draws=draws, seed=seed, fields=listed(fields),
+            guard=None if guard is None else str(guard),
+        ),
+        engine=engine or in_use(),
+    )  # fmt: skip
+    return suite_of(plan, to, overwrite, data, selector)
+
+
+def _column(name: Any) -> Any:
+    """A column's name, or a label, as it is stored: a number as text."""
+    return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
+
+
+def suite_of(
+    plan: Plan, to: str | Path | None = None, overwrite: bool = False, data: object = None,
+    selector: Selector | None = None,
+) -> Suite:  # fmt: skip
+    """Makes the plan's suite in folder `to`. If the same plan made it already, it is kept as it is.
+
+    `data` and `selector` stand for the plan's own where they are objects in Python, which no plan can name.
+    """
+    to = temporary_folder() / "suite" if to is None else Path(to)
+    with _selector(plan, selector) as hard_for:
+        source = _source(plan, data)
+        variation, presets = _variation(plan, source, data)
+        candidates = _manifest(plan, source, variation, presets)
+        if hard_for is None:
+            manifest = candidates
+        else:
+            from unswayed.run.hard import hard_manifest, write_hard_set  # brings all that a run needs
+
+            manifest = hard_manifest(candidates, hard_for)
+        if (to / "manifest.json").exists() and not overwrite and (there := Suite(to)).manifest.plan == manifest.plan:
+            clear_left(to)
+            return there
+        refuse_existing(to, overwrite)
+        if hard_for is None:
+            suite = _write(to, manifest, source, variation, plan.engine, overwrite)
+        else:
+            work = to.with_name(f".{to.name}.selecting")
+            rivals = _candidates(work / "candidates", candidates, source, variation, plan.engine)
+            suite = write_hard_set(to, manifest, rivals, hard_for, work / "run", plan, overwrite)
+            shutil.rmtree(work, ignore_errors=True)
+    if not suite.manifest.variants:
+        needs = [f" {s.name} needs {n}." for s in variation.operators if (n := operators.get(s.name).needs)]
+        raise NothingEvaluated(
+            f"{to} has no variants: the operators found nothing to change in {suite.manifest.examples} examples."
+            + "".join(needs)
+        )
+    return suite
+
+
+def variants_of(plan: Plan, unchanged: Counter[str], left_out: list[str] | None = None) -> Iterator[Variant]:
+    """The variants of the plan's suite as they are made, without keeping a suite.
+
+    `left_out` gets a sentence on each operator that does not vary all rows, where they are in several languages.
+    """
+    spoken: Counter[str] = Counter()
+    if plan.vary.set == "hard":
+        with TemporaryDirectory() as passing:
+            suite = suite_of(plan, Path(passing) / "suite")
+            unchanged.update(suite.manifest.unchanged)
+            spoken.update(suite.manifest.languages)
+            names = [str(operator["name"]) for operator in suite.manifest.operators]
+            yield from suite.variants()
+    else:
+        with _selector(plan, None):
+            source = _source(plan, None)
+            variation = _variation(plan, source)[0]
+            names = [spec.name for spec in variation.operators]
+            mixed = "+" in variation.language
+            examples = languages_counted(source.examples, spoken) if mixed else source.examples
+            yield from vary_on(plan.engine, examples, variation, unchanged)
+    if left_out is not None:
+        left_out += in_other_languages(names, spoken)
+
+
+@contextmanager
+def _selector(plan: Plan, selector: Selector | None) -> Iterator[System | None]:
+    """The system that a hard set is selected by, open."""
+    chosen = selector if selector is not None else plan.vary.selector
+    if plan.vary.set == "hard" and chosen is None:
+        raise UsageError(f"A hard set needs a system that selects it: set {option('selector')}.")
+    if plan.vary.set != "hard" and chosen is not None:
+        raise UsageError(f"{option('selector')} is for hard sets: set {option('set')} to hard, or leave it out.")
+    if chosen is None:
+        yield None
+        return
+    system = open_system(chosen, **plan.vary.options)
+    try:
+        yield system
+    finally:
+        if system is not chosen:
+            system.close()
+
+
+def _source(plan: Plan, data: object) -> Source:
+    data = plan.data.path if data is None else data
+    if data is None:
+        raise UsageError("No data was given: name a file or folder, or `path` under [data] in the plan.")
+    source = open_source(data, plan.data.reading(), plan.data.language)
+    for note in source.kind.notes:
+        print(f"unswayed: {note}", file=sys.stderr)
+    return source
+
+
+def _variation(plan: Plan, source: Source, data: object = None) -> tuple[Variation, tuple[Preset, ...]]:
+    """How the data is varied, and what the presets among the operators mean for it, which is printed."""
+    if plan.data.turn != DataPlan().turn and CHAT not in task_named(source.kind.task).fields:
+        raise UsageError(f"{option('turn')} is for chats, and this data is for the task {source.kind.task}.")
+    chosen, presets = expand(plan.vary.specs(), source.kind.language, source.kind.task)
+    tell(presets, source.kind.language, source.kind.task)
+    variation = Variation(
+        operators=chosen,
+        task=source.kind.task,
+        language=source.kind.language,
+        language_guessed=source.kind.language_guessed,
+        draws=plan.vary.draws,
+        seed=plan.vary.seed,
+        fields=plan.vary.fields,
+        set="random" if plan.vary.set == "random" else "each",
+    )
+    variation.check()
+    pools, guard = _pools(plan, source, variation, data), _guard(plan, source)
+    return msgspec.structs.replace(variation, pools=pools, guard=guard), presets
+
+
+def _guard(plan: Plan, source: Source) -> LabelGuard | None:
+    if plan.vary.guard is None:
+        return None
+    reading = msgspec.structs.replace(plan.data.reading(), task=source.kind.task, format=None, labels=None)
+    return learnt_guard(plan.vary.guard, reading)
+
+
+def _pools(plan: Plan, source: Source, variation: Variation, data: object) -> dict[str, tuple[Example, ...]]:
+    """By operator, the examples that it is given: those of its file, or the first of the data."""
+    pools = {}
+    for operator in (spec.make() for spec in variation.operators):
+        if operator.pool:
+            path = operator.file or (plan.data.path if data is None else data)
+            reading = msgspec.structs.replace(plan.data.reading(), task=source.kind.task)
+            examples = read_examples(path, reading) if isinstance(path, (str, Path)) else source.examples
+            pools[operator.name] = tuple(islice(examples, operator.pool))
+    return pools
+
+
+def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[Preset]) -> Manifest:
+    described = [spec.describe() for spec in varied.operators]
+    data = plan.data
+    settings = msgspec.to_builtins(masked_data(msgspec.structs.replace(varied, guard=None)))
+    pools = settings.pop("pools")
+    del settings["guard"]
+    decides = [source.id, settings, described, data.inputs, data.gold, data.id, data.groups, data.labels]
+    if data.turn != DataPlan().turn:
+        decides.append(data.turn)
+    if data.cluster is not None:
+        decides.append(["cluster", data.cluster])
+    decides += [[name, chosen] for name in ("encoding", "sheet") if (chosen := getattr(data, name)) is not None]
+    if pools:
+        decides.append(pools)
+    if varied.guard is not None:
+        decides.append(["guard", content_id(varied.guard)])
+    return Manifest(
+        task=varied.task,
+        language=varied.language,
+        labels=sorted(data.labels) if data.labels else None,
+        seed=varied.seed,
+        draws=varied.draws,
+        operators=described,
+        presets=[preset.record() for preset in presets],
+        set={"name": varied.set} if varied.set != "each" else {},
+        compared=source.kind.compared,
+        cluster=data.cluster,
+        people={spec.name: "draw" for spec in varied.operators if operators.get(spec.name).people},
+        plan=plan_id(*decides),
+        made=_made(plan),
+    )
+
+
+def _made(plan: Plan) -> dict[str, Any]:
+    """What the command that makes the suite again is told; not what changes its speed alone."""
+    sections = {"data": kept(plan.data), "vary": kept(plan.vary)}
+    sections["vary"].pop("asking", None)
+    sections["vary"] |= chosen().options()
+    return dict(masked_data({name: section for name, section in sections.items() if section}))
+
+
+def _write(
+    to: Path, manifest: Manifest, source: Source, variation: Variation, engine: Engine, overwrite: bool = False
+) -> Suite:
+    unchanged: Counter[str] = Counter()
+    with (
+        Passing(source.examples, to, variation.at_once) as passing,
+        encoding_on(engine, passing.lines, variation, unchanged) as encoding,
+    ):
+        return write_pieces(to, manifest, lambda: passing.read(encoding.go_on), encoding.pieces, overwrite, unchanged)
+
+
+def _candidates(to: Path, manifest: Manifest, source: Source, variation: Variation, engine: Engine) -> Suite:
+    """All variants, from which a hard set is selected. They stay with the answers to them until the set is there, so
+    that a selection that was stopped resumes."""
+    if to.exists():
+        there = Suite(to)
+        if there.manifest.plan == manifest.plan:
+            return there
+        shutil.rmtree(to.parent)  # of another plan, which was stopped and is no longer wanted
+    return _write(to, manifest, source, variation, engine)

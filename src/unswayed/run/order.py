@@ -1,0 +1,190 @@
+"""The order in which a suite's examples are asked: the seed decides it, so that a stopped run is a random sample."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from itertools import accumulate, groupby, pairwise
+from tempfile import TemporaryFile
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from unswayed.core.suite import Suite
+from unswayed.core.values import Inputs
+
+Ints = npt.NDArray[np.int64]
+_IN_MEMORY = 100_000  # requests; more lie in a temporary file
+_RANK_BYTES = 8
+_LOTS = 256  # in a temporary file: one for each first byte of a rank
+_UNWRITTEN = 4 << 20  # bytes that wait to be written there together
+_DECODED = 64  # examples whose requests are decoded together
+
+
+def seed_of(suite: Suite) -> int:
+    """The seed that decides the order: the suite's own."""
+    return suite.manifest.seed or 0
+
+
+def places_in_order(suite: Suite) -> Ints:
+    """The places of the examples in the suite's file, in the order in which they are asked.
+
+    An example's rank depends on the seed and its id, and on no other example.
+    """
+    return _sorted(b"".join(_ranks(suite, ids) for (ids,) in suite.lists("examples", "id")))
+
+
+def _ranks(suite: Suite, ids: list[str]) -> bytes:
+    start = blake2b(digest_size=_RANK_BYTES, key=f"order {seed_of(suite)}".encode()[:64]).copy
+    ranks = []
+    for id in ids:
+        h = start()
+        h.update(id.encode())
+        ranks.append(h.digest())
+    return b"".join(ranks)
+
+
+def _sorted(ranks: bytes) -> Ints:
+    return np.argsort(np.frombuffer(ranks, dtype=">u8").astype(np.uint64), kind="stable")
+
+
+class Order:
+    """The first examples of a suite in the order of asking, at most `limit` of them, with their requests."""
+
+    def __init__(self, suite: Suite, limit: int | None = None) -> None:
+        self._suite = suite
+        if limit is None:  # the file is read once: the requests of all are wanted
+            self._held, ranks = _requests(suite)
+            self.places = _sorted(ranks)
+        else:
+            self.places = places_in_order(suite)[:limit]
+
+    def groups(self) -> Iterator[list[Inputs]]:
+        """The requests of each example and its variants, in the order."""
+        for block in self.blocks():
+            yield from block
+
+    def blocks(self) -> Iterator[list[list[Inputs]]]:
+        """The same, some examples at a time."""
+        held = self._held
+        for at in range(0, len(self.places), _DECODED):
+            some = "],[".join(held.texts(self.places[at : at + _DECODED].tolist()))
+            yield msgspec.json.decode(f"[[{some}]]")
+
+    @cached_property
+    def _held(self) -> _Held | _Spilled:
+        wanted = np.zeros(self._suite.manifest.examples, dtype=bool)
+        wanted[self.places] = True
+        return _requests(self._suite, wanted)[0]
+
+
+def _requests(suite: Suite, wanted: npt.NDArray[np.bool_] | None = None) -> tuple[_Held | _Spilled, bytes]:
+    """The requests of all examples by place, where those that are not wanted are empty; and the ranks of all."""
+    held: _Held | _Spilled = _Held() if len(suite) + suite.manifest.examples <= _IN_MEMORY else _Spilled()
+    ranks, place = bytearray(), 0
+    for ids, groups in _groups(suite):
+        if wanted is not None:
+            due = wanted[place : place + len(ids)].tolist()
+            groups = [text if is_due else "" for text, is_due in zip(groups, due, strict=True)]
+        some = _ranks(suite, ids)
+        held.add(groups, some[::_RANK_BYTES])
+        ranks += some
+        place += len(ids)
+    return held, bytes(ranks)
+
+
+class _Held(list[str]):
+    """Texts by place. They come with the first bytes of their ranks."""
+
+    def add(self, texts: list[str], lots: bytes) -> None:
+        self += texts
+
+    def texts(self, places: Sequence[int]) -> list[str]:
+        return [self[place] for place in places]
+
+
+class _Piece(NamedTuple):
+    """Texts that were written to a file together, lot by lot."""
+
+    places: npt.NDArray[np.uint32]
+    lengths: npt.NDArray[np.uint32]  # in characters
+    first: Ints  # of each lot, in those columns; then how many there are
+    start: Ints  # of each lot in the file; then the end
+
+
+class _Spilled:
+    """The same in a temporary file. Those of a lot, which are asked one after another, are read together."""
+
+    def __init__(self) -> None:
+        self._file = TemporaryFile()  # noqa: SIM115 - closed with this object
+        weakref.finalize(self, self._file.close)
+        self._lot_of = bytearray()  # by place
+        self._pieces: list[_Piece] = []
+        self._unwritten: list[str] = []
+        self._size = 0  # of those
+        self._at_hand: tuple[int, dict[int, str]] = -1, {}
+
+    def add(self, texts: list[str], lots: bytes) -> None:
+        self._lot_of += lots
+        self._unwritten += texts
+        self._size += sum(map(len, texts))
+        if self._size > _UNWRITTEN:
+            self._write()
+
+    def _write(self) -> None:
+        texts, self._unwritten, self._size = self._unwritten, [], 0
+        before = len(self._lot_of) - len(texts)
+        lots = np.frombuffer(bytes(self._lot_of[before:]), dtype=np.uint8)
+        order = lots.argsort(kind="stable")
+        first = lots[order].searchsorted(np.arange(_LOTS + 1))
+        texts = [texts[place] for place in order.tolist()]
+        lengths = np.fromiter(map(len, texts), dtype=np.uint32, count=len(texts))
+        written = ["".join(texts[start:end]).encode() for start, end in pairwise(first.tolist())]
+        start = np.array(list(accumulate(map(len, written), initial=self._file.tell())))
+        self._file.write(b"".join(written))
+        self._file.flush()
+        self._pieces.append(_Piece((before + order).astype(np.uint32), lengths, first, start))
+
+    def texts(self, places: Sequence[int]) -> list[str]:
+        if self._unwritten:
+            self._write()
+        found: list[str] = []
+        for lot, own in groupby(places, self._lot_of.__getitem__):
+            if lot != self._at_hand[0]:
+                self._at_hand = lot, self._texts(lot)
+            found += map(self._at_hand[1].__getitem__, own)
+        return found
+
+    def _texts(self, lot: int) -> dict[int, str]:
+        """The texts of a lot by place."""
+        found: dict[int, str] = {}
+        for piece in self._pieces:
+            first, end = piece.first[lot : lot + 2].tolist()
+            start, stop = piece.start[lot : lot + 2].tolist()
+            text = os.pread(self._file.fileno(), stop - start, start).decode()
+            parts = pairwise(accumulate(piece.lengths[first:end].tolist(), initial=0))
+            own = [text[at:to] for at, to in parts]
+            found.update(zip(piece.places[first:end].tolist(), own, strict=True))
+        return found
+
+
+def _groups(suite: Suite) -> Iterator[tuple[list[str], list[str]]]:
+    """The ids of some examples, and the requests of each as JSON with commas between, in the order of the file."""
+    more = suite.lists("variants", "row", "inputs")
+    owners: list[int] = []  # of variants that were read: the rows of their examples,
+    varied: list[str] = []  # and their inputs
+    for rows, ids, texts in suite.lists("examples", "row", "id", "inputs"):
+        while (not owners or owners[-1] <= rows[-1]) and (batch := next(more, None)) is not None:
+            owners += batch[0]
+            varied += batch[1]
+        if owners:
+            first, end = (np.array(owners).searchsorted(rows, side=side).tolist() for side in ("left", "right"))
+            parts = zip(texts, first, end, strict=True)
+            texts = [",".join([own, *varied[start:stop]]) for own, start, stop in parts]
+            del owners[: end[-1]], varied[: end[-1]]
+        yield ids, texts

@@ -1,0 +1,319 @@
+"""A Run: the outputs of one system on one suite, in a folder of a manifest and a store."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from unswayed.core.errors import StoredFileError, UsageError, option
+from unswayed.core.files import as_path, unwritable, write_atomically, write_inside
+from unswayed.core.json import decode
+from unswayed.core.outside import read_bounded
+from unswayed.core.prices import Prices
+from unswayed.core.reprompt import PROMPT, shown_template, texts_of
+from unswayed.core.session import Asked
+from unswayed.core.store import AnswerStore, keyer
+from unswayed.core.suite import Suite, changed_texts
+from unswayed.core.text import html_table, pandas_frame, polars_frame
+from unswayed.core.values import Example, Inputs, Json, Output, Variant
+from unswayed.run.order import Order
+from unswayed.run.spending import CostEstimate, judge_cost
+from unswayed.score import Comparing, comparing_for, judge_used
+
+_EXAMPLES_A_BLOCK = 200
+_SHOWN = 5  # answers in a notebook
+_LONGEST_PATH = 4096
+PROMPT_FILE, RUBRIC_FILE, PLAN_FILE = "prompt.txt", "rubric.txt", "plan.json"
+_KEPT = (
+    "outputs.sqlite",
+    "outputs.sqlite-wal",
+    "results.json",
+    PROMPT_FILE,
+    RUBRIC_FILE,
+    PLAN_FILE,
+)  # files of a run that its copy has
+_COLUMNS = ("example", "operator", "draw", "before", "after", "change", "answer_before", "answer_after", "gold",
+            "error", "flipped")  # fmt: skip
+Answered = tuple[Example, Output, list[tuple[Variant, Output]]]  # an example and its variants, with what was answered
+NOT_ASKED = Output(error="not asked yet")
+
+
+class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which suite was asked of which system. `identity` is the system's when it was last asked."""
+
+    format: int = 1
+    unswayed: str
+    suite: str  # path, relative to the run's folder where it can be
+    suite_id: str
+    system: str
+    identity: str
+    order: int | None = None  # the seed of the order of asking; None for older runs, which asked in the data's order
+    limit: int | None = None  # examples that were to be asked
+    asked: int | None = None  # examples that were, the first in the order; None until asking has ended
+    stop_when: list[str] = []  # the rules by which it could end early
+    repeats: int = 0  # how many more times each clean input was to be asked
+    budget: float | None = None  # what it may cost
+    stopped: str = ""  # `budget` if that ended it
+    prices: Prices | None = None  # of a million tokens
+    judge_prices: Prices | None = None
+    settings: dict[str, Json] = {}  # how the system draws its answers, such as temperature and seed
+    prompts: dict[str, str] = {}  # what the system puts around inputs, whole: the template `prompt`, a system message
+
+
+class Sample(NamedTuple):
+    """The examples of a run that are measured where not all of its suite were asked: a random sample of them.
+
+    `chosen` is by place in the suite. `why` is `limit` where no more were to be asked, `enough` where a rule for an
+    early end held, `budget` where a budget was spent, `stopped` where the run was stopped.
+    """
+
+    chosen: npt.NDArray[np.bool_]
+    examples: int
+    of: int
+    why: str
+    rules: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        said = f"Measured on {self.examples:,} of {self.of:,} examples, "
+        ends = {
+            "limit": "chosen at random.",
+            "enough": f"a random sample: the run ended early, when {' and '.join(self.rules)} was reached.",
+            "stopped": "a random sample: the run was stopped.",
+            "budget": "a random sample: the run stopped when its budget was spent.",
+        }
+        return said + ends[self.why]
+
+
+class Run:
+    """The outputs of a system on a suite, on disk. `Run(path)` opens one; `unswayed.run_system` makes or continues one.
+
+    Example: `unswayed.Run("run/").flips()`.
+
+    `len(run)` is the number of variants, and iterating gives each with its output; `run.items()` gives each example
+    with its output and all of these.
+    """
+
+    def __init__(self, path: str | Path, session: Asked | None = None) -> None:
+        self.path = as_path(path, "path")
+        self.estimate: CostEstimate | None = None  # what it would cost, where that was told when it was made
+        self.session = session  # what was asked and used again, where this run was just made or continued
+        self.manifest = _read_manifest(self.path)
+        place = Path(self.manifest.suite)
+        if "\0" in self.manifest.suite or len(self.manifest.suite) > _LONGEST_PATH:
+            raise StoredFileError(f"{self.path / 'run.json'}: {self.manifest.suite!r:.60} is not the path of a suite.")
+        self.suite = Suite(place if place.is_absolute() else (self.path / place).resolve())
+        if self.suite.id != self.manifest.suite_id:
+            raise StoredFileError(
+                f"{self.suite.path}: the suite changed after {self.path} was run on it. Run again into another folder."
+            )
+
+    @property
+    def system(self) -> str:
+        return self.manifest.system
+
+    @property
+    def plan(self) -> dict[str, dict[str, Json]]:
+        """The plan that it was made by, as far as it is not by default; empty where that is not known."""
+        try:
+            return decode(read_bounded(self.path / PLAN_FILE), dict[str, dict[str, Any]])
+        except (OSError, StoredFileError, msgspec.MsgspecError, UnicodeDecodeError):
+            return {}
+
+    def keep_plan(self, plan: dict[str, dict[str, Json]], rubric: str) -> None:
+        """Keeps what is needed to make the run again: its plan, and a judge's rubric whole."""
+        write_inside(self.path / PLAN_FILE, msgspec.json.format(msgspec.json.encode(plan), indent=2) + b"\n")
+        if rubric:
+            write_inside(self.path / RUBRIC_FILE, f"{rubric}\n".encode("utf-8", "surrogatepass"))
+
+    @property
+    def identity(self) -> str:
+        return self.manifest.identity
+
+    def __len__(self) -> int:
+        return len(self.suite)
+
+    def __iter__(self) -> Iterator[tuple[Variant, Output]]:
+        return (answered for _, _, varied in self.items() for answered in varied)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Run {self.path}: {self.system} on {len(self):,} variants of {self.suite.manifest.examples:,} examples>"
+        )
+
+    def _repr_html_(self) -> str:
+        """The first answers, for notebooks."""
+        return html_table(self._columns(most=_SHOWN), repr(self)[1:-1], _SHOWN, len(self))
+
+    def to_pandas(self) -> Any:
+        """A row for each variant: its texts and the system's answers, before and after. Needs `unswayed[pandas]`."""
+        return pandas_frame(self._columns())
+
+    def to_polars(self) -> Any:
+        """The same as a polars DataFrame. Needs `unswayed[polars]`."""
+        return polars_frame(self._columns())
+
+    def flips(self) -> Any:
+        """The variants after which the answer differs, as a pandas DataFrame. Needs `unswayed[pandas]`."""
+        return pandas_frame(self._columns(only_flips=True))
+
+    def _columns(self, only_flips: bool = False, most: int | None = None) -> dict[str, list[Any]]:
+        items = self._comparing.watch(self.items())
+        rows = (row for item in items for row in self._rows(item) if not only_flips or row[-1])
+        columns = list(zip(*islice(rows, most), strict=True))
+        return {name: list(columns[i]) if columns else [] for i, name in enumerate(_COLUMNS)}
+
+    def _rows(self, item: Answered) -> Iterator[tuple[Any, ...]]:
+        example, clean, varied = item
+        known = self._comparing.answer(clean)
+        for variant, output in varied:
+            before, after = changed_texts(*self.shown(example.inputs, variant.inputs))
+            flip = self._comparing.flip(example.row, known, self._comparing.varied(example, variant, output))
+            flipped = None if flip < 0 else flip == 1
+            yield (example.id, variant.source, variant.draw, before, after, variant.note, clean.value, output.value,
+                   variant.gold, output.error, flipped)  # fmt: skip
+
+    def shown(self, before: Inputs, after: Inputs) -> tuple[Inputs, Inputs]:
+        """An example's inputs and a variant's for people to read: where the prompt differs, both have the whole one."""
+        if PROMPT not in after:
+            return before, after
+        template = self.manifest.prompts.get("prompt", "")
+        texts = texts_of(after)
+        return {**before, "prompt": template}, {**texts, "prompt": shown_template(template, after)}
+
+    @cached_property
+    def _comparing(self) -> Comparing:
+        return comparing_for(self.suite).at(self.path)
+
+    def save(self, to: str | Path) -> Run:
+        """Copies the run, with its suite, to folder `to`, for example one that was made in a temporary folder."""
+        to = as_path(to, "to")
+        if to.exists() and (not to.is_dir() or any(to.iterdir())):
+            raise UsageError(f"{to} exists. Choose another folder with {option('o', 'to')}.")
+        with unwritable(to, "the run"):
+            to.mkdir(parents=True, exist_ok=True)
+            for name in _KEPT:  # and nothing else that somebody put there, such as a link to your own files
+                if (self.path / name).is_file() and not (self.path / name).is_symlink():
+                    shutil.copyfile(self.path / name, to / name)
+        self.suite.save(to / "suite")
+        manifest = msgspec.structs.replace(self.manifest, suite="suite")
+        write_atomically(to / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
+        return Run(to)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Run:
+        """The same as `Run(path)`: the run in a folder, after checking that the files of its suite are whole."""
+        return cls(path)
+
+    def items(self) -> Iterator[Answered]:
+        """Each example with its output, and each of its variants with theirs; streamed."""
+        key = keyer(self.identity)
+        groups = self.suite.groups()
+        with AnswerStore.reader(self.path) as store:
+            while block := list(islice(groups, _EXAMPLES_A_BLOCK)):
+                keys = key.each(inputs for e, own in block for inputs in (e.inputs, *(v.inputs for v in own)))
+                found = store.get(keys)
+                outputs = iter([found.get(k, NOT_ASKED) for k in keys])
+                for example, variants in block:
+                    clean = next(outputs)
+                    yield example, clean, list(zip(variants, outputs, strict=False))  # as many as there are variants
+
+    def repeated(self) -> Iterator[Answered]:
+        """Each example with its output and, in place of variants, itself with the output of each repeat."""
+        key, examples = keyer(self.identity), self.suite.examples()
+        times = range(1, self.manifest.repeats + 1)
+        with AnswerStore.reader(self.path) as store:
+            while block := list(islice(examples, _EXAMPLES_A_BLOCK)):
+                keys = [[key(e.inputs, repeat) for repeat in (0, *times)] for e in block]
+                found = store.get([k for group in keys for k in group])
+                for e, group in zip(block, keys, strict=True):
+                    clean, *again = (found.get(k, NOT_ASKED) for k in group)
+                    same = [Variant(e.row, e.id, at, "repeat", "repeat", "same", e.inputs, e.gold, "") for at in times]
+                    yield e, clean, list(zip(same, again, strict=True))
+
+    @cached_property
+    def sample(self) -> Sample | None:
+        """What is measured of a run that did not ask the whole suite; None for one that did.
+
+        Of a run that was stopped, these are the first examples in the order of asking, up to one that is not complete:
+        those after it were complete sooner than others, so that they are not a random sample.
+        """
+        manifest, of = self.manifest, self.suite.manifest.examples
+        if manifest.order is None or manifest.asked == of:
+            return None
+        order = Order(self.suite, manifest.limit)
+        places = order.places
+        asked = self._complete(order) if manifest.asked is None else manifest.asked
+        if asked == of:
+            return None
+        chosen = np.zeros(of, dtype=bool)
+        chosen[places[:asked]] = True
+        why = "limit" if asked == len(places) else "stopped" if manifest.asked is None else "enough"
+        why = manifest.stopped or why
+        return Sample(chosen, asked, of, why, tuple(manifest.stop_when))
+
+    def _complete(self, order: Order) -> int:
+        """How many examples, from the first in the order, have an output for each of their requests."""
+        key, groups = keyer(self.identity), order.groups()
+        count = 0
+        with AnswerStore.reader(self.path) as store:
+            while block := list(islice(groups, _EXAMPLES_A_BLOCK)):
+                keys = [key.each(group) for group in block]
+                for of, group in zip(keys, block, strict=True):
+                    of += [key(group[0], repeat) for repeat in range(1, self.manifest.repeats + 1)]
+                tried = store.tried([k for group in keys for k in group])
+                for of in keys:
+                    if not tried.issuperset(of):
+                        return count
+                    count += 1
+        return count
+
+    def used(self) -> dict[str, float]:
+        """What answering used over the whole run, such as requests, retries, tokens and cost; empty where not known."""
+        with AnswerStore.reader(self.path) as store:
+            used = store.used() | judge_used(self.path)
+        cost = judge_cost(used, self.manifest.judge_prices or self.manifest.prices)
+        return used if cost is None else used | {"judge cost": cost}
+
+
+def _read_manifest(path: Path) -> RunManifest:
+    file = path / "run.json"
+    try:
+        return decode(read_bounded(file), RunManifest)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise StoredFileError(f"{path} is not a run: it has no run.json. Make one with `unswayed run`.") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StoredFileError(
+            f"{file}: the run's manifest is damaged ({error}). Run again into another folder."
+        ) from error
+
+
+def refuse_other(folder: Path, suite: Suite | None = None) -> None:
+    """Raises where a folder is no place for a run, or, if the suite is known, holds a run on another one."""
+    if (folder / "run.json").exists():
+        if suite is not None and Run(folder).manifest.suite_id != suite.id:
+            raise UsageError(f"{folder} holds a run on another suite. Choose another folder with {option('o', 'to')}.")
+    elif folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file. Choose another folder with {option('o', 'to')}.")
+    elif folder.exists() and any(f.name not in _OWN for f in folder.iterdir()):
+        raise UsageError(f"{folder} exists and is not a run. Choose another folder with {option('o', 'to')}.")
+
+
+_OWN = {
+    "outputs.sqlite",
+    PROMPT_FILE,
+    RUBRIC_FILE,
+    PLAN_FILE,
+    "outputs.sqlite-wal",
+    "outputs.sqlite-shm",
+    "lock",
+    "suite",
+}

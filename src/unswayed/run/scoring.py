@@ -1,0 +1,68 @@
+"""Scoring in other processes: pairs of an output and a gold in, their rows of statistics out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
+import msgspec
+import numpy as np
+
+from unswayed.core.task import Task, task_named
+from unswayed.run.workers import Engine, Map
+from unswayed.score import Array, Pair, Scorer, Stats, scorers, stats_here
+
+_BLOCK = 512  # pairs: translations take a tenth of a second
+_FEW = 4 * _BLOCK  # that are scored sooner than a process starts
+
+
+class Scoring(msgspec.Struct, frozen=True):
+    """All that another process needs to score the same pairs."""
+
+    task: str
+
+    def start(self) -> ScoringWork:
+        return ScoringWork(task_named(self.task))
+
+
+class ScoringWork:
+    """Holds scorers as they are asked for; all share the workers, as there may be no room for more."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._scorers: dict[str, Scorer] = {}
+
+    def do(self, block: tuple[str, Sequence[Pair]]) -> Array:
+        name, pairs = block
+        if name not in self._scorers:
+            self._scorers[name] = scorers.get(name)()
+        return stats_here(self._scorers[name], pairs, self._task)
+
+    def close(self) -> None:
+        """Scorers hold nothing that needs to be let go of."""
+
+
+@contextmanager
+def scored_by(engine: Engine) -> Iterator[Stats]:
+    """What makes rows of statistics on this engine; workers start when there is enough for them to do."""
+    if engine.here:
+        yield stats_here
+        return
+    with ExitStack() as stack:
+        scored: Map | None = None
+
+        def stats(scorer: Scorer, pairs: Sequence[Pair], task: Task) -> Array:
+            nonlocal scored
+            if not scorer.apart or len(pairs) <= _FEW or not _findable(scorer):
+                return stats_here(scorer, pairs, task)
+            if scored is None:
+                scored = stack.enter_context(engine.map(Scoring(task.name), lambda _: "score"))
+            blocks = ((scorer.name, pairs[at : at + _BLOCK]) for at in range(0, len(pairs), _BLOCK))
+            return np.concatenate([found for _, found in scored(blocks)])
+
+        yield stats
+
+
+def _findable(scorer: Scorer) -> bool:
+    """Does another process get the same scorer by its name?"""
+    return not scorer.sees_inputs and scorer.name in scorers and scorers.get(scorer.name) is type(scorer)

@@ -1,0 +1,291 @@
+"""Where work is done: in this process, in processes on this machine, or on Ray; and the pools that do it."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from unswayed.core import errors
+from unswayed.core.errors import UnswayedError, UsageError
+from unswayed.core.own_code import debugging
+
+
+class Work(Protocol):
+    """What a process does to blocks, one after another or, where it may, from several threads."""
+
+    def do(self, block: Any) -> Any: ...
+    def close(self) -> None: ...
+
+
+class Job(Protocol):
+    """Plain data that can be sent to another process, from which that process makes its work, once."""
+
+    def start(self) -> Work: ...
+
+
+class Lost(NamedTuple):
+    """Stands for the result of a block under which worker after worker died."""
+
+    reason: str
+
+
+class Raised(NamedTuple):
+    """An error of a worker, as it can be sent: errors' constructors differ, their messages are all alike."""
+
+    kind: str
+    message: str
+
+    @classmethod
+    def of(cls, error: BaseException) -> Raised:
+        name = type(error).__name__
+        if debugging():  # the way that it came ends with this process
+            traceback.print_exception(error, file=sys.stderr)
+        return cls(name, str(error) if isinstance(error, UnswayedError) else f"a worker failed: {name}: {error}")
+
+    def error(self) -> UnswayedError:
+        kind = getattr(errors, self.kind, UnswayedError)
+        kind = kind if isinstance(kind, type) and issubclass(kind, UnswayedError) else UnswayedError
+        error: UnswayedError = kind.__new__(kind)
+        Exception.__init__(error, self.message)
+        return error
+
+
+def done(work: Work, block: Any) -> Any:
+    """The result, or the error as it can be sent."""
+    try:
+        return work.do(block)
+    except Exception as error:
+        return Raised.of(error)
+
+
+class Pool(ABC):
+    """Takes blocks while it has `room`, and gives their results as they come, each with its block's number."""
+
+    ahead: int  # blocks that may be under way at once
+    _given = 0
+    _under_way = 0
+
+    @property
+    def room(self) -> bool:
+        return self._under_way < self.ahead
+
+    @property
+    def idle(self) -> bool:
+        return self._under_way == 0
+
+    def give(self, block: Any, alone: bool = False) -> int:
+        """Hands over a block, `alone` if workers are known to die near it; returns its number."""
+        self._given += 1
+        self._under_way += 1
+        self._hand_over(self._given, block, alone)
+        return self._given
+
+    def take(self) -> tuple[int, Any]:
+        """Waits for a result. An error in a worker is raised here."""
+        result = self._next()
+        self._under_way -= 1
+        return result
+
+    @abstractmethod
+    def _hand_over(self, number: int, block: Any, alone: bool) -> None: ...
+
+    @abstractmethod
+    def _next(self) -> tuple[int, Any]: ...
+
+    def ready(self) -> Iterator[tuple[int, Any]]:
+        """Results that need not be waited for."""
+        return iter(())
+
+    @abstractmethod
+    def finished(self) -> list[tuple[int, Any]]:
+        """Results that are there already, for one who will wait for no more."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends what the pool started; blocks under way are dropped."""
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class InOrder:
+    """Each block with its result, in the blocks' order; a slow one holds up at most a few that come after it.
+
+    `next_block` gives None where there is none yet, or no more. Results that are bytes are held up to `most` of them,
+    so that a pool is kept busy by one who wants no result yet.
+    """
+
+    def __init__(self, pool: Pool, next_block: Callable[[], Any], most: int = 0) -> None:
+        self._pool, self._next_block, self._most = pool, next_block, most
+        self._coming: dict[int, Any] = {}
+        self._done: dict[int, Any] = {}
+        self._held = 0  # bytes of results
+
+    def go_on(self) -> None:
+        """Gives the pool what it has room for, and waits for nothing."""
+        for number, result in self._pool.ready():
+            self._keep(number, result)
+        self._give()
+
+    def _give(self) -> None:
+        while self._pool.room and (len(self._coming) < 2 * self._pool.ahead or self._held < self._most):
+            block = self._next_block()
+            if block is None:
+                return
+            self._coming[self._pool.give(block)] = block
+
+    def _keep(self, number: int, result: Any) -> None:
+        self._done[number] = result
+        self._held += _size(result)
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        while True:
+            self._give()
+            if not self._coming:
+                return
+            first = next(iter(self._coming))
+            while first not in self._done:
+                self._keep(*self._pool.take())
+            result = self._done.pop(first)
+            self._held -= _size(result)
+            yield self._coming.pop(first), result
+
+
+def _size(result: Any) -> int:
+    return len(result) if isinstance(result, bytes) else 0
+
+
+def in_order(pool: Pool, blocks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    source = iter(blocks)
+    return iter(InOrder(pool, lambda: next(source, None)))
+
+
+class Here(Pool):
+    """Work done in this process; with several threads where the work waits for others, as requests over a wire do."""
+
+    def __init__(self, work: Work, threads: int = 1) -> None:
+        self._work = work
+        self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
+        self.ahead = 2 * threads if threads > 1 else 1
+        self._futures: dict[Future[Any], int] = {}
+        self._block: tuple[int, Any] | None = None
+
+    def _hand_over(self, number: int, block: Any, alone: bool) -> None:
+        if self._threads is None:
+            self._block = number, block
+        else:
+            self._futures[self._threads.submit(self._work.do, block)] = number
+
+    def _next(self) -> tuple[int, Any]:
+        if self._threads is None:
+            assert self._block is not None
+            number, block = self._block
+            return number, self._work.do(block)
+        future = next(iter(wait(self._futures, return_when=FIRST_COMPLETED).done))
+        return self._futures.pop(future), future.result()
+
+    def finished(self) -> list[tuple[int, Any]]:
+        ended = [(number, f) for f, number in self._futures.items() if f.done() and not f.cancelled()]
+        return [(number, future.result()) for number, future in ended if future.exception() is None]
+
+    def close(self) -> None:
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def unlost(done: Iterable[tuple[Any, Any]], doing: Callable[[Any], str]) -> Iterator[tuple[Any, Any]]:
+    """The same; an error if workers died of a block, where `doing` says what is done to it."""
+    for block, result in done:
+        if isinstance(result, Lost):
+            raise UnswayedError(f"Workers die while they {doing(block)}: {result.reason}.")
+        yield block, result
+
+
+Map = Callable[[Iterable[Any]], Iterator[tuple[Any, Any]]]  # blocks → each with its result, in order
+
+
+class Engine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How work is done, which changes the speed and nothing else.
+
+    Example: `unswayed.Engine(workers=8)`.
+
+    `name` is `local`; `ray`, started on this machine or found by RAY_ADDRESS; `ray:ADDRESS` from a machine of the
+    cluster, as in `ray:auto`; or `ray://HOST:PORT` from outside it. `workers` is 1 locally, on Ray one for each CPU.
+    `gpus` is what each worker on Ray has for itself; there are then as many workers as that allows.
+    """
+
+    name: str = "local"
+    workers: int | None = None
+    gpus: float = 0.0
+
+    def __post_init__(self) -> None:
+        kind, colon, _ = self.name.partition(":")
+        if kind not in ("local", "ray") or (kind == "local" and colon):
+            raise UsageError(f"There is no engine {self.name!r}. Use local, ray, ray:ADDRESS or ray://HOST:PORT.")
+        if self.workers is not None and self.workers < 1:
+            raise UsageError(f"workers must be 1 or more, not {self.workers}.")
+        if self.gpus < 0 or (self.gpus and kind == "local"):
+            raise UsageError('gpus must be 0 or more, and only Ray assigns them: use name = "ray".')
+
+    @property
+    def here(self) -> bool:
+        """Is all work done in this process?"""
+        return self.name == "local" and (self.workers or 1) == 1
+
+    def pool(self, job: Job, threads: int = 1) -> Pool:
+        """Workers for a job; `threads` are how many blocks each of them may do at once."""
+        if self.here:
+            return Here(job.start(), threads)
+        if self.name == "local":
+            from unswayed.run.crew import LocalCrew
+
+            return LocalCrew(job, self.workers or 1, threads)
+        from unswayed.run.on_ray import RayCrew
+
+        return RayCrew(self._address, job, self.workers, threads, self.gpus)
+
+    @contextmanager
+    def map(self, job: Job, doing: Callable[[Any], str]) -> Iterator[Map]:
+        """Does a job to a stream of blocks, whose results come in the blocks' order.
+
+        `doing` says what is done to a block, for the error if workers die of it: `vary rows 1 to 512`.
+        """
+
+        with self.pool(job) as pool:
+            yield lambda blocks: unlost(in_order(pool, blocks), doing)
+
+    @property
+    def _address(self) -> str:
+        return self.name if self.name.startswith("ray://") else self.name.partition(":")[2]
+
+
+_in_use: ContextVar[Engine] = ContextVar("engine", default=Engine())  # noqa: B039 - frozen
+
+
+def in_use() -> Engine:
+    """The engine of every step that is given none: this process, unless another was chosen."""
+    return _in_use.get()
+
+
+@contextmanager
+def using(engine: Engine) -> Iterator[None]:
+    """While this is open, every step that is given no engine of its own is done on this one.
+
+    Example: `with using(Engine(workers=4)): study.run(data)`.
+    """
+    token = _in_use.set(engine)
+    try:
+        yield
+    finally:
+        _in_use.reset(token)

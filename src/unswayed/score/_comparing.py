@@ -1,0 +1,241 @@
+"""What is compared: a part of each answer (*extract*) under a rule for sameness (*equivalent*).
+
+Scores, flips, pages and gates all use the one that the plan, the suite or the task declares.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar, Self
+
+from unswayed.core.choices import CHOICES, moved_back
+from unswayed.core.errors import StoredFileError, UnswayedError, option
+from unswayed.core.ids import content_id
+from unswayed.core.store import AnswerStore
+from unswayed.core.suite import Suite
+from unswayed.core.task import Known, Task
+from unswayed.core.values import Example, Inputs, Json, Output, Variant
+from unswayed.score._equivalent import Equivalent, Pair, equivalent_named
+from unswayed.score._extract import extract_named, text_of
+
+Answered = tuple[Example, Output, list[tuple[Variant, Output]]]
+_JUDGED = "judge.sqlite"  # a judge's answers, in the folder of the run
+_LONG = 25  # words on average, from which on wording varies freely
+_BLOCK = 200  # examples whose answers are compared together
+_DECLARED = ("exact", "contains", "rouge-l")  # rules that a suite may declare
+_NOTHING = ("", "the part to compare is not there")
+
+
+class Comparing:
+    """Tells whether two answers of a task are the same. Without a rule, they are if the task's `answer`s are equal."""
+
+    unreadable: ClassVar[Hashable] = ()  # the answer that can't be read; it differs from every other
+
+    def __init__(self, task: Task, extract: str = "", equivalent: str = "", rubric: str | None = None) -> None:
+        self.task = task
+        self.extract = "" if extract == "none" else extract
+        self.equivalent = equivalent or ("exact" if self.extract else "")
+        self._part = extract_named(self.extract)
+        asked = self.equivalent or ("exact" if rubric is not None else "")
+        self._rule: Equivalent | None = equivalent_named(asked, rubric) if asked else None
+        self._store: AnswerStore | None = None
+        self._known: deque[dict[tuple[int, Hashable, Hashable], bool | None]] = deque(maxlen=4)  # a block each
+        self._words = self._answers = 0  # of clean answers
+        self._plain: Known[Hashable] = Known(lambda value: (task.answer(value),))
+        self.unjudged = 0  # pairs on which a judge said neither yes nor no
+
+    @property
+    def name(self) -> str:
+        """As results show it, such as `number then exact`; empty without a rule."""
+        return f"{self.extract} then {self.equivalent}" if self.extract else self.equivalent
+
+    @property
+    def rubric(self) -> str:
+        return self._rule.rubric if self._rule else ""
+
+    @property
+    def decides(self) -> str | None:
+        """What decides whether answers are the same; None if that can't be known."""
+        more = self._rule.decides if self._rule else ""
+        return None if more is None else f"{self.name} {content_id(more)}" if more else self.name
+
+    @property
+    def sees_inputs(self) -> bool:
+        return self._rule is not None and self._rule.sees_inputs
+
+    @property
+    def rule(self) -> str | None:
+        """What decides when two parts are the same, whatever the part: the rule, its judge and its rubric."""
+        more = self._rule.decides if self._rule else ""
+        return None if more is None else content_id([self.equivalent, more])
+
+    def at(self, folder: object) -> Self:
+        """With what a judge says kept in the folder of a run, so that the judge gets no pair twice."""
+        with suppress(UnswayedError):  # nothing can be written there
+            self.kept_in(folder / _JUDGED if isinstance(folder, Path) else None)
+        return self
+
+    def kept_in(self, file: str | Path | None) -> Self:
+        """With what a judge says kept in a file."""
+        if file is not None and self._rule is not None and self._rule.asks:
+            self._store = AnswerStore.shared(Path(file))
+        return self
+
+    def used(self) -> dict[str, float]:
+        """What the judge used, such as calls, tokens and cost."""
+        if self._store is None:
+            return {}
+        self._store.commit()
+        return self._store.used()
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def warnings(self) -> list[str]:
+        """What a reader should not overlook."""
+        found = []
+        if self.unjudged:
+            found.append(f"{self.unjudged:,} verdicts of {self.equivalent} were neither yes nor no: left out.")
+        if self.equivalent == "contains" and self._words > _LONG * max(self._answers, 1):
+            found.append(
+                f"Answers have {self._words // self._answers} words on average, and `contains` counts most rewordings "
+                f"as changes. Use {option('equivalent')} judge:SYSTEM or rouge-l for long answers."
+            )
+        return found
+
+    def part(self, value: Json) -> Json:
+        """What of an answer or a gold is compared; None where it has no such part."""
+        return self._part(value)
+
+    def shown(self, value: Json) -> str:
+        """The part that is compared, as a text."""
+        return text_of(self._part(value))
+
+    def key(self, value: Json) -> Hashable:
+        """Values of one key are the same."""
+        part = self._part(value)
+        if part is None and self.extract:
+            return _NOTHING
+        return (self._rule.key(part) if self._rule else "",)
+
+    def answer(self, output: Output) -> Hashable:
+        """What is compared of an output; None where there is none, and `unreadable` if it has not the task's form."""
+        if output.error is not None:
+            return self.unreadable if output.unreadable else None
+        if self._rule is not None:
+            return self.key(output.value)
+        try:
+            return self._plain(output.value)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            return self.unreadable
+
+    def varied(self, example: Example, variant: Variant, output: Output) -> Hashable:
+        """What is compared of a variant's output: where choices changed places, the choice that its letter is of."""
+        choices = variant.inputs.get(CHOICES)
+        if choices is None or output.error is not None or choices == example.inputs.get(CHOICES):
+            return self.answer(output)
+        letter = self._part(output.value) if self.extract == "choice" else self.task.label(output.value)
+        if not isinstance(letter, str):
+            return self.answer(output)
+        return self.answer(Output(moved_back(letter, example.inputs, variant.inputs)))
+
+    @property
+    def plain(self) -> bool:
+        """Are answers the same exactly where their keys are? Else a rule must `watch` the items first."""
+        return self._rule is None or type(self._rule).transitive
+
+    def watch(self, items: Iterable[Answered]) -> Iterator[Answered]:
+        """The items of a run as they are, once it is known which of their answers are the same."""
+        if self.plain:
+            yield from items
+            return
+        stream = iter(items)
+        while block := list(islice(stream, _BLOCK)):
+            self._compare(block)
+            yield from block
+
+    def _compare(self, block: Sequence[Answered]) -> None:
+        due: dict[tuple[int, Hashable, Hashable], Pair] = {}
+        for example, clean, varied in block:
+            before = self.answer(clean)
+            self._answers += clean.ok
+            self._words += len(str(clean.value).split()) if clean.ok else 0
+            for variant, output in varied if before not in (None, self.unreadable, _NOTHING) else ():
+                after = self.varied(example, variant, output)
+                if after not in (None, self.unreadable, _NOTHING) and after != before:
+                    pair = Pair(self._part(output.value), self._part(clean.value), example.inputs, False)
+                    due[example.row, before, after] = pair
+        self._known.append(dict(zip(due, self.same(list(due.values())), strict=True)))
+
+    def flip(self, row: int, before: Hashable, after: Hashable) -> int:
+        """1 where two answers of the example of that row differ, 0 where not, -1 where that can't be said."""
+        if before is None or after is None:
+            return -1
+        if before == after or self.plain:
+            return int(before != after)
+        if _NOTHING in (before, after) or self.unreadable in (before, after):
+            return 1
+        same = next(known[row, before, after] for known in self._known if (row, before, after) in known)
+        return -1 if same is None else int(not same)
+
+    def same(self, pairs: Sequence[Pair]) -> list[bool | None]:
+        """Whether each two parts are the same; None where a judge said neither yes nor no."""
+        assert self._rule is not None
+        found = self._rule.same(pairs, self._store) if pairs else []
+        self.unjudged += found.count(None)
+        return found
+
+    def verdicts(self, asked: Sequence[tuple[Json, Json, Inputs]]) -> list[bool | None]:
+        """Whether each answer is the same as its reference, both given with the inputs that they answer."""
+        pairs = [Pair(self._part(said), self._part(reference), inputs, False) for said, reference, inputs in asked]
+        alike = [self.key(said) == self.key(reference) for said, reference, _ in asked]
+        told = iter(self.same([pair for pair, same in zip(pairs, alike, strict=True) if not same]))
+        return [True if same else next(told) for same in alike]
+
+    def right(self, output: Json, gold: Json, inputs: Inputs) -> list[Pair] | bool:
+        """Whether an output is right, or the pairs of which one must be the same for that."""
+        said = self._part(output)
+        if said is None and self.extract:
+            return False
+        golds = [self._part(one) for one in (gold if isinstance(gold, list) else [gold])]
+        assert self._rule is not None
+        if any(self._rule.key(said) == self._rule.key(one) for one in golds if one is not None):
+            return True
+        if type(self._rule).transitive:
+            return False
+        return [Pair(said, one, inputs, True) for one in golds if one is not None]
+
+
+def judge_used(folder: Path) -> dict[str, float]:
+    """What judges used for the run in a folder, such as calls, tokens and cost."""
+    if not (folder / _JUDGED).exists():
+        return {}
+    with AnswerStore.shared(folder / _JUDGED) as judged:
+        return judged.used()
+
+
+def comparing_for(suite: Suite, extract: str = "", equivalent: str = "", rubric: str | None = None) -> Comparing:
+    """What is compared on a suite: as chosen, or as the suite's data or its task declares."""
+    task, declared = suite.task, suite.manifest.compared
+    if declared.get("equivalent", "exact") not in _DECLARED:  # a suite from somebody else names no code
+        raise StoredFileError(
+            f"{suite.path / 'manifest.json'}: the suite compares answers by {declared['equivalent']!r}, which is not "
+            f"one of {', '.join(_DECLARED)}. Choose a rule with {option('equivalent')}."
+        )
+    if equivalent:  # a rule that was chosen compares whole answers, unless a part was chosen too
+        return Comparing(task, extract, equivalent, rubric)
+    extract = extract or declared.get("extract", "") or task.compared[0]
+    whole = extract in ("", "none")
+    return Comparing(task, extract, declared.get("equivalent", "") or (task.compared[1] if whole else "exact"), rubric)

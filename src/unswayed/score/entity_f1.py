@@ -1,0 +1,62 @@
+"""Entity F1 as seqeval counts it: an entity is right if its type and both its ends are; also by type."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+
+from unswayed.core.edits import slots_of
+from unswayed.core.task import Task
+from unswayed.core.values import Json
+from unswayed.score._scorer import Scorer, tags_of
+from unswayed.score.slot_f1 import Found, SlotF1
+
+_MOST = 20  # types that are reported by themselves, the commonest first
+
+
+class EntityF1(SlotF1):
+    """Of all types; or, as `entity_f1(PER)`, of one. Ends are tokens where gold is tags, and else characters."""
+
+    name = "entity_f1"
+
+    def __init__(self, kind: str | None = None) -> None:
+        self.kind = kind
+        if kind is not None:
+            self.name = f"entity_f1({kind})"  # type: ignore[misc]
+
+    def key(self, value: Json, task: Task) -> Hashable:
+        tags, entities = tags_of(value), _entities(value)
+        return None if tags is None and entities is None else (tags, entities)
+
+    def found(self, output: Json, gold: Json) -> tuple[set[Found], set[Found]]:
+        true = _entities(gold)
+        if true is None:
+            predicted, due = super().found(output, gold)
+        else:
+            predicted, due = set(_entities(output) or ()), set(true)
+        if self.kind is None:
+            return predicted, due
+        return {one for one in predicted if one[0] == self.kind}, {one for one in due if one[0] == self.kind}
+
+    def parts(self, golds: Iterable[Json], task: Task) -> list[Scorer]:
+        counts = Counter(kind for gold in golds for kind in _kinds(gold))
+        common = sorted(counts, key=lambda kind: (-counts[kind], kind))[:_MOST]
+        return [] if self.kind is not None else [EntityF1(kind) for kind in sorted(common)]
+
+
+def _entities(value: Json) -> tuple[Found, ...] | None:
+    """Type, start and end of each entity, or None where there is no list of entities."""
+    entities = value.get("entities") if isinstance(value, dict) else None
+    if not isinstance(entities, list):
+        return None
+    try:
+        return tuple((entity["label"], entity["start"], entity["end"]) for entity in entities)
+    except (TypeError, KeyError):
+        return None
+
+
+def _kinds(gold: Json) -> list[str]:
+    entities = _entities(gold)
+    if entities is not None:
+        return [kind for kind, _, _ in entities]
+    return [kind for kind, _, _ in slots_of(tags_of(gold) or ())]

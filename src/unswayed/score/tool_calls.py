@@ -1,0 +1,148 @@
+"""Tool calls by the rules of BFCL's AST evaluation: names, types, values, and what may be absent."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from unswayed.core.chat import chat_of, is_chat
+from unswayed.core.ids import canonical
+from unswayed.core.task import Task
+from unswayed.core.tool_calls import Call, calls_of, standard_text
+from unswayed.core.values import Json
+from unswayed.score._scorer import MeanScorer, WithInputs
+
+_TYPES: dict[str, type] = {
+    "string": str, "integer": int, "float": float, "number": float, "boolean": bool, "any": str,
+    "array": list, "tuple": list, "dict": dict, "object": dict,
+}  # fmt: skip
+_NESTED = ("array", "tuple")
+
+
+class ToolCalls(MeanScorer):
+    """1 if the calls are the gold ones, in any order: each name, and each argument one of the values listed for it.
+
+    Gold is `[{name: {argument: [values]}}, …]`; `""` among the values lets the argument be absent. The definitions of
+    the tools, from the inputs, tell the types; without them, the gold values' own types do.
+    """
+
+    name = "tool_calls"
+    sees_inputs = True
+
+    def key(self, value: Json, task: Task) -> Hashable:
+        return None if value is None else canonical(value)
+
+    def gold_key(self, gold: Json, task: Task) -> Hashable:
+        return None if gold is None else canonical(gold)
+
+    def item(self, output: Json, gold: Json, task: Task) -> float:
+        due, inputs = (gold.gold, gold.inputs) if isinstance(gold, WithInputs) else (gold, {})
+        tools = chat_of(inputs).get("tools", []) if is_chat(inputs) else []
+        return float(calls_problem(output, due, tools) is None)
+
+
+def calls_problem(output: Json, gold: list[Json], tools: list[Json]) -> str | None:
+    """Why calls are wrong, in a few words that start with the rule's name; None where they are right."""
+    calls = calls_of(output)
+    if calls is None:
+        return None if not gold else "unreadable: these are not tool calls"
+    if len(calls) != len(gold):
+        return f"count: {len(calls)} calls instead of {len(gold)}"
+    definitions = {d["name"]: d.get("parameters") or {} for d in map(_definition, tools)}
+    left, problem = list(calls), None
+    for due in gold:  # the first call that fits is taken, as BFCL does
+        name, arguments = next(iter(due.items()))
+        for at, call in enumerate(left):
+            problem = _call_problem(call, name, arguments, definitions.get(name))
+            if problem is None:
+                del left[at]  # this one, and no other that is equal to it: 5 equals 5.0
+                break
+        else:
+            return problem
+    return None
+
+
+def _definition(tool: dict[str, Any]) -> dict[str, Any]:
+    function = tool.get("function")
+    return function if isinstance(function, dict) else tool
+
+
+def _call_problem(call: Call, name: str, due: dict[str, list[Json]], parameters: dict[str, Any] | None) -> str | None:
+    if call.name != name:
+        return f"name: {call.name} instead of {name}"
+    known: dict[str, Any] = due if parameters is None else parameters.get("properties") or {}
+    for argument in (parameters or {}).get("required") or ():
+        if argument not in call.arguments:
+            return f"required: {argument} is absent"
+    for argument, value in call.arguments.items():
+        if argument not in known or argument not in due:
+            return f"unexpected: {argument}"
+        kind = {} if parameters is None or not isinstance(known[argument], dict) else known[argument]
+        if problem := _value_problem(value, due[argument], kind):
+            return f"{problem} of {argument}"
+    absent = next((a for a, values in due.items() if a not in call.arguments and "" not in values), None)
+    return None if absent is None else f"absent: {absent}"
+
+
+def _value_problem(value: Any, due: list[Json], kind: dict[str, Any]) -> str | None:
+    like = next((type(one) for one in due if one != ""), None)  # the type that the gold values have
+    stated = kind.get("type")
+    wanted: type = _TYPES.get(stated, str) if isinstance(stated, str) else like or type(value)
+    if wanted is float and type(value) is int:
+        value = float(value)
+    items = (kind.get("items") or {}).get("type") if stated in _NESTED else None
+    inside = _TYPES.get(items, str) if isinstance(items, str) else None
+    if type(value) is wanted and (inside is None or _items_fit(value, due, inside)):
+        as_stated = like is None or like is wanted
+    elif type(value) is wanted or type(value) is not like:
+        return f"type: {type(value).__name__} instead of {wanted.__name__}"
+    else:
+        as_stated = False  # another type than stated, as the gold has it: a variable's name
+    if not as_stated:
+        return None if value in due else "value"
+    if wanted is dict:
+        return None if any(_dict_fits(value, one) for one in due if one != "") else "value"
+    if wanted is list and inside is dict:
+        return None if any(_dicts_fit(value, one) for one in due) else "value"
+    if wanted is str or wanted is list:
+        plain = [[] if wanted is list and one == "" else _standard(one) for one in due if type(one) in (wanted, str)]
+        return None if _standard(value) in plain else "value"
+    return None if value in due else "value"
+
+
+def _items_fit(value: Any, due: list[Json], inside: type) -> bool:
+    """Do all items have the stated type, or that of the gold's items, for some right value?"""
+    for one in due:
+        if not isinstance(one, list):
+            return True  # the argument may be absent: BFCL looks no further
+        like = next((type(item) for item in one if item != ""), None)
+        if all(type(item) is inside or (like is not None and type(item) is like) for item in value):
+            return True
+    return False
+
+
+def _standard(value: Json) -> Json:
+    """A text, or a list's texts, in their standard form; an absent list is an empty one."""
+    if isinstance(value, str):
+        return standard_text(value)
+    return [standard_text(item) if isinstance(item, str) else item for item in value]
+
+
+def _dict_fits(value: Json, due: Json) -> bool:
+    """Each key is known and its value one of those listed; what is absent may be."""
+    if not isinstance(value, dict) or not isinstance(due, dict):
+        return False
+    for key, item in value.items():
+        if key not in due:
+            return False
+        if _plain(item) not in [_plain(one) for one in due[key]]:
+            return False
+    return all(key in value or "" in values for key, values in due.items())
+
+
+def _plain(item: Json) -> Json:
+    return standard_text(item) if isinstance(item, str) else item
+
+
+def _dicts_fit(value: list[Json], due: Json) -> bool:
+    return len(value) == len(due) and all(_dict_fits(v, d) for v, d in zip(value, due, strict=True))

@@ -1,0 +1,146 @@
+"""A pipeline of transformers' that was made in one's own Python, asked as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from unswayed.core.edits import Span, bio
+from unswayed.core.errors import UsageError
+from unswayed.core.ids import content_id
+from unswayed.core.prompt import Template
+from unswayed.core.reprompt import prompt_of, texts_of
+from unswayed.core.values import Inputs, Json
+from unswayed.systems.hf._answering import as_bio, in_order, label_names
+from unswayed.systems.hf._generating import usual_prompt
+from unswayed.systems.system import Failed, System
+
+if TYPE_CHECKING:
+    from unswayed.core.suite import Suite
+
+# What a pipeline is for → the tasks that its answers fit.
+_TASKS = {
+    "text-classification": ("classify", "text"),
+    "token-classification": ("tag", "slu", "text"),
+    "text-generation": ("translate", "sql", "qa", "text"),
+}
+
+
+class Pipeline(System):
+    """Its label, its entities as BIO tags, or what it writes. Its identity is its weights, tokenizer and settings."""
+
+    deterministic = True
+    _task = ""
+
+    def __init__(
+        self, model: Any, name: str | None = None, fields: str | Sequence[str] | None = None,
+        prompt: str | None = None, max_new_tokens: int = 256, identity: str | None = None,
+    ) -> None:  # fmt: skip
+        if model.task not in _TASKS:
+            raise UsageError(
+                f"A pipeline for {model.task} can't be asked; one for {', '.join(_TASKS)} can. For others give a "
+                f"function that calls it, or name the model's folder: hf:FOLDER."
+            )
+        self.pipe, self.name = model, name or f"transformers.pipeline {model.task}"
+        self.fields = fields.split(",") if isinstance(fields, str) else fields
+        self.template = None if prompt is None else Template(prompt) if "{" in prompt else Template.read(prompt)
+        self.max_new_tokens = int(max_new_tokens)
+        told = [self.fields, self.template and self.template.text, self.max_new_tokens]
+        self._identity = identity or f"hf/pipeline {model.task} {_content(model)} {content_id(told)}"
+
+    def prepare(self, suite: Suite) -> None:
+        fits, self._task = _TASKS[self.pipe.task], suite.manifest.task
+        if suite.manifest.task not in fits:
+            raise UsageError(
+                f"{self.name} is for {self.pipe.task}, which answers the task {' or '.join(fits)}; "
+                f"the suite's task is {suite.manifest.task}."
+            )
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        return {"prompt": self.template.text} if self.template else {}
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        return [self._one(inputs) for inputs in batch]
+
+    def _one(self, inputs: Inputs) -> Json | Failed:
+        absent = next((field for field in self.fields or () if field not in inputs), None)
+        if absent is not None:
+            return Failed(f"the input has no {absent!r}", final=True)
+        if self.pipe.task == "text-generation":
+            return self._written(inputs)
+        if self.pipe.task == "token-classification":
+            return self._tagged(inputs)
+        return self._label(inputs)
+
+    def _label(self, inputs: Inputs) -> Json | Failed:
+        names = self.fields or in_order(inputs)
+        if not 1 <= len(names) <= 2:
+            return Failed(f"there are {len(names)} texts; choose with the option fields", final=True)
+        asked = dict(zip(("text", "text_pair"), (inputs[name] for name in names), strict=False))
+        found = self.pipe(asked)
+        best = max(found, key=lambda row: row["score"]) if isinstance(found, list) else found
+        known = self.pipe.model.config.id2label
+        raw = [str(known[key]) for key in sorted(known, key=int)]
+        return dict(zip(raw, label_names(known), strict=True)).get(best["label"], best["label"])
+
+    def _tagged(self, inputs: Inputs) -> Json | Failed:
+        if "text" not in inputs:
+            return Failed("the input has no 'text'", final=True)
+        text, found = inputs["text"], self.pipe(inputs["text"]) if inputs["text"] else []
+        if any(row.get("start") is None for row in found):
+            return Failed("the pipeline does not say where its entities stand: it needs a fast tokenizer", final=True)
+        grouped = any("entity_group" in row for row in found)
+        if grouped and self._task == "tag":
+            return {"entities": [{"start": r["start"], "end": r["end"], "label": r["entity_group"]} for r in found]}
+        if grouped:
+            tags = bio(text, [Span(row["start"], row["end"], row["entity_group"]) for row in found])
+        else:
+            tags = _of_first_pieces(text, {row["start"]: as_bio(row["entity"]) for row in found})
+        return {"intent": "", "slots": tags}
+
+    def _written(self, inputs: Inputs) -> Json | Failed:
+        prompt = self.template.text if self.template else usual_prompt(texts_of(inputs))
+        if prompt is None:
+            names = ", ".join(sorted(inputs))
+            return Failed(f"there are the texts {names}; give the option prompt", final=True)
+        asked = prompt_of(Template(prompt), inputs)
+        told = {"return_full_text": False, "do_sample": False, "max_new_tokens": self.max_new_tokens}
+        return str(self.pipe(asked, **told)[0]["generated_text"]).strip()
+
+
+def _of_first_pieces(text: str, at: Mapping[int, str]) -> list[str]:
+    """The tag of each token's first piece, which may begin at the space before it."""
+    tags, start = [], 0
+    for token in text.split(" "):
+        tags.append((token and (at.get(start) or at.get(start - 1))) or "O")
+        start += len(token) + 1
+    return tags
+
+
+def _content(pipe: Any) -> str:
+    """A hash of all that decides a pipeline's answers."""
+    import torch
+
+    weights = blake2b(digest_size=16)
+    for name, tensor in sorted(pipe.model.state_dict().items()):
+        weights.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        weights.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    config = pipe.model.config.to_diff_dict()
+    config = {
+        name: str(value) for name, value in config.items() if name not in ("_name_or_path", "transformers_version")
+    }
+    backend = getattr(pipe.tokenizer, "backend_tokenizer", None)
+    tokenizer = backend.to_str() if backend is not None else sorted(pipe.tokenizer.get_vocab().items())
+    stages = [pipe._preprocess_params, pipe._forward_params, pipe._postprocess_params]
+    settings = [{name: _setting(value) for name, value in stage.items()} for stage in stages]
+    return content_id([weights.hexdigest(), config, tokenizer, settings, type(pipe).__qualname__], 16)
+
+
+def _setting(value: Any) -> str:
+    """A setting by its content; what would show its address in memory, by its type."""
+    if callable(getattr(value, "to_diff_dict", None)):
+        return str({name: v for name, v in value.to_diff_dict().items() if name != "transformers_version"})
+    plain = isinstance(value, (str, int, float, bool, type(None), list, tuple, dict))
+    return repr(value) if plain else type(value).__qualname__

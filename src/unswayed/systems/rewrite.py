@@ -1,0 +1,212 @@
+"""Systems that rewrite texts: a text goes in, other ways to say it come out, for paraphrases and controls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from unswayed.core.errors import SystemBroken, UsageError
+from unswayed.core.http.chat import Chat
+from unswayed.core.http.client import HttpSettings, Refused, Unanswered
+from unswayed.core.ids import content_id, file_hash
+from unswayed.core.prompt import Template
+from unswayed.core.secrets import masked_data
+from unswayed.core.values import Failed, Inputs, Json
+from unswayed.systems.device import beside
+from unswayed.systems.folders import ModelFolder
+from unswayed.systems.system import System, SystemAround
+
+_FILES = ("*.json", "*.safetensors", "*.bin", "*.model", "*.txt")  # of a model in a folder
+_ALL = 10  # texts that a server refuses before it answers any: the request itself is wrong
+
+
+class Rewriter(System):
+    """Takes the inputs `text`, `n`, `language` and `seed`; returns a list of n texts, or JSON text with such a list.
+
+    `open_system(spec, Rewriter)` opens one. A URL is a chat model, which needs `model` and `prompt`; `hf:FOLDER` is a
+    sequence-to-sequence model; any other system is taken as it is. An output of null means that the system refuses
+    the text.
+    """
+
+    @classmethod
+    def opened(cls, spec: str, options: Mapping[str, Any]) -> Rewriter | None:
+        if spec.startswith("hf:"):
+            return Seq2SeqRewriter(spec.removeprefix("hf:"), **options)
+        return ChatRewriter(spec, **options) if "://" in spec else None
+
+    @classmethod
+    def adapted(cls, system: System) -> Rewriter:
+        return RewriterOf(system)
+
+
+class ChatRewriter(Rewriter):
+    """A chat model behind any OpenAI-compatible URL, asked for JSON with a seed for each request.
+
+    `prompt` has {text} in it, and {n} and {language} if it likes.
+    """
+
+    batch_size = 1
+    deterministic = False
+
+    def __init__(
+        self, url: str, model: str, prompt: Template, temperature: float | None = 1.0, concurrency: int = 8,
+        key_env: str | None = None, body: dict[str, Json] | None = None, retries: int = 6,
+        read_timeout: float = 120.0, insecure: bool = False,
+    ) -> None:  # fmt: skip
+        self._insecure = insecure
+        self._settings = HttpSettings(read_timeout=read_timeout, total_timeout=2 * read_timeout)
+        self._url, self._model, self._key_env, self._body = url, model, key_env, body
+        self._prompt, self._temperature = prompt, temperature
+        self.concurrency, self.retries = concurrency, retries
+        self._lock = Lock()
+        self._chat: Chat | None = self._opened_chat()
+        self._refused: int | None = 0  # None as soon as one text was answered
+        self.name = f"{self._chat.client.shown}#{model}"
+        self._identity = f"rewriter {content_id(masked_data([url, model, prompt.text, temperature, body]), 16)}"
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        return [self._rewritten(inputs) for inputs in batch]
+
+    def used(self) -> dict[str, float]:
+        return self._chat.client.used() if self._chat else {}
+
+    def close(self) -> None:
+        """Ends requests that are under way; the next one opens the server again."""
+        with self._lock:
+            chat, self._chat = self._chat, None
+        if chat:
+            chat.client.close()
+
+    def _opened_chat(self) -> Chat:
+        return Chat(
+            self._url, self._model, self._key_env, None, self._body, self._settings, self.retries, self._insecure
+        )
+
+    def _rewritten(self, inputs: Inputs) -> Json | Failed:
+        with self._lock:
+            chat = self._chat = self._chat or self._opened_chat()
+        more: dict[str, Json] = {"seed": int(inputs["seed"]), "response_format": {"type": "json_object"}}
+        texts = {name: inputs[name] for name in ("text", "n", "language")}
+        try:
+            answer = chat.ask(self._prompt.fill(texts), temperature=self._temperature, **more)
+        except Refused as problem:
+            self._refuse(problem)
+            return None
+        except Unanswered as problem:
+            raise SystemBroken(f"{chat.client.shown}: {problem}.") from problem
+        self._refused = None
+        return answer.text or ""
+
+    def _refuse(self, problem: Refused) -> None:
+        """One text may be refused; where it is every one from the first, it is not the text."""
+        if self._refused is not None:
+            self._refused += 1
+            if self._refused >= _ALL:
+                raise SystemBroken(
+                    f"{self._url} refused the first {_ALL} texts. The last time, {problem}. If the request has a field "
+                    f'that the server does not know, leave the field out: body={{"response_format":null,"seed":null}}.'
+                )
+
+
+class Seq2SeqRewriter(Rewriter):
+    """A Hugging Face sequence-to-sequence model in a folder, which samples from the `top_k` likeliest words.
+
+    `seed` holds a number for each of the n texts, with commas between them, or one to begin with. Each text has random
+    numbers of its own, so it does not depend on the other texts of its batch.
+    """
+
+    def __init__(
+        self, folder: str, prefix: str = "", top_k: int = 50, temperature: float = 1.0, longest: int = 256,
+        batch_size: int = 1,
+    ) -> None:  # fmt: skip
+        self.name = f"hf:{folder}"
+        self._files = ModelFolder(folder, "sequence-to-sequence model")
+        self.folder, self.prefix, self.top_k = folder, prefix, top_k
+        self.temperature, self.longest, self.batch_size = temperature, longest, batch_size
+
+    @cached_property
+    def identity(self) -> str:
+        decides = [weights_id(self.folder), self.prefix, self.top_k, self.temperature, self.longest]
+        return f"rewriter {content_id(decides, 16)}{self._files.suffix}"
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        seeds = [_seeds(inputs["seed"], int(inputs["n"])) for inputs in batch]
+        return [*self.candidates([inputs["text"] for inputs in batch], seeds)]
+
+    @cached_property
+    def model(self) -> tuple[Any, Any]:
+        """The tokenizer and the network, loaded when the first text comes."""
+        return self._files.tokenizer(), self._files.model("AutoModelForSeq2SeqLM")
+
+    def candidates(self, texts: Sequence[str], seeds: Sequence[Sequence[int]]) -> list[list[str]]:
+        """For each text as many others as it has seeds, in their order; the same may come twice."""
+        tokenizer, network = self.model
+        import numpy as np
+        import torch
+
+        wanted = [self.prefix + " ".join(text.split()) for text, own in zip(texts, seeds, strict=True) for _ in own]
+        generators = [np.random.Generator(np.random.PCG64(seed)) for own in seeds for seed in own]
+        encoded = tokenizer(wanted, return_tensors="pt", padding=True, truncation=True, max_length=self.longest)
+        encoded = beside(network, dict(encoded))
+        with torch.inference_mode():
+            ids = network.generate(
+                **encoded,
+                do_sample=False,
+                num_beams=1,
+                max_new_tokens=self.longest,
+                logits_processor=[self.sampler(generators)],
+            )
+        written = iter(tokenizer.batch_decode(ids, skip_special_tokens=True))
+        return [[" ".join(next(written).split()) for _ in own] for own in seeds]
+
+    def sampler(self, generators: Sequence[Any]) -> Any:
+        """Makes a word that is drawn from the top k the likeliest: noise by Gumbel, from one generator for each row."""
+        import numpy as np
+        import torch
+        from transformers import LogitsProcessor
+
+        k, temperature = self.top_k, self.temperature
+
+        class Sampler(LogitsProcessor):
+            def __call__(self, input_ids: Any, scores: Any) -> Any:
+                best = scores.float().topk(min(k, scores.shape[-1]))
+                noise = np.stack([generator.gumbel(size=best.values.shape[-1]) for generator in generators])
+                drawn = (best.values / temperature + torch.from_numpy(noise).to(best.values)).argmax(-1, keepdim=True)
+                return torch.full_like(scores, -torch.inf).scatter(-1, best.indices.gather(-1, drawn), 0.0)
+
+        return Sampler()
+
+
+def _seeds(seed: str, n: int) -> list[int]:
+    """A number for each of n texts."""
+    listed = [int(number) for number in seed.split(",")]
+    return listed if len(listed) == n else [listed[0] + i for i in range(n)]
+
+
+def weights_id(folder: str) -> str:
+    """An id of what is in a model's files."""
+    files = sorted(file for pattern in _FILES for file in Path(folder).glob(pattern))
+    return content_id([[file.name, file_hash(file)] for file in files])
+
+
+class RewriterOf(SystemAround, Rewriter):
+    """Any system as a rewriter."""
+
+    @property
+    def identity(self) -> str:
+        return self.system.identity
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        return self.system.predict(batch)
+
+
+def rewriting_prompt(path: str, folder: Path) -> Template:
+    """The prompt in a file, or of that name in the folder; checked to have {text} and nothing that can't be filled."""
+    template = Template.read(path, folder)
+    template.require(["text", "n", "language"])
+    if "text" not in template.names:
+        raise UsageError(f"{path} has no {{text}}, so the model would not see the text. Put {{text}} in the prompt.")
+    return template

@@ -1,0 +1,197 @@
+"""The contract of whatever answers: inputs in, outputs out, an identity that pins it down; outputs as plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite, isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from unswayed.core.errors import UsageError
+from unswayed.core.prices import Prices
+from unswayed.core.values import Failed, Inputs, Json
+
+if TYPE_CHECKING:
+    from unswayed.core.suite import Suite
+
+__all__ = ["Failed", "System", "SystemAround", "plain", "plain_each"]
+
+
+class System:
+    """Extend, and put in `systems/FOLDER/NAME.py` or behind the entry point `unswayed.systems`.
+
+    Example: `class Mine(System)` with a method `predict(self, batch)` that returns an output for each.
+    """
+
+    name: str = ""
+    batch_size: int = 64
+    concurrency: int = 1  # batches that may be asked for at once, from threads
+    retries: int = 2  # how often an item that failed, not finally, is asked again
+    deterministic: bool | None = None  # False where the same input may have another answer; None if that is not known
+    prompted: bool = False  # has it no prompt of its own, so that a filled one can be an input?
+    reference: tuple[str, dict[str, Json]] | None = None  # what opens it again in another process, where that is known
+    prices: Prices | None = None  # of tokens, for systems that count them and know both
+
+    _identity: str  # for systems whose identity is known when they are made
+
+    @property
+    def identity(self) -> str:
+        """Changes whenever the answers could: part of the key under which outputs are stored."""
+        return self._identity
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """Texts that are put around inputs, such as the template `prompt`: kept with a run, shown in its report."""
+        return {}
+
+    def prepare(self, suite: Suite) -> None:
+        """Called with the suite before the first of its requests; may refuse it."""
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        """One output for each input, in order. Raising fails the whole batch; `Failed` fails one item."""
+        raise NotImplementedError
+
+    def losses(self, batch: Sequence[Inputs], golds: Sequence[Json]) -> Sequence[float] | None:
+        """How far from each gold the system is, greater is worse, also where its answer is right; None if unknown."""
+        return None
+
+    def used(self) -> dict[str, float]:
+        """What answering has used since this was asked last, such as requests and tokens, for those that know."""
+        return {}
+
+    def limit(self, rate: float) -> bool:
+        """Sends no more requests a second than this; False for systems that send none themselves."""
+        return False
+
+    def settings(self) -> dict[str, Json]:
+        """What decides how an answer is drawn, such as temperature and seed, for those that know; kept with the run."""
+        return {}
+
+    def close(self) -> None:
+        """Lets go of processes, files and memory."""
+
+    @classmethod
+    def opened(cls, spec: str, options: Mapping[str, Any]) -> Self | None:
+        """Extend in kinds of system, such as metrics, that have words of their own for opening one."""
+        return None
+
+    @classmethod
+    def adapted(cls, system: System) -> Self:
+        """Extend in kinds of system that any other can be made into."""
+        raise UsageError(f"{system.name} is no {cls.__name__.lower()}.")
+
+    @classmethod
+    def load(cls, folder: Path) -> System:
+        """The system that was saved in a folder, for those that can be."""
+        raise UsageError(f"{cls.__name__} can't be opened from a folder such as {folder}.")
+
+
+_DEPTH = 100
+
+
+class SystemAround(System):
+    """A system that asks another one, which it prepares and closes. Extend with `predict` and `identity`."""
+
+    def __init__(self, system: System) -> None:
+        self.system, self.name = system, system.name
+        self.batch_size, self.concurrency, self.retries = system.batch_size, system.concurrency, system.retries
+        self.deterministic, self.prices = system.deterministic, system.prices
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        return self.system.prompts
+
+    def prepare(self, suite: Suite) -> None:
+        self.system.prepare(suite)
+
+    def used(self) -> dict[str, float]:
+        return self.system.used()
+
+    def limit(self, rate: float) -> bool:
+        return self.system.limit(rate)
+
+    def settings(self) -> dict[str, Json]:
+        return self.system.settings()
+
+    def close(self) -> None:
+        self.system.close()
+
+
+class _NotPlain(Exception):
+    pass
+
+
+def plain(value: object) -> Json | Failed:
+    """The output as JSON values; arrays and numbers of numpy and its kin are converted, NaN is a failure."""
+    if type(value) is str and value.isascii():  # most outputs are labels
+        return value
+    if isinstance(value, Failed):
+        return value
+    try:
+        return _plain(value, "the output", 0)
+    except _NotPlain as problem:
+        return Failed(str(problem), final=True)
+
+
+def plain_each(values: Sequence[object]) -> list[Json | Failed]:
+    """The outputs of a batch as JSON values."""
+    if set(map(type, values)) == {str} and all(map(str.isascii, values)):  # type: ignore[arg-type]
+        return list(values)  # as labels are
+    return [plain(value) for value in values]
+
+
+def _plain(value: object, where: str, depth: int) -> Json:
+    if value is None or type(value) is bool:
+        return value
+    if isinstance(value, str):
+        return _text(value, where)
+    if isinstance(value, float):
+        return _number(float(value), where)
+    if isinstance(value, int):
+        return _whole(int(value), where)
+    if depth == _DEPTH:
+        raise _NotPlain(f"{where:.200} is nested more than {_DEPTH} deep, or holds itself")
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
+    if isinstance(value, Mapping):
+        return {_key(k, where): _plain(v, f"{where}[{k!r:.40}]", depth + 1) for k, v in value.items()}
+    return _plain(_converted(value, where), where, depth + 1)
+
+
+def _converted(value: object, where: str) -> object:
+    """What numpy, torch and their kin say an array or number is; asked by name, so that none is imported."""
+    for method in ("tolist", "item"):
+        convert = getattr(value, method, None)
+        if callable(convert) and not isinstance(value, type):
+            return convert()
+    raise _NotPlain(f"{where} is of type {type(value).__module__}.{type(value).__qualname__}, which is not JSON")
+
+
+def _text(value: str, where: str) -> str:
+    text = str.__str__(value)  # the characters, also of a str Enum
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise _NotPlain(
+                f"{where} holds half a surrogate pair at character {error.start}, which is not a text"
+            ) from None
+    return text
+
+
+def _number(value: float, where: str) -> float:
+    if isfinite(value):
+        return value
+    raise _NotPlain(f"{where} is {'NaN' if isnan(value) else 'infinite'}")
+
+
+def _whole(value: int, where: str) -> int:
+    if -(1 << 63) <= value < 1 << 64:
+        return value
+    raise _NotPlain(f"{where} is a whole number of more than 64 bits")
+
+
+def _key(key: object, where: str) -> str:
+    if isinstance(key, str):
+        return _text(key, where)
+    raise _NotPlain(f"{where} has a key of type {type(key).__qualname__}; keys must be texts")

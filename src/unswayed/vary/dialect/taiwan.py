@@ -1,0 +1,104 @@
+"""Mandarin as it is said and written in Taiwan, by OpenCC."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import Any
+
+from unswayed.core.edits import Edit, apply
+from unswayed.core.errors import MissingExtra
+from unswayed.core.seeds import Stream
+from unswayed.vary.dialect import LONGEST, Place, changed, read_table
+from unswayed.vary.operator import Change, Operator, Text, whole_text
+from unswayed.vary.words import checked_choice, checked_rate
+
+_HAN = re.compile(r"[\u3400-\u9fff]+")
+_WORD = 8  # characters of the longest words
+_QUOTES = str.maketrans("“”‘’", "「」『』")
+
+
+class Taiwan(Operator):
+    """Replaces words of mainland Mandarin by those of Taiwan, such as 软件 by 软体, also in traditional script.
+
+    With `rate` 0, the default, one word changes. Otherwise each word changes with that probability, and at least one.
+    With `script=traditional` the whole text changes. Words that Taiwan's translators mostly keep stay as they are;
+    `words=opencc` replaces all that OpenCC has another word for.
+    """
+
+    languages = ("zh",)
+    example = ("这个软件的默认打印机是什么？", "这个软件的预设打印机是什么？")
+
+    def __init__(self, script: str = "simplified", rate: float = 0.0, words: str = "translators") -> None:
+        self.words = checked_choice("words", words, "translators", "opencc")
+        self.script, self.rate = checked_choice("script", script, "simplified", "traditional"), checked_rate(rate)
+        _converter("s2twp")  # raises here if OpenCC is not installed
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        said = text.text[:LONGEST]
+        if self.script == "traditional":
+            worded = apply(said, [place.edit for place in self._places(said)])
+            in_taiwan = _converter("s2tw").convert(worded).translate(_QUOTES)
+            return whole_text(text.text, in_taiwan + text.text[LONGEST:], "script and vocabulary: traditional, Taiwan")
+        return changed(text.text, self._places(said), self.rate, rng)
+
+    def _places(self, text: str) -> Iterator[Place]:
+        for place in _places(text):
+            word = text[place.edit.start : place.edit.end]
+            if self.words == "opencc" or not (word in _words("leave") or in_another_sense(word, text)):
+                yield place
+
+
+def in_another_sense(word: str, text: str) -> bool:
+    """Is this a word that differs in computing only, such as 程序, in a text about something else?"""
+    return word in _words("computing") and not _about_computing().search(text)
+
+
+@cache
+def _converter(name: str) -> Any:
+    try:
+        from opencc import OpenCC
+    except ImportError as error:
+        raise MissingExtra("Taiwan's Mandarin", "zh") from error
+    return OpenCC(name)
+
+
+def _places(text: str) -> Iterator[Place]:
+    """The words that Taiwan has others for, the longest first from the left."""
+    for stretch in _HAN.finditer(text):
+        said, at = stretch[0], 0
+        if _said(said) == said:
+            continue
+        while at < len(said):
+            size = next((n for n in range(min(_WORD, len(said) - at), 1, -1) if _is_word(said[at : at + n])), 0)
+            if size:
+                start = stretch.start() + at
+                yield Place(Edit(start, start + size, _said(said[at : at + size])), "vocabulary")
+            at += size or 1
+
+
+def _is_word(said: str) -> bool:
+    """Does Taiwan say this otherwise, and not only because it says a part of it otherwise?"""
+    new = _said(said)
+    if new == said or _converter("t2s").convert(new) != new:
+        return False
+    return all(_said(said[:k]) + _said(said[k:]) != new for k in range(1, len(said)))
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    """A list of the table."""
+    return frozenset(read_table("taiwan")[name].split())
+
+
+@cache
+def _about_computing() -> re.Pattern[str]:
+    return re.compile("|".join(sorted(_words("about_computing"))))
+
+
+@lru_cache(65536)
+def _said(mainland: str) -> str:
+    """Taiwan's words in simplified script."""
+    said: str = _converter("tw2s").convert(_converter("s2twp").convert(mainland))
+    return said

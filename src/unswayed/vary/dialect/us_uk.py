@@ -1,0 +1,46 @@
+"""American and British English."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from unswayed.core.seeds import Stream
+from unswayed.vary.dialect import Exchange, changed, pairs_of, read_table
+from unswayed.vary.operator import Change, Operator, Text
+from unswayed.vary.words import checked_choice, checked_rate
+
+_IZE = ("ize", "izes", "ized", "izing", "ization", "izations", "izer", "izers")
+_YZE = ("yze", "yzes", "yzed", "yzing", "yzer", "yzers")
+
+
+class UsUk(Operator):
+    """Replaces American spellings and words by British ones, such as *colour* and *lorry*. `to=us` is the reverse.
+
+    With `rate` 0, the default, one word changes. Otherwise each word changes with that probability, and at least one.
+    """
+
+    languages = ("en",)
+    example = ("the theater has an elevator and gray walls", "the theater has an elevator and grey walls")
+
+    def __init__(self, to: str = "uk", rate: float = 0.0) -> None:
+        self.to, self.rate = checked_choice("to", to, "uk", "us"), checked_rate(rate)
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        return changed(text.text, exchange(self.to == "us").places(text.text), self.rate, rng, articles=True)
+
+
+@cache
+def exchange(back: bool) -> Exchange:
+    return Exchange(_pairs(back))
+
+
+def _pairs(back: bool) -> Iterator[tuple[str, str, str]]:
+    table = read_table("us_uk")
+    yield from pairs_of(table["spelling"], "spelling", back, table["endings"])
+    for stems, endings, both in ((table["ize"], _IZE, False), (table["yze"], _YZE, True)):
+        for stem in stems.split() if both or back else ():
+            for ending in endings:
+                american, british = stem + ending, stem + ending.replace("z", "s")
+                yield (british, american, "spelling") if back else (american, british, "spelling")
+    yield from pairs_of(table["vocabulary"], "vocabulary", back)

@@ -1,0 +1,391 @@
+"""Applies operators to examples: each of them or one at random, every draw, labels moved, in the examples' order."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, chain
+from operator import eq
+from typing import Literal
+
+import msgspec
+
+from unswayed.core.collecting import collecting_later
+from unswayed.core.edits import LabelsLost, apply, apply_each
+from unswayed.core.errors import CannotKeepLabels, UnknownName, UsageError, option
+from unswayed.core.identify import UNSURE
+from unswayed.core.language import knows, require_language
+from unswayed.core.seeds import Seeds
+from unswayed.core.suite import LANGUAGE
+from unswayed.core.task import task_named
+from unswayed.core.values import Example, Json, Variant
+from unswayed.core.variants import Maker, VariantColumn, Variants
+from unswayed.vary import operators
+from unswayed.vary.block import BLOCK, Block, SingleEdits, Texts, blocks_of
+from unswayed.vary.guard import LabelGuard
+from unswayed.vary.operator import UNALTERED, Change, Operator, PromptOperator, describe
+
+MOST_DRAWS = 100_000
+_FEW = 8  # variants of an example
+_TRIES = 12  # how often an operator draws again where a guard objects
+
+
+class OperatorSpec(msgspec.Struct, frozen=True):
+    """An operator by name, with its parameters.
+
+    Example: `unswayed.OperatorSpec("keyboard/adjacent", {"rate": 0.1})`.
+    """
+
+    name: str
+    params: dict[str, Json] = {}
+
+    def make(self) -> Operator:
+        cls = operators.get(self.name)
+        known = cls.parameters()
+        for key in self.params:
+            if key not in known:
+                raise UnknownName(f"parameter of {self.name}", key, known)
+        try:
+            operator = cls(**self.params)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"{self.name} can't be made with {self.params}: {error}.") from error
+        operator.name, operator.family = self.name, self.name.split("/", 1)[0]
+        return operator
+
+    def describe(self) -> dict[str, Json]:
+        cls = operators.get(self.name)
+        params = {**{k: p.default for k, p in cls.parameters().items()}, **self.params}
+        return describe(self.name, cls, {**params, **cls.pinned(params)})
+
+
+class Variation(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that decides which variants an example gets."""
+
+    operators: tuple[OperatorSpec, ...]
+    task: str
+    language: str
+    language_guessed: bool = False
+    draws: int = 1
+    seed: int = 0
+    fields: tuple[str, ...] = ()
+    pools: dict[str, tuple[Example, ...]] = {}  # by operator, the examples that it is given
+    set: Literal["each", "random"] = "each"  # a variant by each operator, or by one of them at random
+    guard: LabelGuard | None = None  # refuses variants whose words training labels contradict
+
+    @property
+    def at_once(self) -> int:
+        """How many examples are varied together: more where that takes a moment and makes few variants."""
+        few = len(self.operators) * self.draws <= _FEW
+        return 2 * BLOCK if few and all(spec.make().quick for spec in self.operators) else BLOCK
+
+    def check(self) -> None:
+        """Raises before any work where an operator can't be used for this language or task."""
+        names = [spec.name for spec in self.operators]
+        twice = next((name for name, count in Counter(names).items() if count > 1), None)
+        if twice:
+            raise UsageError(f"The operator {twice} is listed twice. Make two suites to compare its parameters.")
+        if not names:
+            raise UsageError(
+                f"No operator. Name one with {option('with', 'operators')}. See `unswayed list operators`."
+            )
+        if not 1 <= self.draws <= MOST_DRAWS:
+            raise UsageError(f"{option('draws')} must be a number from 1 to {MOST_DRAWS:,}, not {self.draws}.")
+        for name in names:
+            self.require(name, operators.get(name))
+
+    def require(self, name: str, operator: type[Operator]) -> None:
+        """Raises where one operator can't be used."""
+        if not knows(operator.languages, self.language):
+            require_language(
+                name, operator.languages, self.language, self.language_guessed, self._usable(name, operator)
+            )
+        if task_named(self.task).aligned and not operator.aligned:
+            raise CannotKeepLabels(
+                f"{name} rewrites whole texts, so the labels of a {self.task} example can't be kept true."
+            )
+
+    def _usable(self, name: str, instead_of: type[Operator]) -> list[str]:
+        """The operators like this one that know this language and keep the labels of this task, its family first."""
+        aligned = task_named(self.task).aligned
+        every = [(other, operators.get(other)) for other in operators.names()]
+        fit = [n for n, o in every if knows(o.languages, self.language) and (o.aligned or not aligned)]
+        alike = [other for other in fit if operators.get(other).meaning == instead_of.meaning]
+        family = name.partition("/")[0]
+        return sorted(alike, key=lambda other: other.partition("/")[0] != family)
+
+
+_Place = tuple[int, int]  # an example's place in a block, and a draw
+_Column = list[Variant | None] | VariantColumn  # a variant of each example; None where there is nothing to change
+
+
+def _every(operator: PromptOperator) -> int:
+    """Prompts, of which each example is asked with one."""
+    return max(1, round(1 / operator.share))
+
+
+def _check_share(operator: PromptOperator, draws: int) -> None:
+    if (every := _every(operator)) > draws:
+        raise UsageError(
+            f"{operator.name}: share={operator.share:g} asks each example with one of {every} prompts, but there are "
+            f"{draws}. Use {option('draws')} {every} or more, or a larger share."
+        )
+
+
+class Varier:
+    """Makes the variants of blocks of examples. Holds the operators, so make one a process."""
+
+    def __init__(self, variation: Variation, made: Sequence[Operator] | None = None, keep_gold: bool = False) -> None:
+        """`made` are operators to use instead of the variation's own; `keep_gold` leaves it to controls too."""
+        if made is None:
+            variation.check()
+        for operator in made or ():
+            variation.require(operator.name, type(operator))
+        self.variation = variation
+        self.task = task_named(variation.task)
+        self._aligned, self._move = self.task.aligned, self.task.move
+        self._chosen = variation.fields or self.task.varied  # of every example; else each has its own
+        self.keep_gold = keep_gold
+        self._mixed = "+" in variation.language
+        self.operators = [spec.make() for spec in variation.operators] if made is None else list(made)
+        for operator in self.operators:
+            if isinstance(operator, PromptOperator):
+                _check_share(operator, variation.draws)
+            if operator.pool:
+                operator.take_pool(variation.pools.get(operator.name, ()))
+        self.seeds = [Seeds(variation.seed, op.name, op.version) for op in self.operators]
+        self._by_name = sorted(range(len(self.operators)), key=lambda k: self.operators[k].name)
+        self._lots = Seeds(variation.seed, "set/random", 1)
+
+    def block(self, examples: Sequence[Example]) -> tuple[Sequence[Variant], Counter[str]]:
+        """The variants of these examples in their order, and how often an operator or set found nothing to change.
+
+        They are `Variants`, which have them as columns, where each example has one text and nearly all have one edit.
+        """
+        block = self._block(examples)
+        return self._each(block) if self.variation.set == "each" else self._random(block)
+
+    def _each(self, block: Block) -> tuple[Sequence[Variant], Counter[str]]:
+        columns: list[_Column] = []
+        unchanged: Counter[str] = Counter()
+        count = len(block.examples)
+        for k, operator in enumerate(self.operators):
+            its = [i for i in range(count) if self._knows(k, block.examples[i])] if self._mixed else range(count)
+            own = [self._applied(k, draw, block.some(its)) for draw in range(self.variation.draws)]
+            if left := _left(own):
+                unchanged[operator.name] += left
+            columns += [_spread(column, its, count) for column in own] if len(its) < count else own
+        plain = [column for column in columns if isinstance(column, VariantColumn)]
+        if len(plain) == len(columns):
+            return Variants(plain), unchanged
+        return list(filter(None, chain.from_iterable(zip(*columns, strict=True)))), unchanged
+
+    def _random(self, block: Block) -> tuple[list[Variant], Counter[str]]:
+        """Draws an operator for each place; where it finds nothing to change, another of those not yet tried."""
+        examples = block.examples
+        places = [(i, draw) for i in range(len(examples)) for draw in range(self.variation.draws)]
+        lots = {place: self._lots.stream(examples[place[0]].id, place[1]) for place in places}
+        untried: dict[_Place, list[int]] = {}
+        made: dict[_Place, Variant] = {}
+        pending = places
+        while pending:
+            drawn: dict[tuple[int, int], list[int]] = defaultdict(list)  # by operator and draw
+            for place in pending:
+                i, draw = place
+                rest = [k for k in untried.get(place, self._by_name) if self._knows(k, examples[i])]
+                if rest:
+                    drawn[lots[place].choice(rest), draw].append(i)
+            pending = []
+            for (k, draw), chosen in drawn.items():
+                for i, variant in zip(chosen, self._applied(k, draw, block.some(chosen)), strict=True):
+                    place = i, draw
+                    if variant is not None:
+                        made[place] = variant
+                    else:
+                        untried[place] = [o for o in untried.get(place, self._by_name) if o != k]
+                        pending.append(place)
+            pending.sort()  # as a block's examples are
+        left = len(examples) - len({i for i, _ in made})
+        return [made[place] for place in places if place in made], Counter({"set/random": left} if left else {})
+
+    def _applied(self, k: int, draw: int, block: Block) -> _Column:
+        """The variants that one operator makes of these examples in one draw."""
+        operator = self.operators[k]
+        if isinstance(operator, PromptOperator):
+            return [self._rewritten(operator, self.seeds[k], draw, example) for example in block.examples]
+        guard = self.variation.guard if operator.meaning == "same" else None
+        if guard is None:
+            return self._attempt(k, draw, block)
+        made: list[Variant | None] = [None] * len(block.examples)
+        at: Sequence[int] = range(len(made))
+        for attempt in range(_TRIES):
+            refused = []
+            for i, variant in zip(at, self._attempt(k, draw, block.some(at), attempt), strict=True):
+                example = block.examples[i]
+                if variant and guard.objection(example, variant.inputs, variant.gold, operator.rewords):
+                    refused.append(i)
+                else:
+                    made[i] = variant
+            if not refused:
+                break
+            at = refused
+        return made
+
+    def _attempt(self, k: int, draw: int, block: Block, attempt: int = 0) -> _Column:
+        if not self.operators[k].quick:  # it may take minutes, as one that asks a model does
+            return self._changed(k, draw, block, attempt)
+        with collecting_later():
+            return self._changed(k, draw, block, attempt)
+
+    def _changed(self, k: int, draw: int, block: Block, attempt: int) -> _Column:
+        operator, texts = self.operators[k], block.texts
+        fields = [f"{field} again {attempt}" for field in texts.fields] if attempt else texts.fields
+        changes = operator.changes(texts, self.seeds[k].streams(texts.ids, draw, fields))
+        if not isinstance(changes, SingleEdits):
+            _check_changes(operator, changes)
+        if block.one_each:
+            return self._single(operator, draw, texts, SingleEdits.of(changes))
+        spans = zip(block.examples, (0, *block.ends), block.ends, strict=False)
+        return [self._variant(operator, draw, e, texts.fields[a:b], changes[a:b]) for e, a, b in spans]
+
+    def _single(self, operator: Operator, draw: int, texts: Texts, changes: SingleEdits) -> VariantColumn:
+        """What `_variant` makes, where each example has one text and nearly all have one edit: the common case."""
+        maker = Maker(draw, operator.name, operator.family, operator.meaning)
+        examples, fields, befores, golds = texts.examples, texts.fields, texts.strings, texts.golds
+        if self._aligned:
+            afters, golds = self.task.move_each(golds, fields, befores, changes.edits)
+        else:
+            afters = apply_each(befores, changes.edits)
+        if maker.meaning != "same" and not self.keep_gold:
+            golds = [None] * len(examples)  # after a control the answer should differ; which it then is, nobody said
+        odd = list(changes.others)
+        if any(map(eq, befores, afters)):
+            odd += [i for i, (before, after) in enumerate(zip(befores, afters, strict=True)) if before == after]
+        noted: dict[int, str] = {}
+        if odd:
+            golds = list(golds)  # they may be the examples' own
+        for i in odd:
+            made = self._variant(operator, draw, examples[i], fields[i : i + 1], [changes[i]])
+            afters[i], golds[i], noted[i] = (made.inputs[fields[i]], made.gold, made.note) if made else (None, None, "")
+        return VariantColumn(maker, examples, fields, afters, golds, lambda: _with(changes.notes, noted))
+
+    def _rewritten(self, operator: PromptOperator, seeds: Seeds, draw: int, example: Example) -> Variant | None:
+        every = _every(operator)
+        if every > 1 and seeds.stream(example.id, draw // every, "share").below(every) != draw % every:
+            return None
+        made = operator.rewrite(example, self._language(example), seeds.stream(example.id, draw))
+        if made is None:
+            return None
+        inputs, gold, note = made
+        names = operator.name, operator.family, operator.meaning
+        return Variant(example.row, example.id, draw, *names, inputs, gold, note)
+
+    def _variant(
+        self, operator: Operator, draw: int, example: Example, fields: Sequence[str], changes: Sequence[Change | None]
+    ) -> Variant | None:
+        before, gold = example.inputs, example.gold
+        inputs, note = before.copy(), ""
+        for field, change in zip(fields, changes, strict=True):
+            if change is None:
+                continue
+            edits, said = change
+            if gold is not None and self._aligned:
+                try:
+                    inputs[field], gold = self._move(gold, field, before[field], edits)
+                except LabelsLost:
+                    return None  # the change can't be made without making a label false
+            else:
+                inputs[field] = apply(before[field], edits)
+            if len(fields) > 1:
+                said = f"{field}: {said}"
+            note = f"{note}; {said}" if note else said
+        if inputs == before:
+            if all(change is None for change in changes):
+                return None
+            if not operator.unaltered:
+                raise UsageError(
+                    f"{operator.name} returned the text of example {example.id!r} unchanged. It must return None, or "
+                    f"have `unaltered` if it simulates people who may leave a text as it is."
+                )
+            gold, note = example.gold, UNALTERED.note
+        return Variant(
+            example.row,
+            example.id,
+            draw,
+            operator.name,
+            operator.family,
+            operator.meaning,
+            inputs,
+            # after a control the answer should differ; which it then is, nobody said
+            gold if self.keep_gold or operator.meaning == "same" else None,
+            note,
+        )
+
+    def _language(self, example: Example) -> str:
+        return example.groups.get(LANGUAGE, UNSURE) if self._mixed else self.variation.language
+
+    def _knows(self, k: int, example: Example) -> bool:
+        """Can this operator vary the example? In a mixed file, some rows are in languages that it does not know."""
+        return not self._mixed or knows(self.operators[k].languages, self._language(example))
+
+    def _block(self, examples: Sequence[Example]) -> Block:
+        """The examples with the texts that are varied, which are the same for every operator and draw."""
+        every, whose = self._chosen, examples
+        ends: Sequence[int] = range(1, len(examples) + 1)  # as where each has one text
+        if len(every) == 1:
+            fields = list(every) * len(examples)
+        else:
+            chosen = [every or self.task.texts(e.inputs) for e in examples]
+            fields = list(chain.from_iterable(chosen))
+            if set(map(len, chosen)) != {1}:
+                ends = list(accumulate(map(len, chosen)))
+                whose = [e for e, its in zip(examples, chosen, strict=True) for _ in its]
+        aligned, language = self.task if self._aligned else None, "" if self._mixed else self.variation.language
+        try:
+            return Block(examples, Texts(whose, fields, aligned, language), ends)
+        except KeyError:
+            example, field = next((e, f) for e, f in zip(whose, fields, strict=True) if f not in e.inputs)
+            has = ", ".join(example.inputs)
+            what = f"Example {example.id!r} (row {example.row}) has no input {field!r}; it has {has}."
+            raise UsageError(what) from None
+
+
+def _with(notes: Sequence[str], others: dict[int, str]) -> Sequence[str]:
+    return [others.get(i, note) for i, note in enumerate(notes)] if others else notes
+
+
+def _left(columns: Sequence[_Column]) -> int:
+    """How many examples have a variant in no column."""
+    made = [column.texts if isinstance(column, VariantColumn) else column for column in columns]
+    if not any(None in column for column in made):
+        return 0
+    return sum(row.count(None) == len(row) for row in zip(*made, strict=True))
+
+
+def _spread(column: _Column, at: Sequence[int], count: int) -> _Column:
+    """A column of all examples, from that of some."""
+    whole: list[Variant | None] = [None] * count
+    for i, variant in zip(at, column, strict=True):
+        whole[i] = variant
+    return whole
+
+
+def _check_changes(operator: Operator, changes: Sequence[Change | None]) -> None:
+    for change in changes:
+        if change is not None and not isinstance(change, tuple):
+            raise UsageError(
+                f"{operator.name} gave {change!r:.60}. `change` must return a Change, or None for no change."
+            )
+
+
+def vary(examples: Iterable[Example], variation: Variation, unchanged: Counter[str] | None = None) -> Iterator[Variant]:
+    """The variants of all examples, in the examples' order, made in this process.
+
+    `unchanged` collects, by operator, how many examples had nothing to change, or, under `set/random`, how many no
+    operator could change.
+    """
+    varier = Varier(variation)
+    for block in blocks_of(examples, variation.at_once):
+        variants, none = varier.block(block)
+        if unchanged is not None:
+            unchanged.update(none)
+        yield from variants

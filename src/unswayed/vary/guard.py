@@ -1,0 +1,238 @@
+"""The label guard: what the labels of training data say of a word, so that no variant has a word that contradicts them.
+
+A variant keeps the labels of its example. That is wrong where the data's own labels say otherwise: in ATIS, *plane*
+asks for an aircraft and not for a flight; in SNIPS, *now* is a time. The guard counts, and refuses such words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from unswayed.core.errors import UsageError
+from unswayed.core.task import task_named
+from unswayed.core.values import Example, Inputs, Json
+
+LEAST = 3  # times that a word, or its plural, must have been seen to object
+_TIMES = 4.0  # how much likelier it must be under another label than under gold
+_MOSTLY = 0.5  # the share of its uses that must have another label
+_TYPICAL = 0.02  # the share of a type's values that must have the word; *so* in one of a thousand titles says nothing
+_OPEN = 0.1  # the share of a type's values that come up once: from here on they are names or titles
+_WORDS = re.compile(r"\w+(?:['’-]\w+)*")
+_END = "</s>"
+_SHORTEST = 3  # letters of a word that stays as it is: *bus* is no plural
+
+Counts = dict[str, dict[str, int]]
+
+
+class Objection(NamedTuple):
+    """Why a variant is not made: the word, and what the training labels say of it."""
+
+    word: str
+    reason: str
+
+
+class LabelGuard(msgspec.Struct, frozen=True):
+    """What training labels say of words. `learn` makes one.
+
+    `labels` counts examples by class; `words` by word and class; `tags` counts a word, alone or with the next, by the
+    type of slot that it is in, `O` in none; `types` counts values by type; `closed` has the values of each type that
+    is not of names. Words are without a final s, so that *planes* is *plane*.
+    """
+
+    task: str
+    labels: dict[str, int]
+    words: Counts
+    tags: Counts
+    types: dict[str, int]
+    typical: Counts
+    closed: dict[str, list[str]]
+
+    @classmethod
+    def learn(cls, examples: Iterable[Example], task: str) -> LabelGuard:
+        """The guard of labelled examples of a task that has classes or tags."""
+        return _Learner(task).learnt(examples)
+
+    def objection(self, example: Example, inputs: Inputs, gold: Json, rewords: bool = False) -> Objection | None:
+        """What the training labels have against a variant, if anything.
+
+        `rewords` says that words were replaced by others of the same meaning. Then a word must not stand for another
+        class, names and titles stay as they are, and other values get only words that training values of their type
+        have. A filler or a slip does not change what is asked for, so only the tags speak against it.
+        """
+        task = task_named(self.task)
+        label, tags = task.label(gold), task.tags(gold)
+        for field, text in inputs.items():
+            if text == example.inputs.get(field):
+                continue
+            before, after = _split(example.inputs.get(field, ""), tags), _split(text, tags)
+            for at in _new(before, after):
+                tag = tags[at] if tags is not None and len(tags) == len(after) else None
+                if found := self._against(after, at, label, tags, tag, rewords):
+                    return Objection(after[at], found)
+        return None
+
+    def _against(
+        self,
+        words: Sequence[str],
+        at: int,
+        label: str | None,
+        tags: Sequence[str] | None,
+        tag: str | None,
+        rewords: bool,
+    ) -> str | None:
+        found = None
+        if rewords and tags is not None and tag not in (None, "O"):
+            found = self._against_value(words, tags, at)
+        elif rewords and label is not None:
+            found = self._against_class(words[at], label)
+        return found or (None if tag is None else self._against_tag(words, at, tag, rewords))
+
+    def _against_class(self, word: str, label: str) -> str | None:
+        seen = self.words.get(_stem(word))
+        if seen is None or label not in self.labels:
+            return None
+        under = {name: (seen.get(name, 0) + 0.5) / (count + 1) for name, count in self.labels.items()}
+        most = max(seen, key=lambda name: (under[name], name))
+        if seen[most] < _MOSTLY * sum(seen.values()) or under[most] <= _TIMES * under[label]:
+            return None
+        return f"{seen[most]} of its {sum(seen.values())} training examples are {most}, {seen.get(label, 0)} {label}"
+
+    def _against_value(self, words: Sequence[str], tags: Sequence[str], at: int) -> str | None:
+        """A value of a type that is not of names must be one that training has."""
+        kind = tags[at][2:]
+        first = last = at
+        while tags[first].startswith("I-") and first and tags[first - 1][2:] == kind:
+            first -= 1
+        while last + 1 < len(tags) and tags[last + 1] == f"I-{kind}":
+            last += 1
+        if " ".join(words[first : last + 1]) in self.closed.get(kind, ()):
+            return None
+        return f"{kind} has names, or no such value in training"
+
+    def _against_tag(self, words: Sequence[str], at: int, tag: str, rewords: bool) -> str | None:
+        gold, word = tag if tag == "O" else tag[2:], _stem(words[at])
+        if gold != "O" and not rewords:
+            return None  # a slip inside a value leaves it the value that was meant
+        seen = self.tags.get(_pair(words, at)) or self.tags.get(word)
+        if seen is None:
+            return None
+        total = sum(seen.values())
+        most = max(seen, key=lambda kind: (seen[kind], kind))
+        if most == gold or seen[most] < _MOSTLY * total:
+            return None
+        if most != "O" and self.typical.get(word, {}).get(most, 0) < _TYPICAL * self.types[most]:
+            return None
+        return f"it is {most} in {seen[most]} of {total} training uses, {gold} in {seen.get(gold, 0)}"
+
+
+class _Learner:
+    def __init__(self, task: str) -> None:
+        self.task, self.name = task_named(task), task
+        self.labels: Counter[str] = Counter()
+        self.words: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.tags: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.values: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
+
+    def learnt(self, examples: Iterable[Example]) -> LabelGuard:
+        count = 0
+        for example in examples:
+            self._add(example)
+            count += 1
+        if not self.labels and not self.tags:
+            raise UsageError(
+                f"A label guard learns from classes or tags, and the {count:,} training examples of the task "
+                f"{self.name} have neither. Leave it out, or name training data with labels."
+            )
+        types = {kind: sum(values.values()) for kind, values in self.values.items()}
+        return LabelGuard(
+            self.name,
+            dict(sorted(self.labels.items())),
+            _often(self.words),
+            _often(self.tags),
+            types,
+            self._typical(),
+            {kind: self._closed(kind) for kind in sorted(types) if not self._open(kind)},
+        )
+
+    def _add(self, example: Example) -> None:
+        label, tags = self.task.label(example.gold), self.task.tags(example.gold)
+        said: set[str] = set()
+        for text in example.inputs.values():
+            words = _split(text, tags)
+            said.update(words)
+            if tags is not None and len(words) == len(tags):
+                self._add_tags(words, tags)
+        if label is not None:
+            self.labels[label] += 1
+            for word in set(map(_stem, said)):
+                self.words[word][label] += 1
+
+    def _add_tags(self, words: Sequence[str], tags: Sequence[str]) -> None:
+        value: list[str] = []
+        for at, (word, tag) in enumerate(zip(words, tags, strict=True)):
+            kind = tag if tag == "O" else tag[2:]
+            self.tags[_stem(word)][kind] += 1
+            self.tags[_pair(words, at)][kind] += 1
+            if kind != "O":
+                value.append(word)
+                if at + 1 == len(tags) or tags[at + 1] != f"I-{kind}":
+                    self.values[kind][tuple(value)] += 1
+                    value = []
+
+    def _open(self, kind: str) -> bool:
+        values = self.values[kind]
+        return sum(count == 1 for count in values.values()) >= _OPEN * sum(values.values())
+
+    def _closed(self, kind: str) -> list[str]:
+        return sorted(" ".join(value) for value in self.values[kind])
+
+    def _typical(self) -> Counts:
+        """How many values of each type have a word."""
+        found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for kind, values in self.values.items():
+            for value, count in values.items():
+                for word in set(map(_stem, value)):
+                    found[word][kind] += count
+        return _often(found)
+
+
+def _often(counts: dict[str, Counter[str]]) -> Counts:
+    return {key: dict(sorted(of.items())) for key, of in sorted(counts.items()) if sum(of.values()) >= LEAST}
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > _SHORTEST and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _pair(words: Sequence[str], at: int) -> str:
+    """A word and the one after it."""
+    return f"{_stem(words[at])} {words[at + 1] if at + 1 < len(words) else _END}"
+
+
+def _split(text: str, tags: Sequence[str] | None) -> list[str]:
+    """The words of a text in lower case: its tokens, where they have tags."""
+    lower = text.lower()
+    return lower.split(" ") if tags is not None else _WORDS.findall(lower)
+
+
+def _new(before: Sequence[str], after: Sequence[str]) -> list[int]:
+    """The places of the words that a variant has and its example has not, between what both begin and end with."""
+    first = 0
+    while first < min(len(before), len(after)) and before[first] == after[first]:
+        first += 1
+    last = 0
+    while last < min(len(before), len(after)) - first and before[-1 - last] == after[-1 - last]:
+        last += 1
+    old = Counter(before[first : len(before) - last])
+    places = []
+    for at in range(first, len(after) - last):
+        if old[after[at]]:
+            old[after[at]] -= 1
+        else:
+            places.append(at)
+    return places

@@ -1,0 +1,243 @@
+"""A finger lands one key to the side, on the keyboard of the text's language."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from unswayed.core.edits import Edit, OneEach
+from unswayed.core.seeds import AT_ONCE, Stream, Streams, below
+from unswayed.vary.block import BlockOperator, SingleEdits, Texts
+from unswayed.vary.keyboard.layouts import LANGUAGES, Layout, Run, Stroke, layout_for
+from unswayed.vary.keyboard.layouts import layout as layout_named
+from unswayed.vary.operator import Change, Text
+from unswayed.vary.words import checked_rate, picked, some
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_GUESSES = 8  # places tried for a letter, before all are listed
+_PLAIN = 128  # characters of ASCII
+
+
+class _Table(NamedTuple):
+    """The slips of ASCII's characters, one after the other: how many each has, where they begin, and what is noted."""
+
+    counts: NDArray[np.uint64]
+    firsts: NDArray[np.uint64]
+    news: list[str]
+    notes: list[str]
+
+
+class Slips(dict[str, tuple[str, ...]]):
+    """What comes out on a keyboard when one stroke lands on a key beside its own that writes letters too.
+
+    Example: `Slips(layout("en"))["a"]` is `("q", "w", "s", "z")`.
+    """
+
+    def __init__(self, board: Layout) -> None:
+        super().__init__()
+        self.board = board
+        self._near: dict[Stroke, tuple[Stroke, ...]] = {}
+
+    def __missing__(self, written: str) -> tuple[str, ...]:
+        """What may come out for a letter, with the marks on it; nothing where the keyboard does not write it."""
+        run = self.board.run_at(written, 0)
+        self[written] = found = tuple(self._of(run, written)) if run and run.end == len(written) else ()
+        return found
+
+    @cached_property
+    def table(self) -> _Table:
+        import numpy as np
+
+        each = [self[chr(code)] for code in range(_PLAIN)]
+        counts = np.array([*map(len, each), 0], np.uint64)  # the last is for all other characters
+        news = [new for slips in each for new in slips]
+        notes = [f"{chr(code)}→{new} at " for code, slips in enumerate(each) for new in slips]
+        return _Table(counts, np.cumsum(counts) - counts, [*news, ""], [*notes, ""])
+
+    def near(self, stroke: Stroke) -> tuple[Stroke, ...]:
+        """The strokes beside a stroke that write letters."""
+        if stroke not in self._near:
+            beside = [Stroke(near.key, stroke.level) for near in self.board.neighbours(stroke.key)]
+            self._near[stroke] = tuple(other for other in beside if _letters(self.board.written(other)))
+        return self._near[stroke]
+
+    def _of(self, run: Run, written: str) -> Iterator[str]:
+        if not _letters(written):
+            return
+        for k, stroke in enumerate(run.strokes):
+            for other in self.near(stroke):
+                new = self.board.compose((*run.strokes[:k], other, *run.strokes[k + 1 :]), written)
+                if new != written:
+                    yield new
+
+
+@lru_cache(64)
+def slips_on(name: str) -> Slips:
+    """The slips on the layout of this name."""
+    return Slips(layout_named(name))
+
+
+def _letters(text: str) -> bool:
+    """Letters and the signs on them, which scripts such as Devanagari and Thai have keys for."""
+    return bool(text) and all(unicodedata.category(c)[0] in "LM" for c in text)
+
+
+class Adjacent(BlockOperator):
+    """Replaces letters by the letter of a key beside theirs, on the keyboard of the text's language.
+
+    With `rate` 0, the default, one letter changes. Otherwise each letter changes with that probability, and at least
+    one. `words` limits the mistakes to that share of the words, so that they come together. `layout` chooses another
+    keyboard, such as `fr-CH` or `en-dvorak`. `unswayed list layouts` shows all.
+    """
+
+    languages = LANGUAGES
+    presets = ("typing",)
+    example = ("play some jazz by miles davis", "plsy some jazz by miles davis")
+
+    def __init__(self, rate: float = 0.0, words: float = 1.0, layout: str = "") -> None:
+        self.rate, self.words = checked_rate(rate), checked_rate(words)
+        self._chosen = slips_on(layout) if layout else None
+        self._slips: dict[str, Slips] = {}
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        slips = self._slips_in(text.language)
+        if slips.board.input:
+            edits = self._together(text, slips, rng)
+        else:
+            places = self._many(text, slips, rng) if self.rate else []
+            places = places or self._one(text.text, slips, rng)
+            edits = [Edit(start, end, rng.choice(slips[text.text[start:end]])) for start, end in places]
+        if not edits:
+            return None
+        if not text.text.isascii() and not unicodedata.is_normalized("NFC", text.text):
+            edits = [Edit(start, end, _in_form_of(text.text, new)) for start, end, new in edits]
+        notes = [f"{text.text[start:end]}→{new} at {start}" for start, end, new in edits[:5]]
+        return Change(tuple(edits), ", ".join(notes))
+
+    def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
+        slips = self._slips_in(texts.language) if texts.language else None
+        if slips is None or self.rate or slips.board.input:
+            return [self.change(text, rng) for text, rng in zip(texts, streams, strict=True)]
+        return self._one_each(texts, streams, slips.table)
+
+    def _one_each(self, texts: Texts, streams: Streams, table: _Table) -> SingleEdits:
+        """What `change` does to the one letter of plain texts, in the same draws."""
+        import numpy as np
+
+        codes, starts, sizes = texts.once(_plain_letters)
+        guesses = AT_ONCE - 1  # as many as leave a number for what comes out
+        at = below(streams.numbers[:, :guesses], sizes[:, None]).astype(np.int64)
+        counts = table.counts[codes[starts[:, None] + at]]
+        tried = (counts > 0).argmax(1)  # the first place with a letter that may slip; 0 also where none has
+        rows = np.arange(len(texts))
+        at, counts = at[rows, tried], counts[rows, tried]
+        chosen = table.firsts[codes[starts + at]] + below(streams.numbers[rows, tried + 1], counts)
+        others = {}
+        places: list[int] = at.tolist()
+        kinds: list[int] = chosen.tolist()
+        news: list[str | None] = [table.news[kind] for kind in kinds]
+        for i in np.flatnonzero(counts == 0).tolist():  # no letter was found, or the text is not plain
+            news[i] = None
+            if change := self.change(texts[i], streams[i]):
+                others[i] = change
+        return SingleEdits(
+            OneEach(places, (at + 1).tolist(), news),
+            lambda: [f"{table.notes[kind]}{place}" for kind, place in zip(kinds, places, strict=True)],
+            others,
+        )
+
+    def _slips_in(self, language: str) -> Slips:
+        slips = self._slips.get(language) if self._chosen is None else self._chosen
+        if slips is None:
+            slips = self._slips[language] = slips_on(layout_for(language).name)
+        return slips
+
+    def _many(self, text: Text, slips: Slips, rng: Stream) -> list[tuple[int, int]]:
+        written = text.text
+        if self.words == 1:
+            places = _places(written, range(len(written)), slips)
+            return [place for place in places if rng.random() < self.rate]
+        letters = [i for start, end in some(text.tokens, self.words, rng) for i in range(start, end)]
+        return _places(written, [letters[k] for k in picked(len(letters), self.rate, rng)], slips)
+
+    def _one(self, text: str, slips: Slips, rng: Stream) -> list[tuple[int, int]]:
+        """A random letter's place. Guessing finds one at once in most texts, and each letter as likely as any."""
+        for _ in range(_GUESSES if text else 0):
+            found = _places(text, (rng.below(len(text)),), slips)
+            if found:
+                return found
+        letters = _places(text, range(len(text)), slips)
+        return [rng.choice(letters)] if letters else []
+
+    def _together(self, text: Text, slips: Slips, rng: Stream) -> list[Edit]:
+        """Slips among keys that write syllables together: what comes out is composed again."""
+        words = some(text.tokens, self.words, rng) if self.rate and self.words < 1 else text.tokens
+        letters = [run for run in slips.board.runs(text.text) if _letters(text.text[run.start : run.end])]
+        runs = [run for run in letters if any(start <= run.start < end for start, end in words)]
+        keys = [(n, k) for n, run in enumerate(runs) for k, stroke in enumerate(run.strokes) if slips.near(stroke)]
+        chosen: dict[int, list[int]] = defaultdict(list)
+        for n, k in some(keys, self.rate, rng):
+            chosen[n].append(k)
+        edits = []
+        for n, places in chosen.items():
+            run, strokes = runs[n], list(runs[n].strokes)
+            for k in places:
+                strokes[k] = rng.choice(slips.near(strokes[k]))
+            before = text.text[run.start : run.end]
+            edits += _difference(run.start, before, slips.board.compose(strokes, before))
+        return edits
+
+
+def _plain_letters(texts: Texts) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.uint64]]:
+    """The letters of texts, where each begins, and how many each has. Those of texts that are not ASCII are no letters,
+    and nor is the one at the end, which stands for the letters of empty texts."""
+    import numpy as np
+
+    codes, starts, sizes = texts.letters
+    codes = np.append(codes, codes.dtype.type(_PLAIN))
+    if codes.dtype != np.uint8:
+        plain = np.array([text.isascii() for text in texts.strings])
+        codes[:-1][~np.repeat(plain, sizes)] = _PLAIN
+    return codes, np.where(sizes > 0, starts, len(codes) - 1), sizes.astype(np.uint64)
+
+
+def _in_form_of(text: str, new: str) -> str:
+    """Letters and marks apart where the text has them so."""
+    return unicodedata.normalize("NFD", new) if unicodedata.is_normalized("NFD", text) else new
+
+
+def _places(text: str, at: Iterable[int], slips: Slips) -> list[tuple[int, int]]:
+    """Where letters stand that may slip, with the marks on them that are typed together with them."""
+    if text.isascii():
+        return [(i, i + 1) for i in at if slips[text[i]]]
+    places, end = [], 0
+    for i in at:
+        if i < end:
+            continue
+        end = i + 1
+        while end < len(text) and "\u0300" <= text[end] <= "\u036f":
+            end += 1
+        if end > i + 1 and not slips[text[i:end]]:
+            end = i + 1
+        if slips[text[i:end]]:
+            places.append((i, end))
+    return places
+
+
+def _difference(start: int, before: str, after: str) -> list[Edit]:
+    """The part of a text that changed, as an edit; none if nothing did."""
+    if before == after:
+        return []
+    head = 0
+    while head < min(len(before), len(after)) and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    return [Edit(start + head, start + len(before) - tail, after[head : len(after) - tail])]

@@ -1,0 +1,226 @@
+"""A pinyin engine in Python over the lists that ship with the package, words and what else input methods offer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from operator import itemgetter
+from string import ascii_lowercase
+from typing import Any
+
+from unswayed.vary.chinese import APART, WORDS_FILE, Lexicon, lexicon
+from unswayed.vary.keyboard.ime import LONGEST, MOST_KNOWN, UNRANKED, Candidate, Engine, typable
+
+_BEAM = 4  # readings of the keys, and whole conversions, that are kept
+_WORD_COST = 18.0  # log of the running words counted, so that one long word goes before two short ones
+_CUT_COST = 3.0  # a letter that stands for a syllable makes a word less likely than typing it out does
+_MOST_WORDS = 30  # words looked at for one stretch of keys
+_KEPT = 20_000  # stretches of units whose words are kept
+_LONGEST = 8  # syllables of the longest word
+_SAME = 1e-6  # scores that differ by less are equal but for rounding
+
+# What it costs to read the keys so, the syllables or letters that stand for one, and where each ends in the keys.
+Reading = tuple[float, tuple[str, ...], tuple[int, ...]]
+Word = tuple[str, float]
+_Way = tuple[float, Any, str, int]  # a reading up to some key: its cost, the way before its last unit, that, its end
+_first = itemgetter(0)
+
+
+class Embedded(Engine):
+    """Reads the keys as syllables, where letters may stand for whole ones, and finds the likeliest words by beam."""
+
+    name = "embedded"
+
+    def __init__(self, words: Lexicon, phrases: Lexicon) -> None:
+        super().__init__()
+        self._lexicon, self._phrases = words, phrases
+        self._stretch = lru_cache(_KEPT)(self._with_likeliest)
+        self._firsts: dict[str, Candidate | None] = {}
+        self._ceilings = _ceilings(words.highest, phrases.highest)
+        self._initials: dict[str, frozenset[str]] = {}
+        self._costs = _costs(words.syllables)
+
+    def first(self, keys: str) -> Candidate | None:
+        if keys not in self._firsts:
+            if len(self._firsts) >= MOST_KNOWN:
+                self._firsts.clear()
+            self._firsts[keys] = self._first(keys) if typable(keys) else None
+        return self._firsts[keys]
+
+    def _first(self, keys: str) -> Candidate | None:
+        """What `_look_up` puts first, without the rest of its list."""
+        readings = self._readings(keys)
+        if not readings:
+            return None
+        best = self._best(readings)
+        if best is None:
+            return next(iter(self._look_up(keys, 1)), None)
+        size, used = len(best), (-1e9, len(keys))
+        for penalty, spelled, ends in readings:
+            for text, score in self._stretch(spelled[:size])[1] if size <= min(len(spelled), _LONGEST) else ():
+                if text == best:
+                    used = max(used, (score - 4.0 * penalty, ends[size - 1]))
+        return Candidate(best, used[1])
+
+    def _look_up(self, keys: str, n: int) -> list[Candidate]:
+        readings = self._readings(keys)
+        best = self._best(readings)
+        offers: dict[str, tuple[float, int]] = {}
+        for penalty, spelled, ends in readings:
+            known, initials = self._known_initials(spelled[0]), _initials(spelled)
+            for length in range(min(len(spelled), _LONGEST), 0, -1):
+                if initials[1:length] not in known:
+                    continue
+                less, more, end = 4.0 * penalty, 12.0 * length, ends[length - 1]
+                for text, score in self._stretch(spelled[:length])[1]:
+                    value, before = (score - less + more, end), offers.get(text)
+                    if before is None or value > before:
+                        offers[text] = value
+        found = [] if best is None else [Candidate(best, offers.pop(best, (0.0, len(keys)))[1])]
+        return [*found, *_highest(offers, n - len(found))][:n]
+
+    def _best(self, readings: list[Reading]) -> str | None:
+        """The likeliest text for all of the keys."""
+        found: dict[str, float] = {}
+        least = -1e9
+        for penalty, spelled, _ in readings:
+            cut = penalty - len(spelled)  # as `_costs` has it
+            if self._ceilings[len(spelled)] - _CUT_COST * cut - penalty < least - _SAME:
+                continue  # even its commonest words would be too rare
+            for score, text in self._conversions(spelled, least + penalty):
+                if score - penalty > found.get(text, -1e9):
+                    found[text] = score - penalty
+                    least = max(least, score - penalty)
+        return max(found, key=found.__getitem__, default=None)
+
+    def _readings(self, keys: str) -> list[Reading]:
+        """The few best ways to cut the keys into syllables and letters that stand for one; each cut costs."""
+        costs, size = self._costs, len(keys)
+        beams: list[list[_Way]] = [[] for _ in range(size + 1)]
+        beams[0].append((0.0, None, "", 0))
+        for at, c in enumerate(keys):
+            here = beams[at]
+            if len(here) > 1:
+                here.sort(key=_first)
+                del here[_BEAM:]
+            if c == "'":
+                beams[at + 1] += here
+            elif here:
+                for end in range(at + 1, min(size, at + 6) + 1):
+                    unit = keys[at:end]
+                    cost = costs.get(unit)
+                    if cost is None:
+                        break  # nothing begins so
+                    if cost:
+                        beams[end] += [(way[0] + cost, way, unit, end) for way in here]
+        return [_followed(way) for way in sorted(beams[-1], key=_first)[:_BEAM]]
+
+    def _conversions(self, spelled: tuple[str, ...], least: float) -> list[tuple[float, str]]:
+        """The likeliest text for all of the units, and those that are as likely, the first of which is the last by name.
+
+        What falls behind on the way stays behind, whatever follows. None need be found that scores less than `least`.
+        """
+        initials, size, stretch, ceilings = _initials(spelled), len(spelled), self._stretch, self._ceilings
+        beams: list[list[tuple[float, str]]] = [[(0.0, "")], *[[] for _ in spelled]]
+        for at, unit in enumerate(spelled):
+            here = _level(beams[at])
+            if not here or here[0][0] + ceilings[size - at] < least - _SAME:
+                continue
+            known = self._known_initials(unit)
+            for end in range(at + 1, min(size, at + _LONGEST) + 1):
+                if initials[at + 1 : end] in known:
+                    reached = beams[end]
+                    for word, score in stretch(spelled[at:end])[0]:
+                        for before, text in here:
+                            reached.append((before + score - _WORD_COST, text + word))
+        return _level(beams[-1])
+
+    def _known_initials(self, unit: str) -> frozenset[str]:
+        """The first letters of the syllables that follow a unit in words."""
+        found = self._initials.get(unit)
+        if found is None:
+            cut = unit not in self._lexicon.syllables
+            found = self._initials[unit] = frozenset(
+                self._lexicon.initials(unit, cut) | self._phrases.initials(unit, cut)
+            )
+        return found
+
+    def _with_likeliest(self, units: tuple[str, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+        """The likeliest few of the words that these units may stand for, which are equally likely, and all of them."""
+        words = self._words(units)
+        return tuple([word for word in words[:_BEAM] if word[1] >= words[0][1] - _SAME]), words
+
+    def _words(self, units: tuple[str, ...]) -> tuple[Word, ...]:
+        """The words that these units may stand for, with their scores, best first."""
+        syllables = self._lexicon.syllables
+        cut = [unit not in syllables for unit in units]
+        if True not in cut:
+            return tuple(self._spelled(APART.join(units))[:_MOST_WORDS])
+        words, phrases = self._lexicon.abbreviated(units, cut), self._phrases.abbreviated(units, cut)
+        found = sorted(words + phrases, key=_first) if phrases else words
+        cost = _CUT_COST * sum(cut)
+        return tuple([(word, -rare - cost) for rare, word in found[:_MOST_WORDS]])
+
+    def rank(self, word: str, syllables: tuple[str, ...]) -> int:
+        for i, (other, _) in enumerate(self._spelled(APART.join(syllables))):
+            if other == word:
+                return i
+        return UNRANKED
+
+    def _spelled(self, reading: str) -> list[Word]:
+        """The words and phrases of a reading, commonest first."""
+        words, phrases = self._lexicon.words(reading), self._phrases.words(reading)
+        return sorted(words + phrases, key=lambda pair: -pair[1]) if phrases else words
+
+
+def _costs(syllables: Iterable[str]) -> dict[str, float]:
+    """What it costs to read keys as one unit, a syllable or letters that stand for one; 0 if a syllable begins so."""
+    begun = {syllable[:end]: 0.0 for syllable in syllables for end in range(1, len(syllable))}
+    letters = [c for c in ascii_lowercase if c not in "iuv"]
+    return {**begun, **dict.fromkeys((*letters, "zh", "ch", "sh"), 2.0), **dict.fromkeys(syllables, 1.0)}
+
+
+def _followed(way: _Way) -> Reading:
+    """The whole reading that a way is the end of."""
+    cost, units, ends = way[0], [], []
+    while way[1] is not None:
+        _, before, unit, end = way
+        units.append(unit)
+        ends.append(end)
+        way = before
+    return cost, tuple(units[::-1]), tuple(ends[::-1])
+
+
+def _initials(spelled: tuple[str, ...]) -> str:
+    return "".join([unit[0] for unit in spelled])
+
+
+def _highest(offers: dict[str, tuple[float, int]], n: int) -> list[Candidate]:
+    """The offers with the highest values, so many of them; of equal ones those that came first."""
+    values = sorted([value for value, _ in offers.values()], reverse=True)
+    least = values[n - 1] if 0 < n < len(values) else -1e9
+    few = [(value, text, end) for text, (value, end) in offers.items() if value >= least]
+    return [Candidate(text, end) for _, text, end in sorted(few, key=_first, reverse=True)[:n]]
+
+
+def _level(ways: list[tuple[float, str]]) -> list[tuple[float, str]]:
+    """The best of these, and the few that are as good."""
+    if len(ways) < 2:
+        return ways
+    least = max(ways)[0] - _SAME
+    return sorted([way for way in ways if way[0] >= least], reverse=True)[:_BEAM]
+
+
+def _ceilings(*lists: list[float]) -> list[float]:
+    """The highest score that words could have for so many units, were each the commonest of its length."""
+    highest = [-1e9] * (LONGEST + 1)
+    for commonest in lists:
+        for size, count in enumerate(commonest, 1):
+            highest[size] = max(highest[size], count - _WORD_COST)
+    for size in range(2, LONGEST + 1):
+        highest[size] = max(highest[size], *(highest[k] + highest[size - k] for k in range(1, size // 2 + 1)))
+    return highest
+
+
+def open_engine() -> Engine:
+    return Embedded(lexicon(), Lexicon.read(WORDS_FILE.with_name("phrases.txt.gz")))

@@ -1,0 +1,33 @@
+"""libime, the engine of Fcitx 5, behind a small C++ shim that is compiled the first time it is used."""
+
+from __future__ import annotations
+
+import ctypes as c
+
+from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing, data_file, shim, used_keys
+
+_FLAGS = ["-I/usr/include/LibIME", "-I/usr/include/Fcitx5/Utils", "-lIMEPinyin", "-lIMECore", "-lFcitx5Utils"]
+
+
+class LibIme(Engine):
+    name = "libime"
+
+    def __init__(self) -> None:
+        super().__init__()
+        words, model = data_file("share/libime/sc.dict"), data_file("lib/*/libime/zh_CN.lm")
+        lib = self._lib = shim(self.name, _FLAGS)
+        lib.unswayed_open.restype = c.c_void_p
+        lib.unswayed_open.argtypes = [c.c_char_p, c.c_char_p]
+        lib.unswayed_candidates.restype = c.c_char_p
+        lib.unswayed_candidates.argtypes = [c.c_void_p, c.c_char_p, c.c_int]
+        self._handle = lib.unswayed_open(str(words).encode(), str(model).encode())
+        if not self._handle:
+            raise EngineMissing(self.name, "its dictionary or language model can't be opened")
+
+    def _look_up(self, keys: str, n: int) -> list[Candidate]:
+        lines = self._lib.unswayed_candidates(self._handle, keys.encode(), n).decode("utf-8", "ignore").split("\n")
+        return [Candidate(text, used_keys(keys, text)) for text in lines if text]
+
+
+def open_engine() -> Engine:
+    return LibIme()

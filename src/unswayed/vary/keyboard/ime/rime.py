@@ -1,0 +1,103 @@
+"""Rime with its simplified pinyin schema, as Debian's `librime1` and `rime-data-*` have it."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes as c
+from functools import cache
+from pathlib import Path
+
+from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing, load, used_keys, user_folder
+
+_SCHEMA = "pinyin_simp"
+_DATA = Path("/usr/share/rime-data")
+_NAMES = ("distribution_name", "distribution_code_name", "distribution_version", "app_name")
+
+
+class _Traits(c.Structure):
+    _fields_ = (
+        ("data_size", c.c_int),
+        ("shared_data_dir", c.c_char_p),
+        ("user_data_dir", c.c_char_p),
+        *((name, c.c_char_p) for name in _NAMES),
+        ("modules", c.c_void_p),
+        ("min_log_level", c.c_int),
+        ("log_dir", c.c_char_p),
+        ("prebuilt_data_dir", c.c_char_p),
+        ("staging_dir", c.c_char_p),
+    )
+
+
+class _Offer(c.Structure):
+    _fields_ = (("text", c.c_char_p), ("comment", c.c_char_p), ("reserved", c.c_void_p))
+
+
+class _Iterator(c.Structure):
+    _fields_ = (("ptr", c.c_void_p), ("index", c.c_int), ("candidate", _Offer))
+
+
+class Rime(Engine):
+    """Rime deploys its schema into a fresh user folder, with the user dictionary, its memory, switched off."""
+
+    name = "rime"
+
+    def __init__(self) -> None:
+        super().__init__()
+        lib = load(self.name, "librime.so.1")
+        user = user_folder(self.name)
+        (user / "default.custom.yaml").write_text(f"patch:\n  schema_list:\n    - schema: {_SCHEMA}\n")
+        (user / f"{_SCHEMA}.custom.yaml").write_text("patch:\n  translator/enable_user_dict: false\n")
+        self._lib, self._traits = lib, _traits(user)
+        _declare(lib)
+        lib.RimeSetup(c.byref(self._traits))
+        lib.RimeInitialize(c.byref(self._traits))
+        if lib.RimeStartMaintenance(1):
+            lib.RimeJoinMaintenanceThread()
+        atexit.register(lib.RimeFinalize)  # without it the process crashes on its way out
+        self._session = lib.RimeCreateSession()
+        if not lib.RimeSelectSchema(self._session, _SCHEMA.encode()):
+            raise EngineMissing(self.name, f"the schema {_SCHEMA} can't be opened")
+
+    def _look_up(self, keys: str, n: int) -> list[Candidate]:
+        lib, session = self._lib, self._session
+        lib.RimeClearComposition(session)
+        for key in keys:
+            lib.RimeProcessKey(session, ord(key), 0)
+        found: list[Candidate] = []
+        offers = _Iterator()
+        if lib.RimeCandidateListBegin(session, c.byref(offers)):
+            while len(found) < n and lib.RimeCandidateListNext(c.byref(offers)):
+                text = offers.candidate.text.decode("utf-8", "ignore")
+                found.append(Candidate(text, used_keys(keys, text)))
+            lib.RimeCandidateListEnd(c.byref(offers))
+        return found
+
+
+def _traits(user: Path) -> _Traits:
+    traits = _Traits(
+        shared_data_dir=str(_DATA).encode(), user_data_dir=str(user).encode(), min_log_level=3, log_dir=b""
+    )
+    traits.data_size = c.sizeof(_Traits) - c.sizeof(c.c_int)
+    for name in _NAMES:
+        setattr(traits, name, b"unswayed" if name != "app_name" else b"rime.unswayed")
+    return traits
+
+
+def _declare(lib: c.CDLL) -> None:
+    session, offers = c.c_size_t, c.POINTER(_Iterator)
+    lib.RimeCreateSession.restype = session
+    for name, arguments in {
+        "RimeSelectSchema": [session, c.c_char_p],
+        "RimeProcessKey": [session, c.c_int, c.c_int],
+        "RimeClearComposition": [session],
+        "RimeCandidateListBegin": [session, offers],
+        "RimeCandidateListNext": [offers],
+        "RimeCandidateListEnd": [offers],
+    }.items():
+        getattr(lib, name).argtypes = arguments
+
+
+@cache
+def open_engine() -> Engine:
+    """One a process, whoever asks: librime can't be set up twice, and ends the process where that is tried."""
+    return Rime()

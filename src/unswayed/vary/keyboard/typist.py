@@ -1,0 +1,108 @@
+"""A person types the text again on a keyboard, slips as people do, and may type it right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from unswayed.core.edits import Edit, apply
+from unswayed.core.errors import UsageError
+from unswayed.core.ids import content_id
+from unswayed.core.seeds import Stream
+from unswayed.core.values import Json
+from unswayed.vary.frequency import ranks
+from unswayed.vary.hands import Hands
+from unswayed.vary.keyboard.layouts import LANGUAGES, layout_for
+from unswayed.vary.keyboard.layouts import layout as layout_named
+from unswayed.vary.operator import UNALTERED, Change, Operator, Text, in_params
+from unswayed.vary.phone import autocorrected, on_phone
+from unswayed.vary.slip_profile import Profiles, profiles
+from unswayed.vary.words import checked_choice
+
+_DATA = Path(__file__).parent / "data"
+SHIPPED = ("noiseqa", "aalto", "ruspellru")
+_OF_LANGUAGE = {"ru": "ruspellru"}
+# Written without spaces, or composed from several keys: slips of letters and spaces are not what happens there.
+_OTHERWISE = frozenset(("ja", "ko", "vi", "th", "lo", "km", "my", "bo"))
+_NOTED = 5  # slips that a note names
+
+
+def profile_file(name: str) -> str:
+    """The file of a profile that ships, or the file itself."""
+    return str(_DATA / f"typing_{name}.json") if name in SHIPPED else name
+
+
+class Typist(Operator):
+    """Types the text as people do: letters, spaces, capitals and marks go wrong, in half of the texts nothing does.
+
+    `mode` is corrected (what people send) or uncorrected (without backspace). `device` is desk or phone; a phone has
+    `autocorrect`, in English. `layout` chooses another keyboard. `profile` is noiseqa (the default), ruspellru (the
+    default for Russian), aalto (for non-commercial research), or a file that `unswayed calibrate typist` writes.
+    `person` is text (each example is typed by someone else) or draw (each draw is one person). Validated on a keyboard
+    in English and Russian; other languages and phones are not validated.
+    """
+
+    version = 2
+    presets = ("typing",)
+    unaltered = True
+    languages = tuple(language for language in LANGUAGES if language not in _OTHERWISE)
+    example = ("book a table for two at seven", "boo a table for two t seven")
+
+    def __init__(
+        self, mode: str = "corrected", device: str = "desk", autocorrect: bool = True, layout: str = "",
+        profile: str = "", person: str = "text",
+    ) -> None:  # fmt: skip
+        self._mode = checked_choice("mode", mode, "corrected", "uncorrected")
+        self._phone = checked_choice("device", device, "desk", "phone") == "phone"
+        self._corrects = self._phone and autocorrect
+        self._one = checked_choice("person", person, "text", "draw") == "draw"
+        self._layout = layout_named(layout) if layout else None
+        self._profile = profile
+        self._hands: dict[str, Hands] = {}
+        if profile:
+            self._found(profile)
+
+    @classmethod
+    def pinned(cls, params: dict[str, Json]) -> dict[str, Json]:
+        """An id of the profiles, whose files may change under the same name."""
+        names = [str(params["profile"])] if params["profile"] else ["noiseqa", *_OF_LANGUAGE.values()]
+        found = [msgspec.json.encode(profiles(profile_file(name))).decode() for name in names]
+        return {"profile_id": content_id("\n".join(found))}
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        hands = self._hands.get(text.language) or self._made(text.language)
+        edits: Sequence[Edit] = hands.type(text.text, rng, rng.habit("") if self._one else None)
+        if not edits:
+            return UNALTERED
+        if self._corrects:
+            edits = autocorrected(text.text, list(edits))
+        if not text.keeps(edits):
+            edits = [edit for edit in edits if text.keeps([edit])]
+            edits = edits if text.keeps(edits) else []
+        made = apply(text.text, edits)
+        if made == text.text or not made.strip():
+            return UNALTERED  # seen and put right: one slip undoes another, nothing is left, or a label would be false
+        notes = [f"{text.text[start:end]}→{new} at {start}" for start, end, new in edits[:_NOTED]]
+        return Change(tuple(edits), ", ".join(notes))
+
+    def _made(self, language: str) -> Hands:
+        """The hands for a language, made when it is first met."""
+        main = language.split("-")[0]
+        if self._corrects and main != "en":
+            wanted = in_params(autocorrect="false")
+            raise UsageError(f"keyboard/typist corrects on a phone in English only, not in {language}. Use {wanted}.")
+        found = self._found(self._profile or _OF_LANGUAGE.get(main, "noiseqa")).modes[self._mode]
+        if self._phone:
+            found = on_phone(found, self._corrects)
+        made = Hands(found, self._layout or layout_for(language), ranks() if main == "en" else {})
+        self._hands[language] = made
+        return made
+
+    def _found(self, name: str) -> Profiles:
+        found = profiles(profile_file(name))
+        if self._mode not in found.modes:
+            has = " and ".join(found.modes) or "none"
+            raise UsageError(f"The profile {name} has no mode {self._mode}. It has {has}.")
+        return found

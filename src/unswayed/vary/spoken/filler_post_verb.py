@@ -1,0 +1,40 @@
+"""Fillers with which people go on after the verb."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from unswayed.vary.operator import Text
+from unswayed.vary.spoken import Said, Verb, VerbFiller, Words, said_at
+
+FILLERS = ("basically", "actually", "like", "you know")
+
+
+class FillerPostVerb(VerbFiller):
+    """Says *basically*, *actually*, *like* or *you know* after the verb and its object: *add tune actually to*."""
+
+    version = 2
+    objects = True
+    presets = ("speech",)
+    example = ("show me the flights to boston", "show me the flights actually to boston")
+
+    @classmethod
+    def said(cls, text: str, start: int, end: int, first: str, last: str) -> tuple[int, Words, Words]:
+        return end, *_after(last, not text[end:].strip())
+
+    def at(self, verb: Verb, text: Text) -> Said:
+        """A labelled value is said whole, also where it is longer than the object."""
+        said, _, _, begin, end = verb
+        whole = next((stop for start, stop in text.marked if start < end < stop), end)
+        if whole == end:
+            return said
+        last = text.text[:whole].rsplit(" ", 1)[-1].lower()
+        return said_at(*self.said(text.text, begin, whole, "", last))
+
+
+@lru_cache(8192)
+def _after(word: str, ends: bool) -> tuple[Words, Words]:
+    """What may be said after a word, which may end the utterance, and the notes on it."""
+    unfit = (word, "like") if ends else (word,)  # not *like like*, and *like* ends no utterance
+    fillers = [filler for filler in FILLERS if filler not in unfit]
+    return tuple(f" {filler}" for filler in fillers), tuple(f'"{filler}" after "{word}"' for filler in fillers)

@@ -1,0 +1,124 @@
+"""Slips of the tongue and of the recogniser: a word comes out as the word that sounds nearest to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from unswayed.core.edits import Edit
+from unswayed.core.seeds import Stream
+from unswayed.vary.operator import BatchOperator, Change, Text
+from unswayed.vary.spoken._phones import letters_of
+from unswayed.vary.spoken._speako import Ears, Heard, ears
+from unswayed.vary.words import cased, checked_choice
+
+_LONGEST = 30  # letters; what is longer is no word
+_TRIES = 8
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_CLITICS = frozenset(("s", "t", "m", "d", "ll", "re", "ve"))  # what is left of *what's* or *don't* when split
+
+
+class WordPlace(NamedTuple):
+    """A word in a text: where it stands without the punctuation around it, and its plain small letters."""
+
+    start: int
+    end: int
+    word: str
+
+
+class Speako(BatchOperator):
+    """Replaces a random word by the word that sounds nearest to it.
+
+    The nearest word has the least edit distance of phonemes, then edits between similar sounds, then the highest
+    frequency. `homophones=avoid` excludes words that sound the same (*for*, *four*); the default is `allow`.
+    """
+
+    languages = ("en",)
+    presets = ("speech",)
+    example = ("watch a comedy video", "which a comedy video")
+
+    def __init__(self, homophones: str = "allow") -> None:
+        self.homophones = checked_choice("homophones", homophones, "allow", "avoid")
+
+    def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
+        """Unknown words of all texts are looked for at once."""
+        known = ears()
+        chosen = [_choose(text, rng) for text, rng in zip(texts, rngs, strict=True)]
+        known.learn(found.word for found in chosen if found)
+        return [
+            (self._change(text, found, known) or self._other(text, rng, known)) if found else None
+            for text, rng, found in zip(texts, rngs, chosen, strict=True)
+        ]
+
+    def _change(self, text: Text, found: WordPlace, known: Ears) -> Change | None:
+        new, distance = self._pick(known.heard(found.word))
+        if new is None:
+            return None
+        old = text.text[found.start : found.end]
+        new = _cased(new, old, text.text)
+        return Change((Edit(found.start, found.end, new),), f"{old}→{new} (sounds alike, distance {distance})")
+
+    def _other(self, text: Text, rng: Stream, known: Ears) -> Change | None:
+        """The change of another word, where nothing sounds like the one that was chosen."""
+        words = _words(text)
+        known.learn(found.word for found in words)
+        words = [found for found in words if self._pick(known.heard(found.word))[0]]
+        return self._change(text, rng.choice(words), known) if words else None
+
+    def _pick(self, heard: Heard) -> tuple[str | None, int]:
+        if heard.homophone and self.homophones == "allow":
+            return heard.homophone, 0
+        return heard.near, heard.distance
+
+
+def _choose(text: Text, rng: Stream) -> WordPlace | None:
+    """A random token that is a word."""
+    count = len(text.tokens)
+    if not count:
+        return None
+    for _ in range(_TRIES):  # most tokens are words, so that guessing finds one at once, each as likely as any
+        found = _word_at(text, rng.below(count))
+        if found:
+            return found
+    words = _words(text)
+    return rng.choice(words) if words else None
+
+
+def _words(text: Text) -> list[WordPlace]:
+    return [found for place in range(len(text.tokens)) if (found := _word_at(text, place))]
+
+
+def _word_at(text: Text, place: int) -> WordPlace | None:
+    """The word in a token; None for numbers, punctuation, other scripts and what is left of a split contraction."""
+    start, end = text.tokens[place]
+    token = text.text[start:end]
+    if not (token.isascii() and token.isalpha()):
+        while start < end and not text.text[start].isalnum():
+            start += 1
+        while start < end and not text.text[end - 1].isalnum():
+            end -= 1
+    word = text.text[start:end].lower()
+    if word in _CLITICS and (place or token[0] in "'’"):
+        return None
+    if not (word.isascii() and word.isalpha()):
+        word = _plain(word)
+    return WordPlace(start, end, word) if 0 < len(word) <= _LONGEST else None
+
+
+def _plain(word: str) -> str:
+    """The word without accents and hyphens, its apostrophes kept; "" if it isn't one of Latin letters."""
+    if not _WORD.fullmatch(word):
+        return ""
+    parts = [letters_of(part) for part in re.split("['’]", word)]
+    whole = sum(map(len, parts)) >= sum(c.isalpha() for c in word)  # else a letter was not Latin
+    return "'".join(parts) if whole and all(parts) else ""
+
+
+def _cased(new: str, old: str, text: str) -> str:
+    """The new word in the old one's case; *I* is always a capital where the text has any."""
+    if (new == "i" or new.startswith("i'")) and text != text.lower():
+        new = "I" + new[1:]
+    if old == "I":
+        return new.capitalize() if text.startswith(old) else new
+    return cased(new, old)

@@ -1,0 +1,135 @@
+"""Operators that change how a text looks and not what it says, and what they share: kinds, and what to leave alone."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar
+
+from unswayed.core.edits import Edit, apply
+from unswayed.core.seeds import Stream
+from unswayed.vary.operator import Change, Operator, Text
+from unswayed.vary.words import checked_choice, checked_rate, some
+
+DATA = Path(__file__).parent / "data"
+_ENGLISH = Path(__file__).parents[1] / "spoken" / "data" / "speako_words.tsv.gz"
+LONGEST = 20_000  # characters of a text that are looked at
+_NOTED = 5  # edits that a note names
+
+# What has a form of its own: addresses, e-mail, handles and tags, numbers with marks inside, placeholders, file names.
+_FIXED = re.compile(
+    r"(?:https?://|www\.)\S+"
+    r"|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|[@#]\w+"
+    r"|\{[^{}\s]*\}|</?\w[^<>]*>|%[sd]\b|&\w+;"
+    r"|(?<!\d)\d+(?:[.,:/·’'\-–]\d+)+"
+    r"|(?<!\w)\w+(?:\.\w+)+(?:/\S*)?"
+)
+# Latin, Cyrillic, Greek and Armenian are the scripts of these languages; the letters of all have two cases.
+LATIN = ("en", "es", "fr", "pt", "de", "it", "nl", "af", "az", "bs", "ca", "cs", "cy", "da", "eo", "et", "eu", "fi",
+    "fil", "fo", "fy", "ga", "gl", "ha", "hr", "hu", "id", "ig", "is", "jv", "ku", "la", "lb", "lt", "lv", "mg", "mi",
+    "ms", "mt", "nb", "nn", "no", "oc", "pl", "ro", "sk", "sl", "sq", "st", "sv", "sw", "tl", "tr", "uz", "vi", "xh",
+    "yo", "zu")  # fmt: skip
+CYRILLIC = ("ru", "uk", "be", "bg", "kk", "ky", "mk", "mn", "sr", "tg", "tt")
+CASED = (*LATIN, *CYRILLIC, "el", "hy")
+
+
+class SurfaceOperator(Operator):
+    """Extend with `kinds` and `of_kind`. Without a kind, one is drawn for each example; another if it finds nothing.
+
+    With `rate` 0 one place changes; otherwise each place changes with that probability, and at least one.
+    """
+
+    kinds: ClassVar[tuple[str, ...]]
+    presets: ClassVar[tuple[str, ...]] = ("surface",)
+
+    def __init__(self, kind: str = "any", rate: float = 0.0) -> None:
+        self.kind, self.rate = checked_choice("kind", kind, "any", *self.kinds), checked_rate(rate)
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        for kind in self.order(text, rng) if self.kind == "any" else [self.kind]:
+            places = self.of_kind(kind, text, rng)
+            edits = tuple(edit for place in some(places, self.rate, rng) for edit in place)
+            if edits and _good(text, edits):
+                return Change(edits, self.note(kind, text.text, edits))
+        return None
+
+    def order(self, text: Text, rng: Stream) -> Sequence[str]:
+        """The kinds as they are tried, drawn once for all texts of an example: a person writes both in one way."""
+        return rng.moment("kind").sample(self.kinds, len(self.kinds))
+
+    def note(self, kind: str, text: str, edits: Sequence[Edit]) -> str:
+        """What was done, for people."""
+        return f"{kind}: {noted(text, edits)}"
+
+    def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
+        """The places where the text can change in this way, in order, each with its edits."""
+        raise NotImplementedError
+
+
+def _good(text: Text, edits: Sequence[Edit]) -> bool:
+    """Is the new text another one, not empty, and are its labels true?"""
+    new = apply(text.text, edits)
+    return bool(new.strip()) and new != text.text and text.keeps(edits)
+
+
+def noted(text: str, edits: Sequence[Edit]) -> str:
+    """The first edits for people: `rn→m at 3`."""
+    said = [f"{text[start:end] or '∅'}→{new or '∅'} at {start}" for start, end, new in edits[:_NOTED]]
+    more = f" and {len(edits) - _NOTED} more" if len(edits) > _NOTED else ""
+    return ", ".join(said).replace("\n", "␊") + more
+
+
+class Fixed:
+    """The stretches of a text that have a form of their own, such as addresses and decimal numbers."""
+
+    def __init__(self, text: str) -> None:
+        self._spans = [match.span() for match in _FIXED.finditer(text[:LONGEST])]
+
+    def __contains__(self, at: int) -> bool:
+        before = bisect_right(self._spans, (at, LONGEST)) - 1
+        return before >= 0 and at < self._spans[before][1]
+
+
+def joined(text: str, at: int) -> bool:
+    """Is the character at this place part of the one before, as accents, joiners and parts of an emoji are?"""
+    if not 0 < at < len(text):
+        return False
+    here, before = text[at], text[at - 1]
+    return (
+        unicodedata.category(here)[0] == "M"
+        or here in "\u200c\u200d"
+        or before in "\u200c\u200d"
+        or unicodedata.combining(before) == 9  # a virama ties two consonants
+        or "\U0001f3fb" <= here <= "\U0001f3ff"
+    )
+
+
+def in_name(text: str, word: re.Match[str]) -> bool:
+    """Is the word a name or a short form: with a capital inside a sentence, or in capitals?"""
+    if len(word[0]) < 5 and word[0].isupper():
+        return True
+    before = text[max(0, word.start() - 16) : word.start()].rstrip()
+    return word[0][0].isupper() and not word[0].isupper() and bool(before) and before[-1] not in '.!?…\n"“'
+
+
+@lru_cache(1)
+def english_words() -> frozenset[str]:
+    """About 50,000 English words, to see whether a change makes another word."""
+    with gzip.open(_ENGLISH, "rt", encoding="utf-8") as lines:
+        return frozenset(line.partition("\t")[0] for line in lines)
+
+
+def another_word(new: str, language: str) -> bool:
+    """Is this an English word? Of other languages, nothing is known here."""
+    return language.partition("-")[0] == "en" and new.lower() in english_words()
+
+
+def base(language: str) -> str:
+    """`pt` of `pt-BR`."""
+    return language.partition("-")[0].lower()

@@ -1,0 +1,52 @@
+"""Apostrophes left out, or written with another sign."""
+
+from __future__ import annotations
+
+import re
+
+from unswayed.core.edits import Edit
+from unswayed.core.seeds import Stream
+from unswayed.vary.operator import Text
+from unswayed.vary.surface import LONGEST, Fixed, SurfaceOperator, another_word, base
+
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’ʼ`´](?=[^\W\d_])")
+_SIGNS = {"curly": "’", "straight": "'", "backtick": "`", "acute": "´"}
+_BEFORE, _AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"^[^\W\d_]+")
+# Elisions that people write as one word; after others, as l', another word may come out (*l'oro*, *loro*).
+_ELIDED = {
+    "fr": {"j", "c", "n", "qu", "jusqu", "lorsqu", "puisqu", "aujourd", "quelqu"},
+    "it": {"dell", "all", "nell", "sull", "dall", "un", "quest", "quell", "c", "anch"},
+    "ca": {"d", "n"},
+}
+
+
+class Apostrophe(SurfaceOperator):
+    """Leaves apostrophes out, or writes them as another sign: *dont*, *don’t*, *don`t*.
+
+    `kind` is dropped, curly, straight, backtick or acute; by default it is drawn. None is left out where that makes
+    another word: *we're* stays, since *were* is a word.
+    """
+
+    kinds = ("dropped", *_SIGNS)
+    presets = ("surface", "typing")
+    example = ("I don't know where it's gone", "I dont know where it's gone")
+
+    def __init__(self, kind: str = "any", rate: float = 1.0) -> None:
+        super().__init__(kind, rate)
+
+    def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
+        written = text.text[:LONGEST]
+        fixed = Fixed(written)
+        places = [m.start() for m in _APOSTROPHE.finditer(written) if m.start() not in fixed]
+        if kind == "dropped":
+            return [[Edit(at, at + 1, "")] for at in places if _drops(written, at, base(text.language))]
+        return [[Edit(at, at + 1, _SIGNS[kind])] for at in places if written[at] != _SIGNS[kind]]
+
+
+def _drops(text: str, at: int, language: str) -> bool:
+    before, after = _BEFORE.search(text[max(0, at - 40) : at]), _AFTER.search(text[at + 1 : at + 41])
+    if before is None or after is None:
+        return False
+    if language in _ELIDED:
+        return before[0].lower() in _ELIDED[language] and len(after[0]) > 2
+    return not another_word(before[0] + after[0], language)

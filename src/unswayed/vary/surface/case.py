@@ -1,0 +1,100 @@
+"""Capitals where none were, or none where they were."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from unswayed.core.edits import Edit
+from unswayed.core.seeds import Stream
+from unswayed.vary.operator import Text
+from unswayed.vary.surface import CASED, LONGEST, SurfaceOperator, base
+
+_WORD = re.compile(r"[^\W\d_][\w'’]*")
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\{[^{}\s]*\}|</?\w[^<>]*>|%[sd]\b|&\w+;")  # whose case counts
+_BEGINS = re.compile(r"[.!?…\u037e]\W*\s\W*$|\n\W*$")
+_TURKIC = {"tr", "az"}
+
+
+class Case(SurfaceOperator):
+    """Writes the text in capitals, in small letters, in title case or in sentence case.
+
+    `kind` is upper, lower, title or sentence; by default it is drawn. Addresses and placeholders stay as they are.
+    With `rate` 1, the default, the whole text changes; otherwise that share of its words.
+    """
+
+    version = 2
+    languages = CASED
+    kinds = ("upper", "lower", "title", "sentence")
+    example = ("Play some jazz by Miles Davis", "Play some jazz by miles davis")
+
+    def __init__(self, kind: str = "any", rate: float = 1.0) -> None:
+        super().__init__(kind, rate)
+
+    def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
+        written, language = text.text[:LONGEST], base(text.language)
+        spared = [match.span() for match in _ADDRESS.finditer(written)]
+        places = []
+        for word in _WORD.finditer(written):
+            if any(start <= word.start() < end for start, end in spared):
+                continue
+            first = kind == "sentence" and _begins(written, word.start())
+            inner = kind == "title" and _continues(written, word.start())
+            new = _written(word[0], "lower" if inner else kind, language, first)
+            places.append(_edits(word.start(), word[0], new))
+        return [edits for edits in places if edits]
+
+    def note(self, kind: str, text: str, edits: Sequence[Edit]) -> str:
+        return f"{kind} case"
+
+
+def _continues(text: str, at: int) -> bool:
+    """Is this the end of a word: 17th, table(s)?"""
+    before = text[max(0, at - 2) : at]
+    return before[-1:].isdigit() or (before[-1:] == "(" and before[:1].isalnum())
+
+
+def _begins(text: str, at: int) -> bool:
+    """Does a sentence begin here?"""
+    return not any(c.isalnum() for c in text[:at]) if at < 8 else _BEGINS.search(text[at - 8 : at]) is not None
+
+
+def _written(word: str, kind: str, language: str, first: bool) -> list[str]:
+    """What each character of the word becomes."""
+    if kind == "upper":
+        return [upper(c, language) for c in word]
+    if kind == "sentence" and language == "en" and re.fullmatch(r"I(?:['’]\w+)?", word):
+        return [word[0], *lower(word[1:], language)]
+    small = lower(word, language)
+    if kind == "title" or (kind == "sentence" and first):
+        head = 2 if language == "nl" and word[:2].lower() == "ij" else 1
+        return [*(_titled(c, language) for c in word[:head]), *small[head:]]
+    return small
+
+
+def upper(c: str, language: str) -> str:
+    """A letter's capital in this language: Turkish has İ for i, Greek drops the accent."""
+    if language in _TURKIC and c == "i":
+        return "İ"
+    if language == "el":
+        parts = unicodedata.normalize("NFD", c).replace("\u0301", "")
+        return unicodedata.normalize("NFC", parts.upper())
+    return c.upper()
+
+
+def _titled(c: str, language: str) -> str:
+    return "İ" if language in _TURKIC and c == "i" else c.title()
+
+
+def lower(word: str, language: str) -> list[str]:
+    """The small letter of each letter of a word."""
+    if language in _TURKIC:
+        word = word.replace("I", "ı").replace("İ", "i")
+    small = word.lower()
+    return list(small) if len(small) == len(word) else [c.lower() for c in word]
+
+
+def _edits(start: int, old: str, new: list[str]) -> list[Edit]:
+    """One edit a character, so that labels may begin and end anywhere."""
+    return [Edit(start + i, start + i + 1, c) for i, c in enumerate(new) if c != old[i]]

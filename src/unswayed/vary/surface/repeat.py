@@ -1,0 +1,65 @@
+"""A letter held for longer: *soooo*."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from unswayed.core.edits import Edit
+from unswayed.core.seeds import Stream
+from unswayed.vary.operator import Change, Operator, Text
+from unswayed.vary.surface import CYRILLIC, LATIN, LONGEST, Fixed, in_name, joined, noted
+from unswayed.vary.words import checked_rate, some
+
+_WORD = re.compile(r"(?<!['’])[^\W\d_]{2,}(?!['’])")
+_VOWELS = "aeiouyøæœıаеиіїоуыэюяєαεηιουω"
+_SHORTEST = 4  # letters of a word, unless it is one that people stress
+_STRESSED = frozenset({
+    "so", "no", "oh", "hi", "ok", "yes", "hey", "wow", "yay", "ugh", "why", "way", "too", "now", "bad", "big", "sad",
+    "fun", "hot", "omg", "si", "sí", "muy", "já", "tão", "sim", "ja", "nee", "nej", "nei", "non", "oui", "da", "nu",
+    "не", "ну", "да", "ой", "ай", "вот", "так", "как", "όχι", "ναι",
+})  # fmt: skip
+_HELD_LAST = "ywhszmrfл" + "мрсзшฟกขคงจชซดตนบปพมยรลวสหอ"  # consonants that people hold at the end of a word
+_LONG = "اويى" + "אהוי"  # long vowels of Arabic, and what Hebrew writes for vowels
+
+
+class Repeat(Operator):
+    """Repeats a letter of a word as people do for stress: *soooo good*.
+
+    Two to four more letters come, so that no other word results. Names, short forms and numbers stay.
+    With `rate` 0, the default, one word changes. Otherwise each word changes with that probability, and at least one.
+    """
+
+    languages = (*LATIN, *CYRILLIC, "el", "ar", "fa", "he", "th")
+    presets = ("surface",)
+    example = ("this song is so good", "thisss song is so good")
+
+    def __init__(self, rate: float = 0.0) -> None:
+        self.rate = checked_rate(rate)
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        written = text.text[:LONGEST]
+        fixed = Fixed(written)
+        places = []
+        for word in _WORD.finditer(written):
+            short = len(word[0]) < _SHORTEST and word[0].lower() not in _STRESSED and word[0] < "\u0590"
+            at = None if short or word.start() in fixed or in_name(written, word) else _held(word[0])
+            if at is not None and not joined(written, word.start() + at + 1):
+                places.append(word.start() + at)
+        edits = tuple(
+            Edit(at, at + 1, written[at] + written[at].lower() * (2 + rng.below(3)))
+            for at in some(places, self.rate, rng)
+        )
+        return Change(edits, noted(written, edits)) if edits and text.keeps(edits) else None
+
+
+def _held(word: str) -> int | None:
+    """The place of the letter that is held: the last if it can be held, else the last vowel."""
+    small = (
+        "".join(unicodedata.normalize("NFD", c)[0] for c in word.lower()) if len(word.lower()) == len(word) else word
+    )
+    last = len(small) - 1
+    if small[last] in _VOWELS or small[last] in _HELD_LAST or small[last] in _LONG:
+        return last
+    found = max(small.rfind(c) for c in _VOWELS + _LONG)
+    return found if found >= 0 else None

@@ -1,0 +1,108 @@
+"""Full- and half-width characters, and digits of another script."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from unswayed.core.edits import Edit
+from unswayed.core.seeds import Stream
+from unswayed.vary.operator import Text
+from unswayed.vary.surface import LONGEST, Fixed, SurfaceOperator, base
+
+_RUN = re.compile(r"[!-~]+|[\uff01-\uff5e]+|[\u30a1-\u30fc]+|[\uff65-\uff9f]+|[、。「」]+")
+_FULL = {chr(c): chr(c + 0xFEE0) for c in range(0x21, 0x7F)}
+_HALF = {full: half for half, full in _FULL.items()} | {"。": "｡", "、": "､", "「": "｢", "」": "｣"}
+_KANA = {unicodedata.normalize("NFKC", chr(c)): chr(c) for c in range(0xFF65, 0xFFA0)}
+_MARKS = {"\u3099": "ﾞ", "\u309a": "ﾟ"}
+_ZEROS = {"ar": "٠", "ur": "۰", "fa": "۰", "ps": "۰", "hi": "०", "mr": "०", "ne": "०", "bn": "০", "th": "๐", "my": "၀"}
+_OPENING, _CLOSING = "([{（［｛「", ")]}）］｝」"
+_DIGITS = re.compile(r"\d+(?:[.,:/٫٬-]\d+)*")  # a number with its marks is one stretch
+
+
+class Script(SurfaceOperator):
+    """Writes characters in full or half width (ＡＢＣ, ｶﾀｶﾅ), or digits in the script of the language (١٢٣).
+
+    `kind` is full or half for Chinese, Japanese and Korean, and digits for Arabic, Persian, Hindi, Thai and others;
+    by default it is drawn. With `rate` 0, the default, one stretch changes; with 1, all of them.
+    """
+
+    version = 2
+    languages = ("zh", "ja", "ko", *_ZEROS)
+    kinds = ("full", "half", "digits")
+    example = ("iPhone 15多少钱，可以用5G吗？", "ｉＰｈｏｎｅ 15多少钱，可以用5G吗？")
+
+    def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
+        written, language = text.text[:LONGEST], base(text.language)
+        fixed = Fixed(written)
+        wide = language in ("zh", "ja", "ko")
+        pattern = _RUN if wide else _DIGITS
+        if wide == (kind == "digits"):
+            return []
+        places: dict[int, list[Edit]] = {}  # by where a stretch begins
+        for run in pattern.finditer(written):
+            # a number with marks keeps its width, as 3.14 does; digits of another script keep the marks
+            if run.start() in fixed and wide:
+                continue
+            new = _digits(run[0], language) if not wide else [_wide(c, kind, language) for c in run[0]]
+            places[run.start()] = [
+                Edit(run.start() + i, run.start() + i + 1, c)
+                for i, c in enumerate(new)
+                if c is not None and c != run[0][i]
+            ]
+        whole = _in_pairs(list(places.values()), written) if wide else list(places.values())
+        return [edits for edits in whole if edits]
+
+
+def _in_pairs(places: list[list[Edit]], text: str) -> list[list[Edit]]:
+    """The same, with stretches that have two ends of one pair of brackets as one; none with one end alone."""
+    owner = {edit.start: at for at, edits in enumerate(places) for edit in edits}
+    merged = list(range(len(places)))
+    lone: set[int] = set()
+    for start, end in _pairs(text):
+        ends = [merged[owner[at]] for at in (start, end) if at in owner]
+        if len(ends) == 1:
+            lone.add(ends[0])
+        elif len(ends) == 2:
+            merged = [ends[0] if group == ends[1] else group for group in merged]
+    lone = {merged[group] for group in lone}
+    return [
+        [edit for at, edits in enumerate(places) if merged[at] == group for edit in edits]
+        for group in dict.fromkeys(merged)
+        if group not in lone
+    ]
+
+
+def _pairs(text: str) -> list[tuple[int, int]]:
+    """Where brackets open and close, of whatever width."""
+    waiting: list[int] = []
+    found = []
+    for at, c in enumerate(text):
+        if c in _OPENING:
+            waiting.append(at)
+        elif c in _CLOSING and waiting:
+            found.append((waiting.pop(), at))
+    return found
+
+
+def _wide(c: str, kind: str, language: str) -> str | None:
+    """The character in the other width, if it has one."""
+    if language == "ko" and not c.isalnum():  # Korean marks are narrow
+        return None
+    if kind == "full":
+        return _FULL.get(c) or (unicodedata.normalize("NFKC", c) if "\uff65" <= c <= "\uff9d" else None)
+    if c in _HALF and (language == "ja" or c not in "。、「」"):
+        return _HALF[c]
+    if language == "zh" and c == "。":
+        return "."
+    if "\u30a1" <= c <= "\u30fc" and language == "ja":
+        parts = unicodedata.normalize("NFD", c)
+        if parts[0] in _KANA:
+            return _KANA[parts[0]] + "".join(_MARKS[mark] for mark in parts[1:])
+    return None
+
+
+def _digits(run: str, language: str) -> list[str]:
+    zero = ord(_ZEROS[language])
+    to_own = run[0].isascii()
+    return [c if not c.isdecimal() else chr(zero + int(c)) if to_own else str(int(c)) for c in run]
